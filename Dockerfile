@@ -1,13 +1,13 @@
 # One file, three images: docker build --target api|worker|dashboard .
 
-# By its digest where one is known: node:24-trixie-slim@sha256:… (make pin).
+# Pinned by digest if one is known: node:24-trixie-slim@sha256:… (make pin).
 ARG NODE_IMAGE=node:24-trixie-slim
 
 FROM ${NODE_IMAGE} AS sources
 WORKDIR /longshore
 COPY . .
 
-# The manifests alone, so that a change of a source file does not install everything again.
+# Only the manifests, so that a changed source file does not repeat the installation.
 FROM sources AS manifests
 RUN find . -type f ! -name package.json ! -name package-lock.json -delete && find . -type d -empty -delete
 
@@ -33,9 +33,9 @@ FROM ${NODE_IMAGE} AS service
 ENV NODE_ENV=production NODE_OPTIONS=--enable-source-maps HOST=0.0.0.0 WORKER_RESULTS_DIR=/var/lib/longshore/results
 WORKDIR /longshore
 RUN install -d -o node -g node /var/lib/longshore/results
-# By its number, as Kubernetes wants it to see that it is not root.
+# A numeric id, by which Kubernetes can verify that it is not root.
 USER 1000:1000
-# Alive is not enough: traffic and dependent containers wait until the storage is reachable and migrated.
+# Readiness rather than liveness: traffic and dependent containers wait until the storage is reachable and migrated.
 HEALTHCHECK --interval=5s --timeout=3s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/readyz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 

@@ -2,7 +2,7 @@
 .PHONY: help dev seed test check test-acceptance test-pgbouncer test-faults test-fuzz test-openapi screenshots test-browser test-gateway test-rollout test-containers lint format build bench bench-smoke up down pin clean node
 
 bin := node_modules/.bin
-# npm writes this file last, so it tells when the packages were installed.
+# npm writes this file last, so its time is that of the installation.
 installed := node_modules/.package-lock.json
 browser := $(wildcard /usr/bin/chromium /usr/bin/chromium-browser /usr/bin/google-chrome /Applications/Chromium.app)
 storage := 'shared/jobs-postgres/test/**/*.test.ts'
@@ -15,75 +15,75 @@ compose = docker compose $(if $(GATEWAY),$(both))
 
 ROWS ?= 300
 
-help: ## Show this list
+help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-dev: build ## Run everything here, without Docker: a local Postgres, api, worker and dashboard
+dev: build ## Run everything without Docker: a local Postgres, api, worker and dashboard
 	@node dev/dist/main.js
 
-seed: build ## Replace the example rows: make seed ROWS=1000000 (DATABASE_URL names another database than that of make dev)
+seed: build ## Replace the example rows: make seed ROWS=1000000 (in the database of make dev, or in DATABASE_URL)
 	@ROWS='$(ROWS)' node dev/dist/seed.js
 
-test: build ## What to run before a commit: the tests of all packages, against a local Postgres (TEST_POSTGRES_URL names another; COVERAGE=1 measures)
+test: build ## Run the tests of all packages, for use before a commit (local Postgres or TEST_POSTGRES_URL; COVERAGE=1 measures coverage)
 	@rm -rf coverage && mkdir coverage
-	@# Two halves side by side, each of which keeps a core busy; the storage's is shown at its end.
+	@# Runs two halves in parallel, one per core; the output of the storage's tests is shown at the end.
 	@$(measured) $(storage) >coverage/storage.log 2>&1 & \
 	failed=0; $(measured) $(others) || failed=1; \
 	wait $$! || failed=1; cat coverage/storage.log; exit $$failed
 	@$(if $(COVERAGE),$(bin)/c8 report)
 
-check: ## Everything that CI runs; installs what it needs on Debian
+check: ## Run everything that CI runs; installs what it needs on Debian
 	@.ci/run
 
-test-acceptance: build ## Start the services as processes and use them as their users do
+test-acceptance: build ## Start the services and test them from outside, as users do
 	@$(bin)/mocha $(whole)
 
-test-browser: build ## Look at the dashboard with a real browser (needs Chromium)
+test-browser: build ## Test the dashboard in a real browser (needs Chromium)
 	@npm run --silent --workspaces --if-present test:browser
 
-screenshots: build ## Take pictures of every page of the dashboard, outside the repository (needs Chromium; ARGS=--kept renews those in docs/images)
+screenshots: build ## Take screenshots of every page of the dashboard, outside the repository (needs Chromium; ARGS=--kept updates docs/images)
 	@npm run --silent --workspace @longshore/jobs-dashboard screenshots -- $(ARGS)
 
-test-pgbouncer: build ## The storage's tests behind pgbouncer in transaction mode (needs pgbouncer)
+test-pgbouncer: build ## Run the storage's tests behind pgbouncer in transaction mode (needs pgbouncer)
 	$(bin)/mocha --spec 'shared/jobs-postgres/test/pgbouncer/*.pgbouncer.ts'
 
-test-faults: build ## Kill, freeze and cut everything under load; five minutes (ARGS="--help" lists options)
+test-faults: build ## Kill, freeze and disconnect processes under load; five minutes (ARGS="--help" lists options)
 	@node --import tsx acceptance/faults/main.ts $(ARGS)
 
-test-fuzz: build ## Send any request to every operation, then see that all answers; two minutes (SEED=1 repeats, REQUESTS=100000 sends more)
+test-fuzz: build ## Send random requests to every operation of the API; two minutes (SEED=1 repeats a run, REQUESTS=100000 sends more)
 	@SEED='$(SEED)' REQUESTS='$(REQUESTS)' $(bin)/mocha --spec 'acceptance/fuzz/*.fuzz.ts'
 
 test-openapi: build ## Have linters and client generators judge the OpenAPI document; installs them on first use
 	@$(bin)/mocha --spec 'acceptance/openapi/*.judges.ts'
 
-test-gateway: build ## Try the api behind nginx, under a path of the gateway's (needs nginx)
+test-gateway: build ## Test the api behind nginx, under a path prefix (needs nginx)
 	@npm run --silent --workspaces --if-present test:gateway
 
-test-rollout: build ## Roll this version out over the previous one under load, in both orders
+test-rollout: build ## Replace the previous version by this one under load, in both orders
 	@npm run --silent --workspaces --if-present test:rollout
 
-test-containers: $(installed) ## Build the containers and try them (needs Docker)
+test-containers: $(installed) ## Build the containers and test them (needs Docker)
 	@npm run --silent --workspaces --if-present test:containers
 
-lint: $(installed) ## Check rules, import directions and format
+lint: $(installed) ## Check lint rules, import directions and formatting
 	$(bin)/oxlint --type-aware --deny-warnings
 	$(bin)/prettier --check --log-level warn .
 
-format: $(installed) ## Format every file and mend what can be mended
+format: $(installed) ## Format every file and apply automatic lint fixes
 	$(bin)/oxlint --type-aware --fix
 	$(bin)/prettier --write --log-level warn .
 
 build: $(installed) ## Compile every package
 	$(bin)/tsc -b
 
-bench: build ## Measure throughput, latency and HTTP beside the peers (ARGS="--help" lists options)
+bench: build ## Measure throughput, latency and HTTP in comparison with the peers (ARGS="--help" lists options)
 	node bench/dist/main.js $(ARGS)
 
-bench-smoke: build ## Run the benchmarks shortly, to see that they work
+bench-smoke: build ## Run the benchmarks briefly, to check that they work
 	node bench/dist/main.js --smoke $(ARGS)
 
 up: ## Run everything in containers (GATEWAY=1: behind nginx, at one address)
-	@# The passwords are shown last, where the first look falls, and also if something failed.
+	@# Shows the passwords last, where they are easy to see, even if something failed.
 	@secrets=$$(containers/secrets .env) || exit 1; failed=0; \
 	grep -q '^NODE_IMAGE=' .env || containers/pin-images .env pull 2>/dev/null; \
 	$(compose) up --build --wait --remove-orphans || failed=1; \
@@ -96,17 +96,17 @@ else
 	@echo '  Dashboard   http://localhost:8081/job-dashboard'
 endif
 	@echo
-	@echo '  The password of the dashboard and the key of the API are in .env. Your first job:'
+	@echo '  The dashboard password and the API key are in .env. Your first job:'
 	@echo
 	@echo '  curl -X POST http://localhost:$(if $(GATEWAY),8000,8080)/test -H "Authorization: Bearer $$(sed -n s/^API_ADMIN_KEY=//p .env)"'
 
-down: ## Stop the containers; their data stays
+down: ## Stop the containers; their data is kept
 	docker compose $(both) down
 
-pin: ## Build and run with the newest base images from now on, by their digests
+pin: ## Pin the newest base images by digest, for all further builds and runs
 	@containers/pin-images .env pull
 
-clean: ## Remove what was built, and the data of make dev
+clean: ## Remove build output and the data of make dev
 	rm -rf .data coverage shared/*/dist services/*/dist bench/dist dev/dist acceptance/*/programs/dist
 
 $(installed): package-lock.json | node

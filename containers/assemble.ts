@@ -1,5 +1,5 @@
-// node containers/assemble.ts SERVICE OUT: lays into OUT what the service needs to run: its production dependencies and,
-// of our own packages, those that it depends on, with the files that their manifests name.
+// node containers/assemble.ts SERVICE OUT: copies into OUT what the service needs at run time: its production
+// dependencies, and the packages of this repository that it depends on, with the files listed in their manifests.
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import path from 'node:path';
@@ -7,7 +7,7 @@ import path from 'node:path';
 const [service = '', out = ''] = process.argv.slice(2);
 const folder = path.join('services', service);
 
-// Optional packages serve pg on other platforms.
+// Optional packages support pg on other platforms.
 const omit = ['--omit=dev', '--omit=optional'];
 const quiet = ['--ignore-scripts', '--no-audit', '--no-fund'];
 execFileSync('npm', ['ci', ...omit, ...quiet, `--workspace=${folder}`], { stdio: 'inherit' });

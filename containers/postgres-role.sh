@@ -1,5 +1,5 @@
-# Run once by the image of Postgres, for a database that has just been made: the role of the services. It owns the schemas
-# below and nothing else, so that it reaches no other data, role or setting of the server.
+# Run once by the Postgres image, for a new database: creates the role of the services. It owns the schemas below and
+# nothing else, so it has no access to other data, roles or settings of the server.
 psql -v ON_ERROR_STOP=1 --quiet --no-psqlrc --username "$POSTGRES_USER" --dbname "$POSTGRES_DB" <<'SQL'
 \getenv password SERVICES_PASSWORD
 create role longshore login nosuperuser nocreatedb nocreaterole noreplication password :'password';

@@ -64,16 +64,16 @@ describe(`the HTTP API under any request (make test-fuzz SEED=${options.seed})`,
     await stage.end();
   });
 
-  it('sends as many requests as it was asked for', () => {
+  it('receives the requested number of requests', () => {
     expect(client.sent).to.be.at.least(options.requests);
   });
 
-  describe('answers as its document says to', () => {
+  describe('responds as its document says to', () => {
     for (const operation of operations)
       it(placeOf({ operation }), () => findings.throwFor(placeOf({ operation })));
   });
 
-  describe('still answers afterwards', () => {
+  describe('still responds afterwards', () => {
     before(async () => {
       const startedAt = performance.now();
       jobs = await survey(ground, operations);
@@ -108,7 +108,7 @@ describe(`the HTTP API under any request (make test-fuzz SEED=${options.seed})`,
   });
 
   for (const [name, service] of Object.entries(stage.services)) {
-    it(`does not end the ${name} process`, () => {
+    it(`keeps the ${name} process running`, () => {
       expect(service.ending(), service.lines.slice(-20).join('\n')).to.equal(null);
     });
     it(`keeps the ${name} process below ${mostMemory / megabyte} MB`, () => {

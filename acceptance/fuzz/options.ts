@@ -13,7 +13,7 @@ export function readOptions(
     const text = environment[name] ?? '';
     const value = text === '' ? otherwise : Number(text);
     if (Number.isSafeInteger(value) && value >= 0) return value;
-    throw new RangeError(`${name} is an integer from 0 on, not "${text}"`);
+    throw new RangeError(`${name} must be a non-negative integer, not "${text}"`);
   };
   return { seed: integer('SEED', Math.floor(Math.random() * 1e9)), requests: integer('REQUESTS', 20_000) };
 }

@@ -4,7 +4,7 @@ import { getJob, postTest } from './system/jobs.js';
 import type { Service } from './system/service.js';
 import { useSystem } from './system/system.js';
 
-describe('a worker that is killed in mid-job', function () {
+describe('a worker that is killed during a job', function () {
   this.timeout(60_000);
   const system = useSystem({ API_TEST_JOB_MS: '2000', WORKER_SERVER_TIMEOUT_MS: '5000' });
   let api: Service;

@@ -36,11 +36,11 @@ describe('an api in production', () => {
     return answers.map(({ status }) => status);
   };
 
-  it('lets nobody in without a key', async () => {
+  it('rejects requests without a key', async () => {
     expect(await statuses({})).to.deep.equal([401, 401]);
   });
 
-  it('lets in who has the key that the command printed', async () => {
+  it('accepts the key that the command printed', async () => {
     expect(await statuses({ authorization: `Bearer ${key}` })).to.deep.equal([200, 202]);
   });
 
@@ -48,7 +48,7 @@ describe('an api in production', () => {
     expect(api.lines.join()).to.contain('"listening"').and.not.contain(key.slice(21));
   });
 
-  it('refuses to make a key with a scope that there is not', async () => {
+  it('rejects a new key with an unknown scope', async () => {
     const refused = run('services/api/dist/main.js', ['create-key', '--name', 'x', '--scopes', 'all'], {
       DATABASE_URL: postgres.url,
     });

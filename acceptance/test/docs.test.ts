@@ -26,7 +26,7 @@ describe('a program in the documentation', function () {
   );
 
   for (const [index, program] of programs.entries()) {
-    it(`prints what the page says (${program.place})`, async () => {
+    it(`prints the documented output (${program.place})`, async () => {
       const output = outputs[index]?.();
       // The next one beside it: each waits more than it computes. What it throws is its own test's to tell.
       outputs[index + 1]?.().catch(() => undefined);

@@ -21,21 +21,21 @@ describe('a worker that is asked to stop', function () {
     ending = await worker.end('SIGTERM');
   });
 
-  it('ends with exit code 0', () => {
+  it('exits with code 0', () => {
     expect(ending).to.equal('exit 0');
   });
 
-  it('finishes the job that it runs', async () => {
+  it('finishes its running job', async () => {
     const { state, attempt } = await getJob(first);
     expect([state, attempt]).to.deep.equal(['done', 1]);
   });
 
-  it('leaves the others to other workers, untouched', async () => {
+  it('leaves the other jobs to other workers', async () => {
     const { state, attempt } = await getJob(second);
     expect([state, attempt]).to.deep.equal(['enqueued', 0]);
   });
 
-  it('is gone from the list of servers', async () => {
+  it('is no longer listed as a server', async () => {
     expect(await getJson(`${api.url}/api/v1/servers`)).to.deep.equal([]);
   });
 });

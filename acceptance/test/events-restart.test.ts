@@ -28,7 +28,7 @@ describe('a listener to events', function () {
   }
 
   for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
-    it(`misses no end while its api ends by ${signal} and another one takes its place`, async () => {
+    it(`misses no end while its api ends by ${signal} and another one replaces it`, async () => {
       const first = await system().start('api');
       const listening = listen(`${first.url}/api/v1/events?state=done`);
       listener = listening;

@@ -28,7 +28,7 @@ describe('a first job', function () {
     expect(median).to.be.lessThan(100);
   });
 
-  it('is seen processing, then done with its result', async () => {
+  it('is processing, then done with its result', async () => {
     const { location } = await postTest(api.url);
     await eventually(async () => (await getJob(location)).state === 'processing');
     const done = await eventually(async () => {

@@ -30,7 +30,7 @@ async function variables(): Promise<Record<string, string>> {
 }
 
 describe('The first make up', () => {
-  it('makes passwords and a key that nobody can guess, another each, in a file that only its owner reads', async () => {
+  it('generates distinct random passwords and a key, in a file that only its owner can read', async () => {
     await run('secrets');
     const made = await variables();
     expect(Object.keys(made)).to.deep.equal(names);
@@ -39,7 +39,7 @@ describe('The first make up', () => {
     expect((await stat(file)).mode & 0o777).to.equal(0o600);
   });
 
-  it('shows once what operators type, and no password of the database', async () => {
+  it('prints once what operators need, and no database password', async () => {
     const [first, second] = [await run('secrets'), await run('secrets')];
     const made = await variables();
     expect(first).to.contain(made['DASHBOARD_PASSWORD']).and.contain(made['API_ADMIN_KEY']);
@@ -47,7 +47,7 @@ describe('The first make up', () => {
     expect(second).to.equal('');
   });
 
-  it('changes nothing that the file says, and closes it to others', async () => {
+  it('keeps existing values in the file, and restricts its permissions', async () => {
     const own = '# mine\nAPI_PORT=9090\nexport DASHBOARD_PASSWORD=chosen';
     await writeFile(file, own);
     await chmod(file, 0o644);
@@ -61,7 +61,7 @@ describe('The first make up', () => {
     expect(await readFile(file, 'utf8')).to.equal(after);
   });
 
-  it('keeps a password that the environment gives', async () => {
+  it('keeps a password from the environment', async () => {
     await run('secrets', { DASHBOARD_PASSWORD: 'from the environment' });
     expect((await variables())['DASHBOARD_PASSWORD']).to.equal('from the environment');
   });
@@ -77,7 +77,7 @@ describe('make pin', () => {
     return { PATH: `${directory}:${process.env['PATH'] ?? ''}` };
   }
 
-  it('notes the digests that the engine knows, in place of older ones, and leaves the rest of the file alone', async () => {
+  it('replaces older digests with those that the engine knows, and keeps the rest of the file', async () => {
     await writeFile(
       file,
       'NODE_IMAGE=node:24-trixie-slim@sha256:old\nNGINX_IMAGE=nginx:stable@sha256:gone\nAPI_PORT=1\n',

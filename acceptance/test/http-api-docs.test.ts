@@ -31,7 +31,7 @@ describe('a call in the documentation of the HTTP API', function () {
   // Each goes on where the one before has ended, as a reader does.
   for (const { index, groups } of text.matchAll(block)) {
     const line = text.slice(0, index).split('\n').length;
-    it(`gives what the page says (${page}:${line})`, async () => {
+    it(`returns the documented response (${page}:${line})`, async () => {
       const { stdout } = await run('bash', ['-ec', groups?.['commands'] ?? ''], {
         env: { PATH: process.env['PATH'], API: `${api.url}/api/v1` },
       });

@@ -117,7 +117,7 @@ describe('an api that is killed in the middle of requests with an Idempotency-Ke
 
   after(() => database.end());
 
-  it('does what each of them asked for once, however often they are sent again', async () => {
+  it('carries each of them out once, however often they are repeated', async () => {
     const api = await system().start('api');
     const found: Record<string, unknown> = {};
     for (const [name, { effects }] of Object.entries(requests)) {

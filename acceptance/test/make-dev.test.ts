@@ -42,7 +42,7 @@ describe('make dev', function () {
   afterEach(() => Promise.all(started.splice(0).map((running) => running.end('SIGKILL'))));
   after(() => rm(data, { recursive: true, force: true }));
 
-  it('prints addresses that answer, and its first curl works', async () => {
+  it('prints addresses that respond, and its first curl works', async () => {
     dev = await start();
     expect(await Promise.all(dev.urls.map(isServed))).to.deep.equal([true, true, true]);
     expect((await postTest(dev.api)).body).to.equal('ok');
@@ -56,7 +56,7 @@ describe('make dev', function () {
     expect(await Promise.all(dev.urls.map(isServed))).to.deep.equal([false, false, false]);
   });
 
-  it('keeps the data for the next time', async () => {
+  it('keeps the data for the next start', async () => {
     dev = await start();
     const { location } = await postTest(dev.api);
     await dev.end('SIGINT');

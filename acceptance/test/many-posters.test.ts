@@ -29,7 +29,7 @@ describe(`an api that is killed while ${posters} clients post jobs`, function ()
     api = await system().start('api');
   });
 
-  it('has every job in the store that it answered for', async () => {
+  it('has stored every job that it accepted', async () => {
     let answers = 0;
     let enough: () => void = () => undefined;
     const midLoad = new Promise<void>((resolve) => {

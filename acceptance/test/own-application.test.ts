@@ -59,7 +59,7 @@ describe('docs/own-application.md', () => {
       ...(body === '' ? {} : { body, headers: { 'content-type': 'application/json' } }),
     });
 
-  it('leads to an application whose requests are answered as it says', async () => {
+  it('leads to an application that responds as documented', async () => {
     let id = '';
     const requests = [...walk.page.matchAll(requestBlock)];
     expect(requests).to.have.length.of.at.least(4);
@@ -77,7 +77,7 @@ describe('docs/own-application.md', () => {
     }
   });
 
-  it('leads to a job that a client enqueues and the worker does', async () => {
+  it('leads to a job that a client enqueues and the worker runs', async () => {
     const body = '{"name":"sweep-berth","args":{"berth":"Quay 1"}}';
     const { id } = (await (await call('POST', '/api/v1/jobs', body)).json()) as { id: string };
     await eventually(

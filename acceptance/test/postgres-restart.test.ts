@@ -40,7 +40,7 @@ describe('Postgres stopped and started again under load', function () {
     }
   });
 
-  it('answers 202 or says 503 while it is away, nothing else', () => {
+  it('leads to no responses but 202 and 503', () => {
     expect([...new Set(answers.map(({ status }) => status))].toSorted((a, b) => a - b)).to.deep.equal([
       202, 503,
     ]);
@@ -57,7 +57,7 @@ describe('Postgres stopped and started again under load', function () {
     }, 40_000);
   });
 
-  it('has as many result files as jobs that are done, and no other jobs', async () => {
+  it('leaves as many result files as done jobs, and no other jobs', async () => {
     const { done, ...others } = await eventually(async () => {
       const now = await counts(api);
       return now['enqueued'] === 0 && now['processing'] === 0 ? now : null;

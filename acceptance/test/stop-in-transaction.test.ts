@@ -67,12 +67,12 @@ describe('a worker that is asked to stop while its handlers hold transactions', 
     await rm(directory, { recursive: true, force: true });
   });
 
-  it('ends in order, soon after the time that it lets them have', () => {
+  it('exits normally, soon after the shutdown grace', () => {
     expect(ending).to.equal('exit 0');
     expect(tookMs).to.be.within(2_000, 2_000 + 3_000);
   });
 
-  it('gives their jobs back, the attempt not counted', async () => {
+  it('releases their jobs without counting the attempt', async () => {
     const { rows } = await database.query(
       'select distinct server_id, attempt, past_attempts from longshore.job',
     );

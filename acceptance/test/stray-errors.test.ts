@@ -29,7 +29,7 @@ export const application = {
 };
 `;
 
-describe('a worker whose handlers leave behind what throws', function () {
+describe('a worker whose handlers leave work behind that throws', function () {
   this.timeout(60_000);
   const system = useSystem();
   let worker: Service;
@@ -47,7 +47,7 @@ describe('a worker whose handlers leave behind what throws', function () {
   });
 
   for (const name of ['timer', 'promise', 'rejection with nothing', 'listener']) {
-    it(`goes on after an error from a handler's ${name}, and logs it`, async () => {
+    it(`continues after an error from a handler's ${name}, and logs it`, async () => {
       const logged = worker.lines.filter((line) => line.includes('stray error')).length;
       await database.query('select longshore.enqueue($1)', [name.replaceAll(' ', '-')]);
       await eventually(

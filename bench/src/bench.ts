@@ -8,15 +8,15 @@ import { perSecond } from './statistics.js';
 export interface BenchOptions {
   readonly database: BenchDatabase;
   readonly sizes: Sizes;
-  /** Where the processes leave CPU profiles; none if absent. */
+  /** The directory for CPU profiles; none are written if absent. */
   readonly profiles?: string | undefined;
-  /** Gets a line about what is going on. */
+  /** Called with progress messages. */
   readonly note: (line: string) => void;
   /** Called with each database before it is dropped. */
   readonly inspect: (contender: ContenderName, url: string) => Promise<void>;
 }
 
-/** What a scenario works with. */
+/** The tools of a scenario. */
 export class Bench {
   readonly database: BenchDatabase;
   readonly sizes: Sizes;
@@ -32,7 +32,7 @@ export class Bench {
     this.inspect = options.inspect;
   }
 
-  /** Starts each contender in a process and a database of its own, and clears both away when `work` is done. */
+  /** Starts each contender in its own process with its own database, and removes both when `work` is done. */
   async withAgents<Result>(
     names: readonly ContenderName[],
     work: (...agents: Agent[]) => Promise<Result>,
@@ -54,12 +54,12 @@ export class Bench {
     }
   }
 
-  /** One more process on a database that is there. */
+  /** Starts another process on an existing database. */
   agent(contender: ContenderName, url: string): Promise<Agent> {
     return Agent.start({ contender, url, profiles: this.#options.profiles });
   }
 
-  /** Calls `measure` for one contender after the other, round by round, so that what else the machine does hits all alike. */
+  /** Measures the contenders in turn, round by round, so that other load on the machine affects all of them alike. */
   async interleave<Subject, Measured>(
     subjects: readonly Subject[],
     measure: (subject: Subject) => Promise<Measured>,
@@ -71,7 +71,7 @@ export class Bench {
     return results;
   }
 
-  /** @param work does so many jobs and returns how long they took, in milliseconds */
+  /** @param work runs this many jobs and returns how long it took, in milliseconds */
   async sample(agent: Agent, jobs: number, work: () => Promise<number>): Promise<Sample> {
     await this.database.settle();
     const before = await this.#processorTimes(agent);
@@ -92,7 +92,7 @@ export class Bench {
 }
 
 export interface Scenario {
-  /** For `--only`. */
+  /** The name for `--only`. */
   readonly name: string;
   run(bench: Bench): Promise<ScenarioResult>;
 }

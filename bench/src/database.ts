@@ -7,20 +7,23 @@ import { processorTime } from './processor-time.js';
 
 const data = fileURLToPath(new URL('../../.data/bench/', import.meta.url));
 
-/** Durable: nothing here trades safety for speed. What differs from Postgres' defaults suits a machine that is bought today. */
+/**
+ * Durable settings: nothing trades safety for speed. Those that differ from Postgres's defaults suit current
+ * hardware.
+ */
 export const databaseSettings = {
   shared_buffers: '512MB',
   max_wal_size: '4GB',
   checkpoint_timeout: '15min',
 } as const;
 
-/** What {@link BenchDatabase.statements} needs; it costs every statement some time. */
+/** The settings that {@link BenchDatabase.statements} requires; they slow every statement down slightly. */
 const statementSettings = {
   shared_preload_libraries: 'pg_stat_statements',
   'pg_stat_statements.track_planning': 'on',
 } as const;
 
-/** A Postgres of one run, with a database for each contender. */
+/** The Postgres of one run, with a database for each contender. */
 export class BenchDatabase {
   readonly #url: string;
   readonly #stop: () => Promise<void>;
@@ -74,17 +77,17 @@ export class BenchDatabase {
     await this.#admin.query(`drop database ${new URL(url).pathname.slice(1)} with (force)`);
   }
 
-  /** Writes out what earlier measurements left behind, so that the next one does not pay for it. */
+  /** Writes out what earlier measurements have left in memory, so that the next one does not pay for it. */
   async settle(): Promise<void> {
     await this.#admin.query('checkpoint');
   }
 
-  /** Processor time of all its processes so far, in milliseconds; `null` where the system does not tell. */
+  /** Returns the CPU time of all its processes so far, in milliseconds; `null` if the system does not report it. */
   processorTime(): Promise<number | null> {
     return processorTime(this.#pid);
   }
 
-  /** What the statements of a database have cost so far, the dearest first. */
+  /** Returns the cost of a database's statements so far, most expensive first. */
   async statements(url: string): Promise<StatementCost[]> {
     const { rows } = await this.#admin.query<StatementCost>(
       `select calls::integer, mean_exec_time as "execMs", mean_plan_time as "planMs", rows::integer,
@@ -96,7 +99,7 @@ export class BenchDatabase {
     return rows;
   }
 
-  /** Leaves nothing behind. May be called again. */
+  /** Stops Postgres and deletes its data. May be called more than once. */
   stop(): Promise<void> {
     this.#stopped ??= this.#stop();
     return this.#stopped;
@@ -105,7 +108,7 @@ export class BenchDatabase {
 
 export interface StatementCost {
   readonly calls: number;
-  /** Means of one call, in milliseconds. */
+  /** Mean time of one call, in milliseconds. */
   readonly execMs: number;
   readonly planMs: number;
   readonly rows: number;
@@ -113,7 +116,7 @@ export interface StatementCost {
   readonly query: string;
 }
 
-/** Runs `work` on a connection of its own. */
+/** Runs `work` on its own connection. */
 export async function connected<Result>(
   url: string,
   work: (client: pg.Client) => Promise<Result>,

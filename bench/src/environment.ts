@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { type BenchDatabase, databaseSettings } from './database.js';
 import { peerNode, type PeerVersions } from './peers.js';
 
-/** What a number depends on besides the code. */
+/** What a result depends on besides the code. */
 export type Environment = Readonly<Record<string, string>>;
 
 export async function describeEnvironment(

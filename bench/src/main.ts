@@ -1,4 +1,4 @@
-/** `make bench`: measures Longshore, and beside it its peers, on a local Postgres. See `bench/README.md`. */
+/** `make bench`: measures Longshore and its peers on a local Postgres. See `bench/README.md`. */
 import { writeFile } from 'node:fs/promises';
 import { Bench } from './bench.js';
 import { BenchDatabase } from './database.js';
@@ -16,7 +16,7 @@ async function run(options: Options): Promise<void> {
   const peers = await installPeers();
   const database = await BenchDatabase.start(options);
   const interrupt = (): void => {
-    interrupted = true; // what is under way fails now, which is no news
+    interrupted = true; // running work fails now, as expected
     void database.stop().finally(() => process.exit(130));
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupt);

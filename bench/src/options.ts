@@ -23,7 +23,7 @@ export const usage = `Usage: node bench/dist/main.js [options]
   --statements        print what the statements of each Longshore database have cost (slows them down)
 `;
 
-/** @throws {Error} that says what is wrong with the command line */
+/** @throws {Error} describing the mistake in the command line */
 export function readOptions(args: readonly string[]): Options {
   const { values } = parseArgs({
     args: [...args],

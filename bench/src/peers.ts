@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile, rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
-/** Its package.json names what the benchmarks need besides Longshore; nothing else of this repository needs it. */
+/** The directory whose package.json lists the packages that only the benchmarks need. */
 export const peersDirectory = new URL('../peers/', import.meta.url);
 
 interface Manifest {
@@ -11,11 +11,11 @@ interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>;
 }
 
-/** Package name → version. */
+/** Versions by package name. */
 export type PeerVersions = Readonly<Record<string, string>>;
 
 /**
- * Installs the peers if they are not there in the versions wanted.
+ * Installs the peers unless they are installed in the required versions.
  *
  * @throws {Error} if npm fails
  */
@@ -37,7 +37,7 @@ export async function installPeers(): Promise<PeerVersions> {
   return dependencies;
 }
 
-/** The Node.js that every measured process runs on: the peers need a newer one than Longshore does. */
+/** The Node.js that runs every measured process: the peers need a newer one than Longshore does. */
 export function peerNode(): string {
   return fileURLToPath(new URL('node_modules/node/bin/node', peersDirectory));
 }

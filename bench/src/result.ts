@@ -1,20 +1,20 @@
 import { median } from './statistics.js';
 
-/** One line of a scenario's table. */
+/** A row of a scenario's table. */
 export interface Row {
   readonly name: string;
-  /** As the reader needs them to do the same again. */
+  /** The settings, as needed to repeat the measurement. */
   readonly settings: string;
-  /** Column → number. The first one is what ratios compare. */
+  /** Figures by column. Ratios compare the first one. */
   readonly figures: Readonly<Record<string, number>>;
-  /** The same number, round by round. */
+  /** The first figure of each round. */
   readonly rounds?: readonly number[];
 }
 
 export interface Ratio {
   readonly name: string;
   readonly value: number;
-  /** Absent: for information only. */
+  /** Absent for ratios that are only informative. */
   readonly target?: Target;
 }
 
@@ -29,16 +29,16 @@ export interface ScenarioResult {
   readonly ratios: readonly Ratio[];
 }
 
-/** One round of one contender. */
+/** One contender's measurements of one round. */
 export interface Sample {
-  /** Jobs a second. */
+  /** Jobs per second. */
   readonly perSecond: number;
-  /** Processor time for each job; NaN where the system does not tell. */
+  /** CPU time per job; NaN if the system does not report it. */
   readonly nodeMicroseconds: number;
   readonly postgresMicroseconds: number;
 }
 
-/** A row of rates, one a round. */
+/** Builds a row of rates from one sample per round. */
 export function rateRow(name: string, settings: string, samples: readonly Sample[]): Row {
   const rounds = samples.map(({ perSecond }) => perSecond);
   const figures = {
@@ -51,7 +51,7 @@ export function rateRow(name: string, settings: string, samples: readonly Sample
   return { name, settings, figures, rounds };
 }
 
-/** The first figure of a row relative to that of another. */
+/** Returns the ratio of two rows' first figures. */
 export function ratioOf(row: Row, other: Row, target?: Target): Ratio {
   const value = (Object.values(row.figures)[0] ?? NaN) / (Object.values(other.figures)[0] ?? NaN);
   return { name: `${row.name} / ${other.name}`, value, ...(target && { target }) };

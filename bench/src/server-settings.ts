@@ -3,7 +3,7 @@ import type { ServerSettings } from './contenders/contender.js';
 import type { ContenderName } from './contenders/index.js';
 import type { Sizes } from './sizes.js';
 
-/** Every setting that is tried for draining; the best one is measured against the others' best. */
+/** The settings tried for draining; each contender's best one is compared. */
 export const drainSettings: Readonly<Record<ContenderName, readonly ServerSettings[]>> = {
   longshore: [{ concurrency: 24 }],
   'graphile-worker': [
@@ -17,7 +17,7 @@ export const drainSettings: Readonly<Record<ContenderName, readonly ServerSettin
   'pg-boss': [{}],
 };
 
-/** The same for a job that reaches an idle server. */
+/** The settings tried for jobs that reach an idle server. */
 export const latencySettings: Readonly<Record<'longshore' | 'graphile-worker', readonly ServerSettings[]>> = {
   longshore: [{ concurrency: 24 }],
   'graphile-worker': [
@@ -27,7 +27,7 @@ export const latencySettings: Readonly<Record<'longshore' | 'graphile-worker', r
   ],
 };
 
-/** Tries settings and returns the one that `measure` found quickest. Nothing is measured if there is no choice. */
+/** Tries settings and returns the fastest. Measures nothing if there is only one. */
 export async function quickest(
   settings: readonly ServerSettings[],
   measure: (settings: ServerSettings) => Promise<number>,
@@ -43,7 +43,7 @@ export async function quickest(
   return best.settings;
 }
 
-/** The best of a contender's settings for draining, found with a smaller number of jobs. */
+/** Finds a contender's best settings for draining with a smaller number of jobs. */
 export function bestForDraining(
   agent: Agent,
   { settingsTried, sweepJobs: jobs }: Sizes,

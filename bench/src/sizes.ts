@@ -1,13 +1,13 @@
-/** How much of everything a run does. */
+/** The amounts of work of a run. */
 export interface Sizes {
   readonly rounds: number;
-  /** Jobs of a bulk or a drain. */
+  /** Number of jobs of a bulk insert or a drain. */
   readonly jobs: number;
   /** The same for pg-boss, which takes too long for the full number. */
   readonly pgBossJobs: number;
-  /** Of a contender's settings, so many are tried. */
+  /** Maximum number of a contender's settings to try. */
   readonly settingsTried: number;
-  /** Jobs of each try-out of a setting. */
+  /** Number of jobs for trying a setting. */
   readonly sweepJobs: number;
   readonly finishedJobs: number;
   readonly scheduledJobs: number;
@@ -49,7 +49,7 @@ export const fullSizes: Sizes = {
   dashboardSeconds: 20,
 };
 
-/** Enough to see that every scenario works. Its numbers mean nothing. */
+/** Just enough to check that every scenario works; the results are meaningless. */
 export const smokeSizes: Sizes = {
   rounds: 2,
   jobs: 500,

@@ -1,4 +1,8 @@
-/** @param share 0.5 for the median; nearest rank */
+/**
+ * Returns a percentile by nearest rank.
+ *
+ * @param share 0.5 for the median
+ */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   const value = sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)];

@@ -1,4 +1,4 @@
-/** ANSI's numbers for the few looks used here. */
+/** The ANSI codes of the styles used here. */
 const looks = {
   bold: 1,
   red: 31,
@@ -14,13 +14,13 @@ const looks = {
 export type Look = keyof typeof looks;
 export type Paint = (look: Look, text: string) => string;
 
-/** Colours on a terminal that has them, plain text elsewhere. */
+/** Returns a painter: colours on a terminal that supports them, otherwise plain text. */
 export function paintFor(stream: { readonly isTTY?: boolean }, env: NodeJS.ProcessEnv): Paint {
   const coloured = stream.isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
   return coloured ? (look, text) => `\u001B[${looks[look]}m${text}\u001B[0m` : (_, text) => text;
 }
 
-/** pino writes a level as a number, or as its name where it was told so. */
+/** pino writes a level as a number or, if configured, as its name. */
 const levelNames: Readonly<Record<string, string>> = {
   10: 'trace',
   20: 'debug',
@@ -37,12 +37,12 @@ const levelLooks: Readonly<Record<string, Look>> = {
   fatal: 'magenta',
 };
 
-/** What every line repeats and a developer need not read. */
+/** Fields that every line repeats and a developer does not need. */
 const unspoken = new Set(['level', 'time', 'msg', 'pid', 'hostname', 'name', 'service', 'v']);
 
 /**
- * One of a service's JSON log lines as a person reads it: `12:00:00.000 info message key=value`, an error's stack below
- * it. Anything that is not such a line is returned as it is.
+ * Formats a service's JSON log line for people: `12:00:00.000 info message key=value`, with an error's stack below.
+ * Returns any other line unchanged.
  */
 export function formatLogLine(line: string, paint: Paint): string {
   const entry = parseEntry(line);

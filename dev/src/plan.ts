@@ -4,15 +4,15 @@ import type { ServiceSpec } from './service-process.js';
 export interface Places {
   /** The root of the repository. */
   readonly root: string;
-  /** Where results of jobs go. */
+  /** The directory for the results of jobs. */
   readonly results: string;
-  /** How many rows the example application's tables begin with. */
+  /** Initial number of rows in the example application's tables. */
   readonly seedRows: string;
-  /** A free port, the preferred one if possible. */
+  /** Returns a free port, the preferred one if possible. */
   readonly freePort: (preferred: number) => Promise<number>;
 }
 
-/** The three services on one Postgres. */
+/** The three services with one Postgres. */
 export async function threeServices(places: Places, databaseUrl: string): Promise<ServiceSpec[]> {
   const database = { API_STORAGE: 'postgres', DATABASE_URL: databaseUrl };
   const api = await service(places, 'api', 8080, { ...database, API_SEED_ROWS: places.seedRows });
@@ -20,7 +20,7 @@ export async function threeServices(places: Places, databaseUrl: string): Promis
   return [api, await service(places, 'dashboard', 8081, links), await service(places, 'worker', 8082, links)];
 }
 
-/** Everything in one process, nothing kept. */
+/** Everything in one process, without persistence. */
 export async function oneProcess(places: Places): Promise<ServiceSpec[]> {
   const env = { API_STORAGE: 'memory', API_EMBEDDED_SERVER: 'true', API_EMBEDDED_DASHBOARD: 'true' };
   return [await service(places, 'api', 8080, env)];

@@ -1,4 +1,4 @@
-/** `make seed`: example rows for load, in the database of `make dev` or in that of `DATABASE_URL`. */
+/** `make seed`: writes example rows for load tests to the database of `make dev` or to `DATABASE_URL`. */
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -4,31 +4,31 @@ import { createInterface } from 'node:readline';
 /** A service to run. */
 export interface ServiceSpec {
   readonly name: string;
-  /** Its compiled entry file. */
+  /** The compiled entry file. */
   readonly main: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Where it serves. */
+  /** The base URL. */
   readonly url: string;
 }
 
 export interface ServiceProcess {
   readonly name: string;
-  /** How it ended, in words (`exit code 1`); never rejects. */
+  /** Resolves to how it ended (`exit code 1`); never rejects. */
   readonly ended: Promise<string>;
-  /** Asks it to stop, and kills it if it has not done so within the deadline. Resolves when it is gone. */
+  /** Asks it to stop, and kills it after the deadline. Resolves when it has ended. */
   stop(deadlineMs: number): Promise<void>;
 }
 
-/** Starts a service; `onLine` gets each line that it writes. */
+/** Starts a service; `onLine` is called with each line that it writes. */
 export function runService(spec: ServiceSpec, onLine: (line: string) => void): ServiceProcess {
-  // Linux ends it with this process, however this one ends.
+  // On Linux, the service ends with this process, even if this process is killed.
   const node = [process.execPath, '--enable-source-maps', spec.main];
   const [command = '', ...args] =
     process.platform === 'linux' ? ['setpriv', '--pdeathsig=KILL', ...node] : node;
   const child = spawn(command, args, {
     env: { ...process.env, ...spec.env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // Away from the terminal's process group: Ctrl-C reaches this process alone, which then asks each service once.
+    // A process group of its own: Ctrl-C reaches only this process, which then asks each service once.
     detached: true,
   });
   for (const stream of [child.stdout, child.stderr]) createInterface({ input: stream }).on('line', onLine);
@@ -48,7 +48,7 @@ export function runService(spec: ServiceSpec, onLine: (line: string) => void): S
   return { name: spec.name, ended, stop };
 }
 
-/** Waits until the service answers that it is ready. Throws if it has not done so when `giveUp` is aborted. */
+/** Waits until the service is ready. Throws if it is not when `giveUp` aborts. */
 export async function untilReady({ name, url }: ServiceSpec, giveUp: AbortSignal): Promise<void> {
   const isReady = (): Promise<boolean> =>
     fetch(new URL('/readyz', url), { signal: AbortSignal.timeout(2_000) }).then(

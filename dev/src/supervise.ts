@@ -2,24 +2,24 @@ import { runService, untilReady, type ServiceSpec } from './service-process.js';
 
 export interface Supervision {
   readonly specs: readonly ServiceSpec[];
-  /** Settles when the database has ended by itself; absent if there is none. */
+  /** Resolves when the database has ended by itself; absent if there is none. */
   readonly databaseEnded?: Promise<void>;
-  /** Settles when somebody wants everything to stop. */
+  /** Resolves when everything should stop. */
   readonly interrupted: Promise<void>;
-  /** Gets each line that a service writes. */
+  /** Called with each line that a service writes. */
   readonly onLine: (service: string, line: string) => void;
-  /** Called once all are ready. */
+  /** Called once all services are ready. */
   readonly onReady: () => void;
-  /** How long all may take to become ready. Default 60 s. */
+  /** How long all services may take to become ready, in milliseconds; 60 000 by default. */
   readonly startDeadlineMs?: number;
-  /** How long a service may take to stop before it is killed. Default 2 s. */
+  /** How long a service may take to stop before it is killed, in milliseconds; 2 000 by default. */
   readonly stopDeadlineMs?: number;
 }
 
 /**
  * Runs the services until they are interrupted, and leaves none running.
  *
- * Throws, after stopping the others, if one ends by itself or does not become ready; the message names it.
+ * @throws after stopping the others, if a service ends by itself or does not become ready; the message names it
  */
 export async function supervise(supervision: Supervision): Promise<void> {
   const { specs, databaseEnded, interrupted, onLine, onReady } = supervision;

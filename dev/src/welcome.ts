@@ -9,7 +9,7 @@ export interface Addresses {
   readonly database?: string | undefined;
 }
 
-/** What to open, and what to try first. */
+/** Returns the message with the addresses to open and the first thing to try. */
 export function welcome({ api, dashboard, worker, database }: Addresses, paint: Paint): string {
   const rows: readonly (readonly [string, string])[] = [
     ['API', `${api}/api/v1/jobs`],

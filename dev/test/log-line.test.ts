@@ -5,7 +5,7 @@ const plain = paintFor({ isTTY: false }, {});
 const time = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
 
 describe('formatLogLine', () => {
-  it('puts time, level, message and fields in one line', () => {
+  it('prints time, level, message and fields on one line', () => {
     const line = JSON.stringify({
       level: 30,
       time,
@@ -30,7 +30,7 @@ describe('formatLogLine', () => {
     });
   }
 
-  it('puts the stack of an error below', () => {
+  it('prints an error’s stack on the lines below', () => {
     const line = JSON.stringify({
       level: 50,
       time,
@@ -41,12 +41,12 @@ describe('formatLogLine', () => {
   });
 
   for (const line of ['plain words', '{not json', '{"no":"level"}', '']) {
-    it(`leaves ${JSON.stringify(line)} as it is`, () => {
+    it(`does not change ${JSON.stringify(line)}`, () => {
       expect(formatLogLine(line, plain)).to.equal(line);
     });
   }
 
-  it('colours on a terminal, unless NO_COLOR is set', () => {
+  it('uses colours on a terminal, unless NO_COLOR is set', () => {
     const [coloured, uncoloured] = [
       paintFor({ isTTY: true }, {}),
       paintFor({ isTTY: true }, { NO_COLOR: '1' }),

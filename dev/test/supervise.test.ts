@@ -69,7 +69,7 @@ describe('supervise', () => {
     expect(pids.map(isRunning)).to.deep.equal([false, false]);
   });
 
-  it('does not wait for a service that fails at its start', async () => {
+  it('does not wait for a service that fails to start', async () => {
     const { error, ready } = await watch({ specs: [await spec('broken', 'failing')] });
     expect(error).to.have.property('message', 'broken ended by itself: exit code 3');
     expect(ready).to.equal(false);

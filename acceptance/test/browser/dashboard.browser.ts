@@ -31,14 +31,14 @@ describe('an operator with a browser', () => {
   });
   after(() => browser.close());
 
-  it('sees the job in processing, on its one running server', async () => {
+  it('sees the job processing, on its one running server', async () => {
     await page.goto(`${dashboard}/jobs?state=processing`);
     await page.getByRole('link', { name: 'test', exact: true }).waitFor();
     await page.goto(`${dashboard}/servers`);
     expect(await page.getByText(/, process \d+/).count()).to.equal(1);
   });
 
-  it('sees the same job become done, with its result, without touching the page', async () => {
+  it('sees the same job become done, with its result, without reloading the page', async () => {
     await page.goto(`${dashboard}/jobs/${location.split('/').at(-1)}`);
     await page.getByText('Processing').first().waitFor();
     await page.getByRole('heading', { name: 'Result' }).waitFor({ timeout: 15_000 });

@@ -17,7 +17,7 @@ describe('docker compose', () => {
     await compose('down', '--volumes');
   });
 
-  it('answers the first curl, and the job is done with its result', async () => {
+  it('responds to the first curl, and the job is done with its result', async () => {
     const { status, body, location } = await postTest(api, credentials);
     expect([status, body]).to.deep.equal([202, 'ok']);
     const done = await eventually(async () => {
@@ -27,31 +27,31 @@ describe('docker compose', () => {
     expect(done?.result).to.have.property('waitedMs', 2_000);
   });
 
-  it('keeps the result file on a volume that the worker may write', async () => {
+  it('keeps the result file on a volume that the worker can write', async () => {
     const files = await compose('exec', 'worker', 'ls', '/var/lib/longshore/results');
     expect(files).to.match(/^test-\S+\.txt$/m);
   });
 
-  it('without passwords fails and says that make up generates them', async () => {
+  it('fails without passwords, and says that make up generates them', async () => {
     const refused = await composeWithoutSecrets('config').catch(String);
     expect(refused).to.match(/_PASSWORD is missing a value: run make up, which generates it/);
   });
 
-  it('lets nobody call the api without a key', async () => {
+  it('rejects calls to the api without a key', async () => {
     const statuses = [(await postTest(api)).status, (await fetch(`${api}/api/v1/jobs`)).status];
     expect(statuses).to.deep.equal([401, 401]);
   });
 
-  it('shows nothing of the dashboard without the password', async () => {
+  it('hides the dashboard without the password', async () => {
     expect((await fetch(`${dashboard}/jobs`)).status).to.equal(401);
   });
 
-  it('shows the dashboard to who signs in', async () => {
+  it('shows the dashboard after signing in', async () => {
     expect(await signIn(dashboard, 'longshore')).to.not.include('Signed in as');
     expect(await signIn(dashboard, password)).to.include('Signed in as');
   });
 
-  it('gives the services a role that owns its schemas and may create nothing else', async () => {
+  it('gives the services a role that owns its schemas and cannot create others', async () => {
     const ask = (sql: string): Promise<string> =>
       compose('exec', 'postgres', 'psql', '-U', 'postgres', '-d', 'longshore', '-Atc', sql);
     const rights = await ask(
@@ -71,7 +71,7 @@ describe('docker compose', () => {
   });
 
   for (const service of [...services, 'postgres']) {
-    it(`confines ${service}`, async () => {
+    it(`restricts ${service}`, async () => {
       const { Config, HostConfig } = await inspect(service);
       expect(Config.User).to.not.be.oneOf(['', 'root', '0']);
       expect(HostConfig).to.include({ ReadonlyRootfs: true });
@@ -83,7 +83,7 @@ describe('docker compose', () => {
     });
   }
 
-  it('publishes api and dashboard on the loopback of this machine, and nothing else', async () => {
+  it('publishes only api and dashboard, on the loopback interface', async () => {
     const published = await Promise.all(
       [...services, 'postgres'].map(async (service) => {
         const { PortBindings } = (await inspect(service)).HostConfig;
@@ -96,7 +96,7 @@ describe('docker compose', () => {
   });
 
   for (const service of services) {
-    it(`runs ${service} as nobody special, without development packages, unable to change its own files`, async () => {
+    it(`runs ${service} as an unprivileged user, without development packages, unable to change its own files`, async () => {
       const look =
         'id -u; ls node_modules node_modules/@longshore; touch package.json 2>/dev/null && echo writable';
       const seen = (await compose('exec', service, 'sh', '-c', `${look}; true`)).split('\n');
@@ -121,7 +121,7 @@ describe('docker compose', () => {
     for (const line of lines) expect(JSON.parse(line)).to.include.keys('level', 'time', 'msg', 'service');
   });
 
-  it('runs three workers when asked to', async function () {
+  it('runs three workers on request', async function () {
     this.timeout(60_000);
     await compose('up', '--wait', '--scale', 'worker=3', ...services);
     await eventually(

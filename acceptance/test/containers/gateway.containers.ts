@@ -14,12 +14,12 @@ describe('docker compose with the gateway', () => {
     await composeGateway('down', '--volumes');
   });
 
-  it('serves the api, whose links lead back to the gateway', async () => {
+  it('serves the api with links that lead back to the gateway', async () => {
     const { status, location } = await postTest(gateway, credentials);
     expect([status, location.startsWith(`${gateway}/api/v1/jobs/`)]).to.deep.equal([202, true]);
   });
 
-  it('serves the reference and the pages of errors', async () => {
+  it('serves the reference and the error pages', async () => {
     for (const path of ['/api/v1/docs', '/errors/40401', '/healthz'])
       expect([path, (await fetch(gateway + path)).status]).to.deep.equal([path, 200]);
   });
@@ -34,12 +34,12 @@ describe('docker compose with the gateway', () => {
   });
 
   for (const path of ['/metrics', '/readyz', '/', '/nothing']) {
-    it(`keeps ${path} to itself`, async () => {
+    it(`does not expose ${path}`, async () => {
       expect((await fetch(gateway + path)).status).to.equal(404);
     });
   }
 
-  it('keeps /metrics to itself however it is spelled', async () => {
+  it('does not expose /metrics, however it is spelled', async () => {
     // Raw, as fetch would tidy the path.
     const spellings = [
       '/healthz', // is public: the only one that may answer
@@ -75,7 +75,7 @@ describe('docker compose with the gateway', () => {
     expect(seen.trim()).to.equal('/healthz 200');
   });
 
-  it('confines itself', async () => {
+  it('is restricted', async () => {
     const { Config, HostConfig } = await inspect('gateway');
     expect(Config.User).to.equal('65534:65534');
     expect([HostConfig.ReadonlyRootfs, HostConfig.CapDrop, HostConfig.CapAdd ?? []]).to.deep.equal([
@@ -96,7 +96,7 @@ describe('docker compose with the gateway', () => {
     expect([await reach('api/8080'), await reach('postgres/5432')]).to.deep.equal([true, false]);
   });
 
-  it('lets one client who guesses passwords lock out no other, and not pass for another', async () => {
+  it('does not let a client who guesses passwords lock out others, or impersonate them', async () => {
     const guess = `
       const statusWith = async (password, from) =>
         (await fetch('http://gateway:8000/job-dashboard/', {

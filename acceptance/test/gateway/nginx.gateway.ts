@@ -63,21 +63,21 @@ for (const { way, location, environment } of ways) {
         body: JSON.stringify(job),
       });
 
-    it('POST /test tells where its job is', async () => {
+    it('POST /test returns the location of its job', async () => {
       const { status, location: job } = await postTest(base);
       expect(status).to.equal(202);
       expect(job).to.match(new RegExp(`^${base}/api/v1/jobs/`));
       await eventually(async () => (await getJob(job)).state === 'done');
     });
 
-    it('POST /jobs tells where the job is', async () => {
+    it('POST /jobs returns the location of the job', async () => {
       const made = await postJob();
       const { id } = (await made.json()) as { id: string };
       expect(made.headers.get('location')).to.equal(`${base}/api/v1/jobs/${id}`);
       expect((await getJob(made.headers.get('location') ?? '')).id).to.equal(id);
     });
 
-    it('the links of a list lead through all of it', async () => {
+    it('the links of a list lead through the gateway', async () => {
       const queue = 'listed';
       for (let number = 0; number < 3; number++)
         await postJob({ name: 'test', args: { waitMs: 1 }, queue, delayMs: 3_600_000 });
@@ -93,7 +93,7 @@ for (const { way, location, environment } of ways) {
     });
 
     for (const path of ['/api/v1/jobs?colour=red', '/api/v1/nothing', '/api/v2/jobs', '/api', '/nothing']) {
-      it(`more info of an error at ${path} leads to its page`, async () => {
+      it(`the more-info link of an error at ${path} leads to its page`, async () => {
         const { errors } = (await (await fetch(base + path)).json()) as { errors: { 'more info': string }[] };
         const link = errors[0]?.['more info'] ?? '';
         expect(link).to.match(new RegExp(`^${base}/errors/\\d{5}$`));
@@ -101,7 +101,7 @@ for (const { way, location, environment } of ways) {
       });
     }
 
-    it('the reference names where the API is, and has its style', async () => {
+    it('the reference names the address of the API, and has its style', async () => {
       const { servers } = await getJson<{ servers: { url: string }[] }>(`${base}/api/v1/openapi.json`);
       expect(servers[0]?.url).to.equal(`${base}/api/v1`);
       const page = `${base}/api/v1/docs`;
@@ -113,7 +113,7 @@ for (const { way, location, environment } of ways) {
       ]);
     });
 
-    it('events arrive while the stream goes on', async () => {
+    it('events arrive while the stream is open', async () => {
       const listener = listen(`${base}/api/v1/events?state=done`);
       try {
         await eventually(async () => listener.isConnected());
@@ -125,13 +125,13 @@ for (const { way, location, environment } of ways) {
       }
     });
 
-    it('a call that waits for a job is answered when it has ended', async () => {
+    it('a call that waits for a job returns when it has ended', async () => {
       const { location: job } = await postTest(base);
       expect((await getJob(`${job}?wait=20`)).state).to.equal('done');
     });
 
     for (const path of ['/healthz', '/readyz', '/metrics']) {
-      it(`${path} answers`, async () => {
+      it(`${path} responds`, async () => {
         expect((await fetch(base + path)).status).to.equal(200);
       });
     }

@@ -68,7 +68,7 @@ for (const [way, locations] of Object.entries(ways)) {
     }
 
     for (const path of hidden) {
-      it(`hides what stands at ${path}`, async () => {
+      it(`hides ${path}`, async () => {
         const [status, body] = await statusAndBody(path);
         expect([status >= 400, body.includes('# HELP')]).to.deep.equal([true, false]);
       });

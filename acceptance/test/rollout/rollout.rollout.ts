@@ -93,7 +93,7 @@ describe('rolling out this version over the previous one, under load', function 
         await postgres.remove();
       });
 
-      it('refuses no job', () => {
+      it('rejects no job', () => {
         expect(load.refused).to.deep.equal([]);
       });
 
@@ -117,7 +117,7 @@ describe('rolling out this version over the previous one, under load', function 
     });
   }
 
-  it('keeps jobs that only the new version knows for its workers, though an old one serves the queue', async () => {
+  it('leaves jobs that only the new version knows to its workers, although an old one consumes the queue', async () => {
     const postgres = await startPostgres();
     const environment = (version: Version): Record<string, string> => ({
       DATABASE_URL: postgres.url,

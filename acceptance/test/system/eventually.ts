@@ -5,7 +5,9 @@
 export async function eventually<T>(condition: () => Promise<T>, deadlineMs = 30_000): Promise<T> {
   const deadline = performance.now() + deadlineMs;
   for (;;) {
-    let failure: unknown = new Error(`Still not so after ${deadlineMs} ms: ${String(condition)}`);
+    let failure: unknown = new Error(
+      `The condition did not hold within ${deadlineMs} ms: ${String(condition)}`,
+    );
     try {
       const value = await condition();
       if (value) return value;

@@ -10,13 +10,13 @@ const program = fileURLToPath(new URL('main.js', import.meta.url));
 
 export interface AgentOptions {
   readonly contender: ContenderName;
-  /** The database. */
+  /** The database's URL. */
   readonly url: string;
-  /** Where the process leaves a CPU profile when it ends; none if absent. */
+  /** The directory for CPU profiles; none are written if absent. */
   readonly profiles?: string | undefined;
 }
 
-/** A contender's process, seen from the process that measures. One task at a time. */
+/** A contender's process, as seen by the process that measures. Performs one task at a time. */
 export class Agent {
   readonly #child: ChildProcess;
   readonly #ended: Promise<unknown>;
@@ -36,7 +36,7 @@ export class Agent {
     const child = fork(program, [contender, url], {
       execPath: peerNode(),
       execArgv: ['--enable-source-maps', ...(profiles === undefined ? [] : profiling)],
-      // graphile-worker logs every success otherwise.
+      // Otherwise graphile-worker logs every success.
       env: { ...process.env, NODE_ENV: 'production', NO_LOG_SUCCESS: '1' },
     });
     const agent = new Agent(child, options);

@@ -5,8 +5,8 @@ const smallest14Digits = 10_000_000_000_000;
 const deadlineMs = 300_000;
 
 /**
- * What the benchmark asks of a contender's process. Times are in milliseconds and taken here, without the way between the
- * processes; each task checks that it did what it says, and throws if not.
+ * The tasks that the benchmark gives to a contender's process. Times are in milliseconds and measured here, which
+ * excludes the communication between the processes. Each task verifies its own work, and throws if it is incomplete.
  */
 export class Tasks {
   readonly #contender: Contender;
@@ -24,13 +24,13 @@ export class Tasks {
     return this.#contender.close();
   }
 
-  /** Processor time of this process so far. */
+  /** Returns the CPU time of this process so far. */
   async processorTime(): Promise<number> {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1_000;
   }
 
-  /** Hands over so many jobs in bulk. Returns how long that took. */
+  /** Enqueues this many jobs in bulk. Returns how long it took. */
   async enqueueMany(count: number): Promise<number> {
     const jobs = payloads(count);
     const before = await this.#contender.unfinished();
@@ -39,7 +39,10 @@ export class Tasks {
     return elapsedMs;
   }
 
-  /** So many callers hand over their jobs one by one, each waiting until its job is durable. Returns how long that took. */
+  /**
+   * Enqueues this many jobs from several callers, each one job at a time, waiting until it is durable. Returns how
+   * long it took.
+   */
   async enqueueConcurrently(count: number, callers: number): Promise<number> {
     const jobs = payloads(count).values();
     const before = await this.#contender.unfinished();
@@ -53,8 +56,8 @@ export class Tasks {
   }
 
   /**
-   * Runs all jobs present, which must be so many. Returns the time from the start of the server until the outcome of the
-   * last job is in the database; how long the server takes to stop says nothing about how fast it is.
+   * Runs all existing jobs, which must be this many. Returns the time from the start of the server until the last
+   * outcome is in the database; the time to stop the server does not count.
    */
   async drain(count: number, settings: ServerSettings): Promise<number> {
     let ran = 0;
@@ -72,13 +75,13 @@ export class Tasks {
     return elapsedMs;
   }
 
-  /** Starts a server that notes how long each job of {@link send} took to reach its handler. */
+  /** Starts a server that records how long each job of {@link send} took to reach its handler. */
   async listen(settings: ServerSettings): Promise<void> {
     this.#heard = [];
     await this.#contender.startServer(({ n }) => void this.#heard.push(now() - n), settings);
   }
 
-  /** Hands over so many jobs, one at a time, with a random pause of 10 to 30 ms before each. */
+  /** Enqueues this many jobs one at a time, with a random pause of 10 to 30 ms before each. */
   async send(count: number): Promise<void> {
     for (let sent = 0; sent < count; sent++) {
       await pause(10 + Math.random() * 20);
@@ -86,7 +89,7 @@ export class Tasks {
     }
   }
 
-  /** Stops the server. Returns the latencies that it noted, which must be so many. */
+  /** Stops the server. Returns the recorded latencies, which must be this many. */
   async hear(count: number): Promise<number[]> {
     for (let waited = 0; this.#heard.length < count && waited < 500; waited++) await pause(10);
     await this.#contender.stopServer();
@@ -99,7 +102,7 @@ function payloads(count: number): Payload[] {
   return Array.from({ length: count }, (_, index) => ({ n: smallest14Digits + index }));
 }
 
-/** Milliseconds on the clock that all processes of a machine share. */
+/** Returns milliseconds on a clock that all processes of the machine share. */
 function now(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }

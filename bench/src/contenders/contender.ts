@@ -1,24 +1,24 @@
-/** The arguments of every job: 20 bytes as JSON, if `n` has 14 digits. */
+/** The arguments of every job: 20 bytes of JSON if `n` has 14 digits. */
 export interface Payload {
   readonly n: number;
 }
 
-/** How a contender's server is set up; what the numbers mean is the contender's. */
+/** The settings of a contender's server; their meaning depends on the contender. */
 export type ServerSettings = Readonly<Record<string, number>>;
 
-/** One job system, driven the way its own documentation recommends for throughput. Each runs in a process of its own. */
+/** A job system, used as its own documentation recommends for throughput. Each runs in its own process. */
 export interface Contender {
-  /** Connects and makes the tables. */
+  /** Connects and creates the tables. */
   prepare(): Promise<void>;
-  /** Hands over jobs in bulk, in the shape that is fastest for this system. */
+  /** Enqueues jobs in bulk, in the way that is fastest for this system. */
   enqueueMany(payloads: readonly Payload[]): Promise<void>;
-  /** Hands over one job; resolves once it is durable. */
+  /** Enqueues one job; resolves once it is durable. */
   enqueueOne(payload: Payload): Promise<void>;
-  /** Starts to run jobs; `onJob` is the handler. */
+  /** Starts a server with `onJob` as the handler. */
   startServer(onJob: (payload: Payload) => void, settings: ServerSettings): Promise<void>;
   /** Resolves when the outcome of every job that ran is durable. */
   stopServer(): Promise<void>;
-  /** Jobs that are ready or running. */
+  /** Counts the jobs that are ready or running. */
   unfinished(): Promise<number>;
   close(): Promise<void>;
 }

@@ -2,7 +2,7 @@ import pg from 'pg';
 import type { Contender, Payload, ServerSettings } from './contender.js';
 import { importPeer } from './peer-module.js';
 
-/** The part of graphile-worker that is used here. */
+/** The part of graphile-worker's API that is used here. */
 interface GraphileWorker {
   Logger: new (factory: () => () => void) => unknown;
   makeWorkerUtils(options: object): Promise<{
@@ -15,10 +15,10 @@ interface GraphileWorker {
 }
 
 const task = 'bench';
-/** graphile-worker repeats what fails; it warns of a pool without this. */
+/** graphile-worker retries what fails; without this listener it warns about the pool. */
 const ignoreErrors = (): void => undefined;
 
-/** `addJobs` sends one statement for all it gets, as one JSON text; longer ones were slower. */
+/** `addJobs` sends everything it gets as one JSON text in one statement; longer ones were slower. */
 const chunk = 5_000;
 
 export async function graphileWorker(url: string): Promise<Contender> {

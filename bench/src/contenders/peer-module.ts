@@ -3,8 +3,8 @@ import { pathToFileURL } from 'node:url';
 import { peersDirectory } from '../peers.js';
 
 /**
- * Imports a package that is installed for the benchmarks only. Its types are not there when Longshore is built, so the
- * caller says which part of it is used.
+ * Imports a package that is installed only for the benchmarks. Its types do not exist when Longshore is built, so the
+ * caller declares the part that it uses.
  */
 export async function importPeer<Module>(name: string): Promise<Module> {
   const { resolve } = createRequire(new URL('package.json', peersDirectory));

@@ -4,25 +4,25 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { connected } from '../database.js';
 import type { Sizes } from '../sizes.js';
 
-/** As long as finished jobs are kept by default. */
+/** The default retention of finished jobs. */
 const days = 7;
 
-/** How finished jobs ended, by their share. */
+/** How finished jobs ended, by share. */
 const outcomes = [
   ['done', 0.94],
   ['failed', 0.05],
   ['cancelled', 0.01],
 ] as const;
 
-/** The names of a store have fewer kinds than its queues. */
+/** Number of distinct job names; fewer than queues. */
 export const names = 200;
 
-/** In the last queue there are six jobs, however large the store is. */
+/** Number of jobs in the last queue, whatever the size of the store. */
 const rareJobs = 6;
 
 /**
- * Writes the rows that a store in long use has: finished jobs over the days that they are kept, and waiting ones. A tenth of
- * the jobs is of the first queue, and ever fewer of the others; so with names.
+ * Fills a store as if it had been in use for long: finished jobs over the days of their retention, and waiting ones.
+ * A tenth of the jobs are in the first queue, and ever fewer in the others; the same applies to names.
  */
 export async function fillForDashboard(url: string, sizes: Sizes): Promise<void> {
   await connected(url, async (client) => {
@@ -61,7 +61,7 @@ interface Day {
   readonly queues: number;
 }
 
-/** Each day as many; those of today until now. */
+/** Writes the same number of jobs on each day; those of today end before now. */
 async function fillDay(client: pg.Client, { state, daysAgo, jobs, queues }: Day): Promise<void> {
   await client.query(
     `insert into job_done (queue_id, id, created_at, ready_at, started_at, finished_at, server_id,
@@ -102,7 +102,7 @@ async function makePastDays(client: pg.Client): Promise<void> {
   }
 }
 
-/** As a server does in passing; it is idle here. */
+/** Builds the indexes that a server builds in the background; the server is idle here. */
 async function indexEndedDays(client: pg.Client, url: string): Promise<void> {
   const storage = new PostgresStorage({ url });
   await storage.open();

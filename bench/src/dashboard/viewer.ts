@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** The live counters, and the lists. */
+/** The live counters and the lists. */
 const regions = [
   { name: 'flow', everyMs: 2_000 },
   { name: 'throughput', everyMs: 5_000 },
@@ -11,7 +11,7 @@ const regions = [
 
 type RegionName = (typeof regions)[number]['name'];
 
-/** What a page that has been loaded knows of its regions. */
+/** The versions of a loaded page's regions. */
 export type Known = ReadonlyMap<RegionName, string>;
 
 export async function openPage(url: string, headers: Record<string, string>): Promise<Known> {
@@ -23,7 +23,7 @@ export async function openPage(url: string, headers: Record<string, string>): Pr
   return known;
 }
 
-/** Looks on at the overview for some seconds as its script does, having loaded it. Resolves to the number of its requests. */
+/** Watches the overview for some seconds as its script does, after loading it. Resolves to the number of requests. */
 export async function look(
   url: string,
   headers: Record<string, string>,

@@ -1,6 +1,6 @@
 import { defineJob, handleJob } from '@longshore/jobs';
 
-/** What the services run while HTTP is measured: a job that does nothing. */
+/** The application of the services while HTTP is measured: a job that does nothing. */
 export const application = {
   name: 'bench',
   createHandlers: () => [handleJob(defineJob({ name: 'bench' }), () => undefined)],

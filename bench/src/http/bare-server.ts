@@ -1,4 +1,4 @@
-/** What the machine can do at most: Node's own HTTP server, which reads JSON and answers. */
+/** An upper bound for the machine: Node's own HTTP server, which reads JSON and responds. */
 import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
 

@@ -1,4 +1,4 @@
-/** What the framework of the api service can do at most: Koa, which reads JSON and answers, and does nothing else. */
+/** An upper bound for the api service's framework: a Koa application that only reads JSON and responds. */
 import Koa from 'koa';
 import bodyParser from 'koa-bodyparser';
 

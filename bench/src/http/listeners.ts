@@ -1,20 +1,20 @@
 import { type ClientRequest, get } from 'node:http';
 
-/** At once, while they connect: the service's backlog of connections is no longer. */
+/** Maximum number of connections that are being opened at a time: the service's backlog is no longer. */
 const connecting = 100;
 
-/** Connections that are open and mostly silent. */
+/** Open connections that are mostly silent. */
 export interface Listeners {
-  /** Resolves to the milliseconds until each of those that have been asked for has received a text with this in it. */
+  /** Resolves to the milliseconds until each listener has received this text. */
   told(text: string, count: number): Promise<number>;
   close(): void;
 }
 
 /**
- * Asks for each URL on a connection of its own, and goes on when all have been sent.
+ * Requests each URL on its own connection, and resolves when all requests have been sent.
  *
- * @param streams whether answers begin at once; long polls answer later
- * @throws {Error} if one of them is refused
+ * @param streams whether responses start immediately; long polls respond later
+ * @throws {Error} if a request is rejected
  */
 export async function listen(urls: readonly string[], streams: boolean): Promise<Listeners> {
   const requests: ClientRequest[] = [];

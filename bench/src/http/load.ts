@@ -13,7 +13,7 @@ export interface Load {
   readonly seconds: number;
 }
 
-/** What autocannon found; latencies in milliseconds. */
+/** Autocannon's result; latencies in milliseconds. */
 export interface LoadReport {
   readonly requests: { readonly average: number };
   readonly latency: { readonly p50: number; readonly p97_5: number; readonly p99: number };
@@ -21,9 +21,9 @@ export interface LoadReport {
 }
 
 /**
- * POSTs for some seconds, each connection one request after the other.
+ * Sends POST requests for some seconds, one after the other on each connection.
  *
- * @throws {Error} if one of them fails
+ * @throws {Error} if a request fails
  */
 export async function postLoad({ url, body, connections, seconds }: Load): Promise<LoadReport> {
   const options = ['--json', '--method=POST', `--connections=${connections}`, `--duration=${seconds}`];

@@ -15,7 +15,7 @@ export interface Service {
 }
 
 /**
- * Starts a program that serves HTTP on `PORT` and returns when it is ready.
+ * Starts a program that serves HTTP on `PORT`, and resolves when it is ready.
  *
  * @param program a compiled file, relative to the root of the repository
  * @throws {Error} if it ends or is not ready in time

@@ -4,7 +4,7 @@ import { rateRow, ratioOf, type Sample } from '../result.js';
 
 const settings = { longshore: 'one call', 'graphile-worker': 'calls of 5000', 'pg-boss': 'calls of 5000' };
 
-/** Jobs with 20 bytes of arguments, all from one caller; the tables are never emptied. */
+/** Enqueues jobs with 20 bytes of arguments from one caller; the tables are never emptied. */
 export const bulkEnqueue: Scenario = {
   name: 'bulk-enqueue',
   run: (bench) =>

@@ -11,16 +11,16 @@ import { percentile } from '../statistics.js';
 const password = 'bench';
 const headers = { authorization: `Basic ${Buffer.from(`bench:${password}`).toString('base64')}` };
 
-/** What one read serves in the dashboard, and a little more: each round reads anew. */
+/** Slightly longer than the dashboard caches a read, so that each round reads again. */
 const snapshotMs = 1_100;
 
 /**
- * Rounds before it is measured: V8 compiles meanwhile, and each of the dashboard's four connections plans what it prepares,
- * 10 to 40 ms for each kind of list. Pages take the connection that was used last, so the fourth is seldom reached.
+ * Warm-up rounds: V8 compiles, and each of the dashboard's four connections plans its prepared statements, 10 to 40
+ * ms for each kind of list. Pages use the most recently used connection, so the fourth is rarely reached.
  */
 const warmUpRounds = 10;
 
-/** Of the queues and names some are frequent, one is in the middle, and one as good as none. `ID`: of a job that has failed. */
+/** Frequent, medium and rare queues and names. `ID` is the id of a failed job. */
 const pages = [
   '',
   'jobs',
@@ -50,10 +50,10 @@ const pages = [
   'bulk',
 ];
 
-/** In a page that is not whole yet. */
+/** Present in a page that is still loading. */
 const partial = 'data-every="500"';
 
-/** The dashboard on a store in long use: every page, and many people who look at the overview. */
+/** The dashboard on a store in long use: every page, and many viewers of the overview. */
 export const dashboard: Scenario = {
   name: 'dashboard',
   run: async (bench) => {
@@ -153,7 +153,7 @@ async function measureViewers(
   const etags = await openPage(overview, headers);
   const lookOn = (): Promise<number[]> =>
     Promise.all(Array.from({ length: viewers }, () => look(overview, headers, seconds, etags)));
-  // V8 compiles what answers them for half a minute, which takes a quarter more.
+  // V8 compiles the code behind the responses for half a minute, which costs a quarter more.
   await lookOn();
   await lookOn();
   const before = (await processorTime(pid ?? 0)) ?? NaN;

@@ -5,7 +5,7 @@ import { bestForDraining, describe } from '../server-settings.js';
 import type { Sizes } from '../sizes.js';
 import { drainSample } from './drain-sample.js';
 
-/** What history and schedule cost: the same drain on an empty store and on one that has been in use for long. */
+/** The cost of history and scheduled jobs: the same drain on an empty store and on one in long use. */
 export const drainFullStore: Scenario = {
   name: 'drain-full-store',
   run: (bench) =>
@@ -30,8 +30,8 @@ export const drainFullStore: Scenario = {
 };
 
 /**
- * Writes the rows that so many jobs would have left, and the counts that belong to them. Half of them finished today, and half
- * yesterday: a day whose indexes have not been built yet.
+ * Writes the rows that this many jobs would have left, with matching counters. Half of them finished today and half
+ * yesterday, a day whose indexes have not been built yet.
  */
 async function fill(url: string, { finishedJobs, scheduledJobs }: Sizes): Promise<void> {
   await connected(url, async (client) => {

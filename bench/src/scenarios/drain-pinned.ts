@@ -5,8 +5,8 @@ import { bestForDraining, describe } from '../server-settings.js';
 import { drainSample } from './drain-sample.js';
 
 /**
- * Somebody forgot a transaction: no dead row that is younger can be cleared away. Whatever searches past the dead rows of
- * finished jobs becomes slower from round to round.
+ * A drain while a forgotten transaction keeps vacuum from removing dead rows. Anything that scans past the dead rows
+ * of finished jobs becomes slower from round to round.
  */
 export const drainPinned: Scenario = {
   name: 'drain-pinned',

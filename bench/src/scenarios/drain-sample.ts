@@ -3,7 +3,7 @@ import type { Bench } from '../bench.js';
 import type { ServerSettings } from '../contenders/contender.js';
 import type { Sample } from '../result.js';
 
-/** Fills the line and measures how fast one server empties it. */
+/** Fills the queue and measures how fast one server drains it. */
 export async function drainSample(
   bench: Bench,
   agent: Agent,

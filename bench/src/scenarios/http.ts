@@ -7,7 +7,7 @@ import { ratioOf, type Row } from '../result.js';
 
 const application = fileURLToPath(new URL('../http/application.js', import.meta.url));
 
-/** The api service with a worker that runs along; every answer means a durable job. */
+/** The api service with a running worker; every response means a durable job. */
 export const http: Scenario = {
   name: 'http',
   run: async (bench) => {
@@ -45,7 +45,7 @@ export const http: Scenario = {
   },
 };
 
-/** Every job that was answered for must be in the store. */
+/** Verifies that every accepted job is in the store. */
 async function measured(
   bench: Bench,
   databaseUrl: string,

@@ -5,7 +5,7 @@ import { ratioOf, type Row } from '../result.js';
 import { describe, latencySettings, quickest } from '../server-settings.js';
 import { median, percentile } from '../statistics.js';
 
-/** From the call that enqueues to the first line of the handler, while nothing else is to be done. */
+/** The time from the call that enqueues to the first line of the handler, on an idle system. */
 export const latency: Scenario = {
   name: 'latency',
   run: (bench) =>

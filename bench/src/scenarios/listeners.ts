@@ -9,7 +9,7 @@ import type { Row } from '../result.js';
 
 const application = fileURLToPath(new URL('../http/application.js', import.meta.url));
 
-/** What many silent listeners cost the api service, and how long it takes until all of them are told of one job. */
+/** The cost of many silent listeners for the api service, and the time until all of them receive one job's event. */
 export const listeners: Scenario = {
   name: 'listeners',
   run: async (bench) => {
@@ -40,7 +40,7 @@ interface Kind {
   readonly seconds: number;
 }
 
-/** All listen to the one job that runs. */
+/** All listeners follow the one running job. */
 async function measured(bench: Bench, { name, streams, path, count, seconds }: Kind): Promise<Row> {
   const url = await bench.database.create();
   const env = {
@@ -95,7 +95,7 @@ async function enqueue(version: string, runAt: Date): Promise<string> {
   return ((await response.json()) as { id: string }).id;
 }
 
-/** Memory that the process has; NaN where the system does not tell. */
+/** Returns the memory of a process; NaN if the system does not report it. */
 async function residentKib({ pid }: Service): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]);

@@ -12,13 +12,13 @@ const plain = defineJob({ name: 'plain', queue: 'plain' });
 const concurrencyLimit = 10;
 const rounds = 5;
 
-/** Of a scheduled job; longer than servers wait before they look at what is scheduled. */
+/** The delay of a scheduled job; longer than the servers' polling interval for scheduled jobs. */
 const delayMs = 1_500;
 
 /**
- * What is promised besides throughput while a transaction stays open and dead rows pile up: how fast a queue with a concurrency
- * limit is, how soon a job starts whose transaction commits long after others have passed its place, how soon a plain one, and how
- * late a scheduled one.
+ * Measures other guarantees than throughput while a transaction stays open and dead rows accumulate: the speed of a
+ * queue with a concurrency limit, the start of a job whose transaction commits long after the scan cursors have
+ * passed its position, the start of a plain job, and the delay of a scheduled one.
  */
 export const pinnedPromises: Scenario = {
   name: 'pinned-promises',
@@ -34,7 +34,7 @@ export const pinnedPromises: Scenario = {
       const server = new JobServer({ storage, handlers, queues: ['limited', 'plain'], concurrency: 20 });
       await server.start();
 
-      /** Milliseconds until so many jobs have run. */
+      /** Returns the milliseconds until this many jobs have run. */
       const timeToRun = async (count: number, enqueue: () => Promise<unknown>): Promise<number> => {
         let ran = 0;
         const finished = new Promise<void>((resolve) => {
@@ -123,7 +123,7 @@ export const pinnedPromises: Scenario = {
     }),
 };
 
-/** A job's outcome is written a moment after its handler has ended. */
+/** A job's outcome is written shortly after its handler ends. */
 async function eventuallyIdle(storage: PostgresStorage): Promise<void> {
   for (;;) {
     const { enqueued, processing } = await storage.jobs.stateCounts();

@@ -3,7 +3,7 @@ import { rateRow, ratioOf } from '../result.js';
 
 const settings = { longshore: 'enqueue', 'graphile-worker': 'addJob', 'pg-boss': 'send' };
 
-/** Callers that each hand over one job after the other and wait until it is durable, as requests of a web service do. */
+/** Callers that each enqueue one job at a time and wait until it is durable, as the requests of a web service do. */
 export const singleEnqueue: Scenario = {
   name: 'single-enqueue',
   run: (bench) =>

@@ -21,20 +21,20 @@ const variables = Type.Object({
   /** `memory` keeps everything in this process, until it ends. */
   API_STORAGE: Type.Enum(['postgres', 'memory'], { default: 'postgres' }),
   DATABASE_URL: Type.Optional(databaseVariables.DATABASE_URL),
-  /** The base of all links; behind a gateway, its address. */
+  /** The base URL of all links; behind a gateway, the gateway's address. */
   API_BASE_URL: Type.Optional(Type.String({ pattern: '^https?://' })),
   /** The path that a gateway puts before `/api`, whether or not it strips it from requests. */
   API_PATH_PREFIX: Type.String({ pattern: '^(/[\\w.~-]+)*$', default: '' }),
   /** Runs jobs in this process too. */
   API_EMBEDDED_SERVER: Type.Optional(Type.Boolean()),
   API_EMBEDDED_DASHBOARD: Type.Optional(Type.Boolean()),
-  /** Who sees the stack trace of a 500; in production only callers with the `admin` scope. */
+  /** Who sees stack traces of 500 responses; in production only callers with the `admin` scope. */
   API_ERROR_STACK: Type.Optional(Type.Enum(['always', 'trusted'])),
-  /** Accepts jobs of names that the application does not define, with any arguments. */
+  /** Accepts jobs with names that the application does not define, with any arguments. */
   API_ACCEPT_UNKNOWN_JOBS: Type.Boolean({ default: false }),
   /** A queue with this many ready jobs accepts no more over HTTP; unlimited by default. */
   API_MAX_BACKLOG: Type.Optional(Type.Integer({ minimum: 1 })),
-  /** Streams of events and `?wait` that may be open at once, of all callers and of one. */
+  /** Maximum number of open event streams and `?wait` requests, in total and per caller. */
   API_MAX_LISTENERS: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 10_000 }),
   API_MAX_LISTENERS_PER_CALLER: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1_000 }),
   /** Maximum size of a request body, in bytes; 1 MiB by default. */
@@ -56,17 +56,19 @@ export function readApiConfig(environment: Environment): ApiConfig {
     );
   }
   if (config.API_BASE_URL !== undefined && !URL.canParse(config.API_BASE_URL))
-    throw new ConfigError('API_BASE_URL is no URL: give scheme, host and port, such as https://example.com');
+    throw new ConfigError(
+      'API_BASE_URL is not a URL: use scheme, host and port, such as https://example.com',
+    );
   checkAccess(config);
   return config;
 }
 
-/** Where links start. */
+/** Returns the base URL of links. */
 export function baseUrlOf({ API_BASE_URL, PORT }: ApiConfig): string {
   return API_BASE_URL?.replace(/\/+$/, '') ?? `http://localhost:${PORT}`;
 }
 
-/** Where the service is found from outside. */
+/** Returns the external URL of the service. */
 export function rootUrlOf(config: ApiConfig): string {
   return baseUrlOf(config) + config.API_PATH_PREFIX;
 }

@@ -10,9 +10,10 @@ const usage =
   'create-key --name NAME --scopes read,write,operate,admin [--queues mail,reports] [--expires 2027-01-31]';
 
 /**
- * Makes an API key and prints what its bearer sends, once. For the first key, and for whoever has the database but no key.
+ * Creates an API key and prints its token once. For the first key, and for operators with access to the database but
+ * no key.
  *
- * @throws {ConfigError} if there is no database, or for arguments that say no key
+ * @throws {ConfigError} if there is no database, or the arguments are invalid
  */
 export async function createKey(config: ApiConfig, args: readonly string[]): Promise<null> {
   const terms = readTerms(args);

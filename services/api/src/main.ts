@@ -4,7 +4,7 @@ import { type ApiConfig, readApiConfig } from './config.js';
 import { createKey } from './create-key.js';
 import { seedTables } from './seed.js';
 
-/** Commands, by the first argument. */
+/** The first argument selects a command. */
 const [command = '', ...args] = process.argv.slice(2);
 const commands = new Map([
   ['seed', seedTables],

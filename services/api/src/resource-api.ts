@@ -22,7 +22,7 @@ export interface ResourceApiParts {
   readonly logger: Logger;
 }
 
-/** Everything below `/api`, the error pages, and the error payload for all the rest. */
+/** Serves everything below `/api`, the error pages, and error responses for all other paths. */
 export function resourceApi(parts: ResourceApiParts): Koa.Middleware {
   const { storage, database, client, events, application, access, config, logger } = parts;
   const definitions = [testJob, ...application.handlers.map(({ definition }) => definition)];
@@ -89,7 +89,7 @@ curl ${rootUrlOf(config)}/api/v1/jobs${key} \\
 \`\`\``;
 }
 
-/** A resource's operation enqueues by name, in the transaction of its own writes. */
+/** Returns a function with which operations enqueue jobs by name, in the transaction of their own writes. */
 function enqueueWith(client: JobClient, definitions: readonly JobDefinition[]): Enqueue {
   const byName = new Map(definitions.map((definition) => [definition.name, definition]));
   return async (transaction, name, args) => {

@@ -3,8 +3,8 @@ import type { ApiConfig } from './config.js';
 import { createStorage } from './storage.js';
 
 /**
- * Replaces the rows of the application's tables with `API_SEED_ROWS` example rows, and is done then. For load tests; nothing else
- * need run.
+ * Replaces the rows of the application's tables with `API_SEED_ROWS` example rows, then exits. For load tests; no
+ * other service needs to be running.
  *
  * @throws {ConfigError} if there is no database or the application has no example rows
  */
@@ -15,7 +15,7 @@ export async function seedTables(config: ApiConfig, logger: Logger): Promise<nul
   });
   await jobs.close(); // nothing has been connected yet
   if (database === null)
-    throw new ConfigError('Rows in memory are gone with their process: set DATABASE_URL to seed');
+    throw new ConfigError('Rows in memory are lost when the process ends: set DATABASE_URL to seed');
   try {
     const { name, tables } = await loadApplication(config.LONGSHORE_APP, {
       database: database.pool,

@@ -17,11 +17,11 @@ export const apiMigrations: Migrations = {
 /** The storage of jobs and of the application's rows. */
 export interface Storage {
   readonly jobs: JobStorage;
-  /** `null` if everything is to stay in this process. */
+  /** `null` if everything is kept in memory. */
   readonly application: ApplicationDatabase | null;
 }
 
-/** Postgres, unless everything is to stay in this process. */
+/** Creates the Postgres storage, or the memory storage if the configuration asks for it. */
 export function createStorage({ DATABASE_URL, ...config }: ApiConfig): Storage {
   if (config.API_STORAGE === 'memory' || DATABASE_URL === undefined) {
     return {

@@ -6,7 +6,10 @@ import { testJob } from '@longshore/service';
 import type Koa from 'koa';
 import { type ApiConfig, rootUrlOf } from './config.js';
 
-/** `POST /test`: registers a job that takes its time, and answers at once. Needs the scope `write`, where any is needed. */
+/**
+ * `POST /test`: enqueues a job that takes its time, and responds immediately. Requires the scope `write`, unless the
+ * api is open.
+ */
 export function testRoute(client: JobClient, access: AccessControl, config: ApiConfig): Router {
   const router = new Router({ sensitive: true, strict: true });
   router.post('/test', requireCaller(access, 'write', testJob.queue), async (context) => {
@@ -20,7 +23,10 @@ export function testRoute(client: JobClient, access: AccessControl, config: ApiC
   return router;
 }
 
-/** An `Idempotency-Key` becomes the job's own, one for each caller: the same again is answered with the same job. */
+/**
+ * Derives the job's idempotency key from an `Idempotency-Key`, separately for each caller: repeating it returns the
+ * same job.
+ */
 function keyOf(context: Koa.Context): Pick<EnqueueOptions, 'idempotencyKey'> {
   const given = context.get('idempotency-key');
   if (given === '') return {};

@@ -8,19 +8,19 @@ const memory = { API_STORAGE: 'memory' };
 const kindsOf = (environment: object) => [...acceptedKinds(readApiConfig({ ...memory, ...environment }))];
 
 describe('API_AUTH', () => {
-  it('asks for nothing by default outside of production', () => {
+  it('requires no credentials by default outside of production', () => {
     expect(kindsOf({})).to.deep.equal([]);
   });
 
-  it('asks for API keys by default in production', () => {
+  it('requires API keys by default in production', () => {
     expect(kindsOf({ NODE_ENV: 'production' })).to.deep.equal(['keys']);
   });
 
-  it('asks for nothing in production if that is said', () => {
+  it('can require no credentials in production', () => {
     expect(kindsOf({ NODE_ENV: 'production', API_AUTH: 'none' })).to.deep.equal([]);
   });
 
-  it('accepts several kinds', () => {
+  it('accepts several methods', () => {
     const jwt = {
       API_JWT_ISSUER: 'https://issuer',
       API_JWT_AUDIENCE: 'api',
@@ -29,15 +29,15 @@ describe('API_AUTH', () => {
     expect(kindsOf({ API_AUTH: 'keys,jwt', ...jwt })).to.deep.equal(['keys', 'jwt']);
   });
 
-  it('is refused if it names no kind', () => {
+  it('is rejected if it names no method', () => {
     expect(() => kindsOf({ API_AUTH: 'basic' })).to.throw(ConfigError, 'API_AUTH');
   });
 
-  it('is refused with `none` beside a kind', () => {
+  it('is rejected with `none` next to another method', () => {
     expect(() => kindsOf({ API_AUTH: 'none,keys' })).to.throw(ConfigError, 'API_AUTH');
   });
 
-  it('needs to know the issuer of JWTs, and names what is missing', () => {
+  it('requires the issuer of JWTs, and names what is missing', () => {
     expect(() => kindsOf({ API_AUTH: 'jwt', API_JWT_ISSUER: 'https://issuer' })).to.throw(
       ConfigError,
       'API_JWT_AUDIENCE, API_JWT_JWKS_URL is not set',
@@ -48,19 +48,19 @@ describe('API_AUTH', () => {
     expect(() => kindsOf({ API_ADMIN_KEY: adminKey })).to.throw(ConfigError, 'API_ADMIN_KEY');
   });
 
-  it('that is not set is told in the log, too', async () => {
+  it('is logged if it is not set', async () => {
     const api = await runApi({ API_AUTH: '', API_ADMIN_KEY: '' });
     await api.stop();
     expect(api.log()).to.contain('every client on this machine may do everything');
   });
 
-  it('of `none` is told in the log', async () => {
+  it('is logged if it is `none`', async () => {
     const api = await runApi({ API_AUTH: 'none', API_ADMIN_KEY: '' });
     await api.stop();
     expect(api.log()).to.contain('API_AUTH=none: anyone who can reach the API can do everything');
   });
 
-  it('of `none` leaves the API open, and makes no keys that would hold later', async () => {
+  it('leaves the API open if it is `none`, and creates no keys that would be valid later', async () => {
     const api = await runApi({ API_AUTH: 'none', API_ADMIN_KEY: '' });
     const statuses = [
       (await api.call('GET', '/api/v1/jobs')).status,
@@ -77,14 +77,14 @@ describe('API_JWT_JWKS_URL', () => {
   const read = (url: string, mode: string) =>
     readApiConfig({ ...jwt, API_JWT_JWKS_URL: url, NODE_ENV: mode });
 
-  it('over plain HTTP is refused in production', () => {
+  it('is rejected in production if it uses plain HTTP', () => {
     for (const url of ['http://issuer/keys', 'HTTP://issuer/keys'])
       expect(() => read(url, 'production')).to.throw(ConfigError, 'API_JWT_JWKS_URL');
     expect(() => read('https://issuer/keys', 'production')).not.to.throw();
     expect(() => read('http://issuer/keys', 'development')).not.to.throw();
   });
 
-  it('is refused if it is no URL', () => {
+  it('is rejected if it is not a URL', () => {
     expect(() => read('https://', 'production')).to.throw(ConfigError, 'API_JWT_JWKS_URL');
   });
 });
@@ -96,7 +96,7 @@ describe('API_JWT_CLOCK_TOLERANCE_S', () => {
 });
 
 describe('API_BASE_URL', () => {
-  it('is refused if it is no URL', () => {
+  it('is rejected if it is not a URL', () => {
     expect(() => readApiConfig({ ...memory, API_BASE_URL: 'http://' })).to.throw(ConfigError, 'API_BASE_URL');
   });
 });
@@ -104,14 +104,14 @@ describe('API_BASE_URL', () => {
 describe('API_ADMIN_KEY', () => {
   const hash = 'sha256:0dd1d21d1a4ad1cb6bd4b4be2ba1dd5e1b5e6e3dd8b1fd0a8c2a8ae3b7d9a1b2';
 
-  it('must be long enough not to be guessed', () => {
+  it('must be too long to guess', () => {
     expect(() => readApiConfig({ ...memory, API_AUTH: 'keys', API_ADMIN_KEY: 'letmein' })).to.throw(
       ConfigError,
       'API_ADMIN_KEY',
     );
   });
 
-  it('may be a hash, and must be a whole one', () => {
+  it('may be a hash, which must be complete', () => {
     expect(() => readApiConfig({ ...memory, API_AUTH: 'keys', API_ADMIN_KEY: hash })).not.to.throw();
     expect(() => readApiConfig({ ...memory, API_AUTH: 'keys', API_ADMIN_KEY: hash.slice(0, -1) })).to.throw(
       ConfigError,

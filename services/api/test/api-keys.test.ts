@@ -30,7 +30,7 @@ for (const [name, open] of Object.entries(storages)) {
     const admin = { token: adminKey };
     const jobs = (token: string) => api.call('GET', '/api/v1/jobs', { token });
 
-    it('are shown once, in the answer to the POST', async () => {
+    it('are shown once, in the response to the POST', async () => {
       const made = await api.call('POST', keys, { ...admin, json: { name: 'shop', scopes: ['read'] } });
       const { key, ...rest } = made.json() as { id: string; key: string };
       const read = await api.call('GET', `${keys}/${rest.id}`, admin);
@@ -40,7 +40,7 @@ for (const [name, open] of Object.entries(storages)) {
       expect((await api.call('GET', keys, admin)).text).not.to.contain(key.slice(21));
     });
 
-    it('have a name, scopes, queues, an expiry, and tell who made them', async () => {
+    it('have a name, scopes, queues, an expiry and a creator', async () => {
       const json = {
         name: 'all',
         scopes: ['write'],
@@ -58,7 +58,7 @@ for (const [name, open] of Object.entries(storages)) {
       'no name': { scopes: ['read'] },
       'an empty list of queues': { name: 'x', scopes: ['read'], queues: [] },
     })) {
-      it(`are refused with ${what}`, async () => {
+      it(`are rejected with ${what}`, async () => {
         expect((await api.call('POST', keys, { ...admin, json })).status).to.equal(422);
       });
     }
@@ -69,7 +69,7 @@ for (const [name, open] of Object.entries(storages)) {
       expect([(await jobs(token)).status, asHeader.status]).to.deep.equal([200, 200]);
     });
 
-    it('are not accepted if a digit is wrong', async () => {
+    it('are rejected if a digit is wrong', async () => {
       const { token } = await api.makeKey({});
       const wrong = token.slice(0, -1) + (token.endsWith('0') ? '1' : '0');
       const { status, headers } = await jobs(wrong);
@@ -77,7 +77,7 @@ for (const [name, open] of Object.entries(storages)) {
       expect(headers['www-authenticate']).to.contain('error="invalid_token"');
     });
 
-    it('that were revoked are not accepted, and are gone', async () => {
+    it('are rejected and deleted once revoked', async () => {
       const { id, token } = await api.makeKey({});
       const before = await jobs(token);
       const revoked = await api.call('DELETE', `${keys}/${id}`, admin);
@@ -86,7 +86,7 @@ for (const [name, open] of Object.entries(storages)) {
       expect([before, revoked, after, gone].map(({ status }) => status)).to.deep.equal([200, 204, 401, 404]);
     });
 
-    it('are told of in the log when they are made, changed and revoked', async () => {
+    it('are logged when they are created, changed and revoked', async () => {
       const { id } = await api.makeKey({});
       await api.call('PATCH', `${keys}/${id}`, { ...admin, json: { name: 'other' } });
       await api.call('DELETE', `${keys}/${id}`, admin);
@@ -99,7 +99,7 @@ for (const [name, open] of Object.entries(storages)) {
       expect(told[2]).to.contain('"by":"API_ADMIN_KEY"');
     });
 
-    it('that have expired are not accepted', async () => {
+    it('are rejected after their expiry', async () => {
       const { id, token } = await api.makeKey({ expiresAt: '2020-01-01T00:00:00Z' });
       const { status, text } = await jobs(token);
       expect(status).to.equal(401);
@@ -108,14 +108,14 @@ for (const [name, open] of Object.entries(storages)) {
       expect((await jobs(token)).status).to.equal(200);
     });
 
-    it('get other scopes at once', async () => {
+    it('get changed scopes immediately', async () => {
       const { id, token } = await api.makeKey({ scopes: ['write'] });
       const before = await jobs(token);
       await api.call('PATCH', `${keys}/${id}`, { ...admin, json: { scopes: ['read', 'write'] } });
       expect([before.status, (await jobs(token)).status]).to.deep.equal([403, 200]);
     });
 
-    it('tell when they were last used', async () => {
+    it('show when they were last used', async () => {
       const { id, token } = await api.makeKey({});
       await jobs(token);
       await eventually(async () => {
@@ -124,14 +124,14 @@ for (const [name, open] of Object.entries(storages)) {
       });
     });
 
-    it('are found by a part of their name, in an order of one’s choice', async () => {
+    it('can be searched by part of their name, and sorted', async () => {
       for (const key of ['zebra farm', 'zebra barn']) await api.makeKey({ name: key });
       const found = await api.call('GET', `${keys}?name=ZEBRA&sort=name&fields=name`, admin);
       expect(found.json()).to.deep.equal([{ name: 'zebra barn' }, { name: 'zebra farm' }]);
       expect(found.headers['x-total-count']).to.equal('2');
     });
 
-    it('are changed under If-Match only by who knows the present one', async () => {
+    it('can be changed with If-Match only in their current version', async () => {
       const { id } = await api.makeKey({});
       const change = { ...admin, json: { name: 'other' }, headers: { 'if-match': '"stale"' } };
       const removal = { ...admin, headers: { 'if-match': '"stale"' } };
@@ -150,7 +150,7 @@ for (const [name, open] of Object.entries(storages)) {
     });
 
     if (name === 'Postgres') {
-      it('leave no secret in the database, also if the POST had an Idempotency-Key', async () => {
+      it('leave no secret in the database, even if the POST had an Idempotency-Key', async () => {
         const made = await api.call('POST', keys, {
           ...admin,
           json: { name: 'hidden', scopes: ['read'] },

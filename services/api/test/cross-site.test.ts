@@ -29,7 +29,7 @@ describe('A page of another site', () => {
     'whose origin begins like an allowed one': { origin: `${friend}.evil.example` },
     'of an allowed host by another scheme': { origin: 'http://app.example.com' },
   })) {
-    it(`known ${what} may not change anything`, async () => {
+    it(`cannot change anything (${what})`, async () => {
       const before = await total();
       for (const path of ['/test', '/api/v1/jobs']) {
         const answer = await post({ ...headers, 'content-type': 'text/plain' }, path);
@@ -52,7 +52,7 @@ describe('A page of another site', () => {
     });
   }
 
-  it('is told nothing about what it asked', async () => {
+  it('cannot read responses', async () => {
     const { status, headers } = await api.call('GET', '/api/v1/jobs', {
       headers: { origin: 'https://evil.example' },
     });
@@ -61,7 +61,7 @@ describe('A page of another site', () => {
     expect(headers['vary']).to.contain('Origin');
   });
 
-  it('that is allowed may read answers, errors and routes outside of /api too', async () => {
+  it('that is allowed can read responses, errors and routes outside of /api', async () => {
     for (const path of ['/api/v1/jobs', '/api/v1/nothing', '/metrics', '/test']) {
       const { headers } = await api.call('GET', path, { headers: { origin: friend } });
       expect([path, headers['access-control-allow-origin']]).to.deep.equal([path, friend]);
@@ -71,7 +71,7 @@ describe('A page of another site', () => {
   });
 
   for (const path of ['/api/v1/jobs', '/test']) {
-    it(`that is allowed learns by a preflight what it may send to ${path}; others learn nothing`, async () => {
+    it(`that is allowed learns from a preflight what it may send to ${path}; others learn nothing`, async () => {
       const preflight = (origin: string) =>
         api.call('OPTIONS', path, {
           headers: {
@@ -121,12 +121,12 @@ describe('API_CORS_ORIGINS', () => {
     'app.example.com',
     'null',
   ]) {
-    it(`refuses ${origins}, which is no origin`, () => {
+    it(`rejects ${origins}, which is not an origin`, () => {
       expect(() => read(origins)).to.throw('API_CORS_ORIGINS');
     });
   }
 
-  it('takes several, with ports', () => {
+  it('accepts several origins, with ports', () => {
     expect(() => read('https://app.example.com, http://localhost:3000,http://[::1]:3000')).not.to.throw();
   });
 });

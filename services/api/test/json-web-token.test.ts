@@ -57,19 +57,19 @@ describe('JWTs', () => {
   const read = async (changes?: Changes) =>
     api.call('GET', '/api/v1/jobs', { token: await tokenWith(changes) });
 
-  it('are accepted, and the keys of the issuer are read once', async () => {
+  it('are accepted, and the issuer’s keys are read once', async () => {
     const statuses = [(await read()).status, (await read()).status];
     expect([statuses, asked]).to.deep.equal([[200, 200], 1]);
   });
 
-  it('allow what their claim scope says', async () => {
+  it('permit what their scope claim says', async () => {
     const token = await tokenWith();
     const { status, headers } = await api.call('POST', '/api/v1/jobs', { token });
     expect(status).to.equal(403);
     expect(headers['www-authenticate']).to.contain('scope="write"');
   });
 
-  it('keep subjects apart that have their first 200 characters in common', async () => {
+  it('distinguish subjects with the same first 200 characters', async () => {
     const scope = 'read write';
     const common = 'x'.repeat(220);
     const answers = [];
@@ -85,19 +85,19 @@ describe('JWTs', () => {
     expect([first === second, first === third]).to.deep.equal([false, true]);
   });
 
-  it('carry no more authority with a longer subject than OpenID Connect allows', async () => {
+  it('grant no more authority with a longer subject than OpenID Connect allows', async () => {
     const statuses = [];
     for (const length of [255, 256])
       statuses.push((await read({ claims: { sub: 'x'.repeat(length) } })).status);
     expect(statuses).to.deep.equal([200, 401]);
   });
 
-  it('let a subject of 255 characters start what is carried out in bulk', async () => {
+  it('let a subject of 255 characters start a bulk operation', async () => {
     const token = await tokenWith({ claims: { sub: 'x'.repeat(255), scope: 'operate' } });
     expect((await api.call('DELETE', '/api/v1/jobs?state=done', { token })).status).to.equal(204);
   });
 
-  it('without scopes allow nothing', async () => {
+  it('permit nothing without scopes', async () => {
     expect((await read({ claims: { scope: undefined } })).status).to.equal(403);
   });
 
@@ -111,36 +111,36 @@ describe('JWTs', () => {
     'signed by another key': ['signature', () => ({ key: otherKey })],
   };
   for (const [what, [reason, changes]] of Object.entries(wrong)) {
-    it(`${what} are refused, and told why`, async () => {
+    it(`are rejected with the reason: ${what}`, async () => {
       const { status, headers } = await read(changes());
       expect(status).to.equal(401);
       expect(headers['www-authenticate']).to.contain('error="invalid_token"').and.contain(reason);
     });
   }
 
-  it('signed by a secret that everybody knows are refused', async () => {
+  it('are rejected if they are signed with a well-known secret', async () => {
     const token = await new SignJWT({ iss: issuer, aud: audience, sub: 'x', exp: now() + 60, scope: 'admin' })
       .setProtectedHeader({ alg: 'HS256', kid: 'one' })
       .sign(new TextEncoder().encode('one'));
     expect((await api.call('GET', '/api/v1/jobs', { token })).status).to.equal(401);
   });
 
-  it('that are not signed are refused', async () => {
+  it('are rejected if they are not signed', async () => {
     const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
     const token = `${encode({ alg: 'none' })}.${encode({ sub: 'x', scope: 'admin' })}.`;
     expect((await api.call('GET', '/api/v1/jobs', { token })).status).to.equal(401);
   });
 
-  it('may come from a clock that is a little off', async () => {
+  it('may come from a clock that is slightly off', async () => {
     expect((await read({ claims: { nbf: now() + 3, exp: now() + 60 } })).status).to.equal(200);
   });
 
-  it('and API keys are accepted side by side', async () => {
+  it('are accepted next to API keys', async () => {
     const { token } = await api.makeKey({});
     expect((await api.call('GET', '/api/v1/jobs', { token })).status).to.equal(200);
   });
 
-  it('are of the type API_JWT_TYP and hold scopes that begin with API_JWT_SCOPE_PREFIX, where these are set', async () => {
+  it('are checked for the type API_JWT_TYP and the scope prefix API_JWT_SCOPE_PREFIX, if set', async () => {
     const strict = await runApi({
       API_AUTH: 'jwt',
       API_ADMIN_KEY: '',
@@ -165,7 +165,7 @@ describe('JWTs', () => {
     expect(statuses).to.deep.equal([200, 200, 401, 401, 403]);
   });
 
-  it('of an issuer whose keys cannot be read are 503, not 401', async () => {
+  it('of an issuer whose keys cannot be read lead to 503, not 401', async () => {
     const away = await runApi({
       API_AUTH: 'jwt',
       API_ADMIN_KEY: '',

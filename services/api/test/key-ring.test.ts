@@ -35,7 +35,7 @@ async function isRefused(attempt: Promise<unknown>): Promise<boolean> {
 }
 
 describe('A key ring', () => {
-  it('knows the bearer of a key, its scopes and its queues', async () => {
+  it('knows a key’s bearer, scopes and queues', async () => {
     const { ring, token, key } = await ringWithKey();
     expect(await ring.principalOf(token)).to.deep.equal({
       name: `key ${key.id}`,
@@ -44,7 +44,7 @@ describe('A key ring', () => {
     });
   });
 
-  it('looks a key up once in five seconds', async () => {
+  it('looks up a key at most once in five seconds', async () => {
     const { ring, token, calls, clock } = await ringWithKey();
     await Promise.all([ring.principalOf(token), ring.principalOf(token)]);
     clock.now += 4_999;
@@ -52,7 +52,7 @@ describe('A key ring', () => {
     expect(calls.filter((call) => call === 'find')).to.have.lengthOf(1);
   });
 
-  it('refuses a key that another process has revoked after five seconds', async () => {
+  it('rejects a key within five seconds of its revocation by another process', async () => {
     const { ring, store, token, key, clock } = await ringWithKey();
     await ring.principalOf(token);
     await store.remove(key.id, () => {});
@@ -60,14 +60,14 @@ describe('A key ring', () => {
     expect(await isRefused(ring.principalOf(token))).to.equal(true);
   });
 
-  it('looks an unknown id up once in five seconds too', async () => {
+  it('looks up an unknown id at most once in five seconds', async () => {
     const { ring, calls } = await ringWithKey();
     const { token } = newApiKey({ name: 'other', scopes: ['read'], queues: null, expiresAt: null }, null);
     const attempts = await Promise.all([ring.principalOf(token), ring.principalOf(token)].map(isRefused));
     expect([attempts, calls]).to.deep.equal([[true, true], ['find']]);
   });
 
-  it('refuses a key from the moment on at which it expires', async () => {
+  it('rejects a key from the moment it expires', async () => {
     const { ring, store, token, key, clock } = await ringWithKey();
     await store.change(key.id, (terms) => ({ ...terms, expiresAt: new Date(clock.now + 100) }));
     await ring.principalOf(token);
@@ -75,7 +75,7 @@ describe('A key ring', () => {
     expect(await isRefused(ring.principalOf(token))).to.equal(true);
   });
 
-  it('notes the use of a key at most once a minute', async () => {
+  it('records the use of a key at most once a minute', async () => {
     const { ring, token, calls, clock } = await ringWithKey();
     const notes = () => calls.filter((call) => call === 'noteUse').length;
     await ring.principalOf(token);
@@ -87,7 +87,7 @@ describe('A key ring', () => {
     expect([within, notes()]).to.deep.equal([1, 2]);
   });
 
-  it('lets a caller in whose use cannot be noted', async () => {
+  it('accepts a caller whose use cannot be recorded', async () => {
     const { store, token, errors } = await ringWithKey();
     const failure = new Error('no room');
     const failing = { ...store, noteUse: () => Promise.reject(failure) };
@@ -97,7 +97,7 @@ describe('A key ring', () => {
     expect(errors).to.deep.equal([failure]);
   });
 
-  it('asks again after a look-up that failed', async () => {
+  it('retries after a failed lookup', async () => {
     const { store, token, key } = await ringWithKey();
     let fails = true;
     const shaky = {

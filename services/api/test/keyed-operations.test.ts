@@ -28,7 +28,7 @@ const stateOf = (id: string): string => `
 const pausedOf = (table: 'queue' | 'recurring_job', column: string, id: string): string =>
   `select paused_at is not null as paused from longshore.${table} where ${column} = '${id}'`;
 
-describe('An operation with an Idempotency-Key, whose answer cannot be kept', () => {
+describe('An operation with an Idempotency-Key, whose response cannot be stored', () => {
   let database: TestDatabase;
   let storage: PostgresStorage;
   let api: RunningApi;
@@ -123,7 +123,7 @@ describe('An operation with an Idempotency-Key, whose answer cannot be kept', ()
     await database.drop();
   });
 
-  it('is among those that are looked at here', async () => {
+  it('is covered by this test', async () => {
     const document = (await api.call('GET', '/api/v1/openapi.json', { token: adminKey })).json() as {
       paths: Record<string, { put?: { operationId: string } }>;
     };
@@ -133,7 +133,7 @@ describe('An operation with an Idempotency-Key, whose answer cannot be kept', ()
     expect(paths.map(([path]) => path)).to.have.members(Object.keys(operations));
   });
 
-  it('has no effect, and has it when it is sent again', async () => {
+  it('has no effect, and takes effect when it is repeated', async () => {
     const seen: Record<string, unknown> = {};
     const expected: Record<string, unknown> = {};
     for (const [name, operated] of Object.entries(operations)) {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { adminKey, runApi, type RunningApi } from './support/running-api.js';
 
-describe('An api that asks for credentials', () => {
+describe('An api that requires credentials', () => {
   let api: RunningApi;
   before(async () => (api = await runApi({ API_PATH_PREFIX: '/platform' })));
   after(() => api.stop());
@@ -28,7 +28,7 @@ describe('An api that asks for credentials', () => {
     '/./metrics',
     '/platform/metrics/',
   ]) {
-    it(`does not take ${path} for /metrics, which a gateway may keep to itself`, async () => {
+    it(`does not treat ${path} as /metrics, which a gateway may hide`, async () => {
       expect(await api.codes('GET', path)).to.deep.equal([40401]);
     });
   }
@@ -37,7 +37,7 @@ describe('An api that asks for credentials', () => {
     ['GET', '/test', 'POST'],
     ['POST', '/healthz', 'HEAD, GET'],
   ] as const) {
-    it(`${method} ${path} is 405 and says what is possible`, async () => {
+    it(`${method} ${path} is 405 and lists the allowed methods`, async () => {
       const answer = await api.call(method, path);
       expect([answer.status, answer.headers['allow']]).to.deep.equal([405, allow]);
       expect(await api.codes(method, path)).to.deep.equal([40501]);
@@ -51,12 +51,12 @@ describe('An api that asks for credentials', () => {
     'a JWT, where only keys are accepted': { authorization: 'Bearer a.b.c' },
     'two kinds at once': { authorization: `Bearer ${adminKey}`, 'x-api-key': adminKey },
   })) {
-    it(`refuses ${what}`, async () => {
+    it(`rejects ${what}`, async () => {
       expect(await api.codes('GET', '/api/v1/jobs', { headers })).to.deep.equal([40101]);
     });
   }
 
-  it('POST /test with an Idempotency-Key registers one job however often it is sent, one for each caller', async () => {
+  it('POST /test with an Idempotency-Key enqueues one job per caller, however often it is repeated', async () => {
     const other = await api.makeKey({ scopes: ['write'] });
     const register = async (token: string) => {
       const answer = await api.call('POST', '/test', { token, headers: { 'idempotency-key': 'once' } });
@@ -72,7 +72,7 @@ describe('An api that asks for credentials', () => {
     expect(headers['ratelimit-policy']).to.equal('"default";q=2000;w=2');
   });
 
-  it('writes no key to its log or its answers, whatever happens', async () => {
+  it('writes no key to its log or its responses', async () => {
     const { token, id } = await api.makeKey({ scopes: ['read'] });
     const texts: string[] = [];
     for (const [method, path] of [
@@ -123,11 +123,11 @@ describe('HTTP_TRUSTED_PROXIES', () => {
     return answers.map(({ status }) => status);
   };
 
-  it('tells clients behind a proxy apart', async () => {
+  it('distinguishes clients behind a proxy', async () => {
     expect(await statusesWith('1')).to.deep.equal([200, 200]);
   });
 
-  it('of 0 believes no header', async () => {
+  it('ignores the headers if it is 0', async () => {
     expect(await statusesWith('0')).to.deep.equal([200, 429]);
   });
 });

@@ -45,7 +45,7 @@ describe('The OpenAPI document of the api', () => {
     await storage.close();
   });
 
-  it('holds the resources of the jobs and of the application', () => {
+  it('contains the resources of the jobs and of the application', () => {
     const { paths } = JSON.parse(text) as { paths: object };
     expect(paths).to.include.keys(
       '/jobs',

@@ -86,7 +86,7 @@ describe('Rows that cannot be interpreted', () => {
 
   const states = ['scheduled', 'awaiting', 'held', 'enqueued', 'processing', 'done', 'failed', 'cancelled'];
 
-  it('stand in every list of the API', async () => {
+  it('are in every list of the API', async () => {
     for (const path of [
       '/jobs?limit=1000',
       '/jobs?state=scheduled',
@@ -110,7 +110,7 @@ describe('Rows that cannot be interpreted', () => {
     expect(listed.filter(({ unreadable = [] }) => unreadable.includes('createdAt'))).to.have.length(32);
   });
 
-  it('can be looked at one by one, with a note of what cannot be shown', async () => {
+  it('can be read one by one, with a note of what cannot be shown', async () => {
     for (const state of states) {
       for (const part of ['', '/attempts', '/transitions', '/logs', '/continuations']) {
         const { status, text } = await call('GET', `/api/v1/jobs/${ids[state]}${part}`);
@@ -122,7 +122,7 @@ describe('Rows that cannot be interpreted', () => {
     }
   });
 
-  it('stand on every page of the dashboard', async () => {
+  it('are on every page of the dashboard', async () => {
     for (const path of [
       '/',
       '/jobs',
@@ -147,7 +147,7 @@ describe('Rows that cannot be interpreted', () => {
     }
   });
 
-  it('say on their page what cannot be read', async () => {
+  it('show on their page what cannot be read', async () => {
     const { text } = await call('GET', `/job-dashboard/jobs/${ids['scheduled']}`);
     expect(text).to.include('Some stored fields of this job cannot be read: createdAt, runAt');
   });
@@ -165,7 +165,7 @@ describe('Rows that cannot be interpreted', () => {
     }
   });
 
-  it('do not keep anything else from being found', async () => {
+  it('do not keep other jobs from being found', async () => {
     const { status } = await call('GET', `/api/v1/jobs/${newId()}`);
     expect(status).to.equal(404);
     expect((await call('GET', '/metrics')).status).to.equal(200);

@@ -25,7 +25,7 @@ describe('A key for certain queues', () => {
   const ids = async (path: string) =>
     ((await api.call('GET', `/api/v1${path}`, { token })).json() as { id: string }[]).map(({ id }) => id);
 
-  it('sees the jobs of its queues only', async () => {
+  it('sees only the jobs of its queues', async () => {
     expect(await ids('/jobs')).to.deep.equal([own]);
     expect(await ids('/jobs?queue=mail&queue=reports')).to.deep.equal([own]);
     expect(await ids('/jobs?queue=reports')).to.deep.equal([]);
@@ -33,7 +33,7 @@ describe('A key for certain queues', () => {
     expect(await status('GET', `/jobs/${foreign}/attempts`)).to.equal(404);
   });
 
-  it('sees its queues only', async () => {
+  it('sees only its queues', async () => {
     const { text } = await api.call('GET', '/api/v1/queues?fields=name', { token });
     expect(JSON.parse(text)).to.deep.equal([{ name: 'mail' }]);
     expect(await status('GET', '/queues/reports')).to.equal(404);
@@ -41,7 +41,7 @@ describe('A key for certain queues', () => {
     expect(await ids('/queues/mail/jobs')).to.deep.equal([own]);
   });
 
-  it('enqueues in its queues only, also where the queue is that of the definition', async () => {
+  it('enqueues only into its queues, even if the queue is the definition’s', async () => {
     const answers = [
       await status('POST', '/jobs', job({ queue: 'mail' })),
       await status('POST', '/jobs', job({ queue: 'reports' })),
@@ -52,7 +52,7 @@ describe('A key for certain queues', () => {
     expect(await status('POST', '/queues/reports/jobs', job({}))).to.equal(404);
   });
 
-  it('lets its jobs wait only for jobs that it sees: others are unknown to it', async () => {
+  it('accepts as parents only jobs that it can see: others are unknown to it', async () => {
     const post = (parent: string) => {
       const json = job({ queue: 'mail', after: { parents: [parent] } });
       return api.call('POST', '/api/v1/jobs', { token, json });
@@ -66,7 +66,7 @@ describe('A key for certain queues', () => {
     );
     for (const [id, { status: code, text }] of refusals) {
       expect(code).to.equal(422);
-      expect(text).to.contain(`There is no job and no batch ${id} to wait for`);
+      expect(text).to.contain(`There is no job or batch ${id} to depend on`);
     }
     const following = (
       await api.call('GET', `/api/v1/jobs/${foreign}/continuations`, { token: adminKey })
@@ -75,14 +75,14 @@ describe('A key for certain queues', () => {
     expect((await post(await enqueue('mail'))).status).to.equal(201);
   });
 
-  it('sees of the jobs that wait for its own those of its queues only', async () => {
+  it('sees only those dependents of its jobs that are in its queues', async () => {
     const waiting = { after: { parents: [own] } };
     const mine = await api.call('POST', '/api/v1/jobs', { token, json: job({ queue: 'mail', ...waiting }) });
     await api.call('POST', '/api/v1/jobs', { token: adminKey, json: job({ queue: 'reports', ...waiting }) });
     expect(await ids(`/jobs/${own}/continuations`)).to.deep.equal([(mine.json() as { id: string }).id]);
   });
 
-  it('acts on the jobs and queues within its reach only', async () => {
+  it('acts only on the jobs and queues it can see', async () => {
     const answers = [
       await status('PUT', `/jobs/${foreign}/cancel`),
       await status('PUT', '/queues/reports/pause'),
@@ -94,12 +94,12 @@ describe('A key for certain queues', () => {
     expect(left.json()).to.deep.equal({ state: 'enqueued' });
   });
 
-  it('reaches nothing else', async () => {
+  it('has access to nothing else', async () => {
     expect(await status('GET', '/servers')).to.equal(403);
     expect((await api.call('POST', '/test', { token })).status).to.equal(403);
   });
 
-  it('makes no keys, whatever its scopes', async () => {
+  it('cannot create keys, whatever its scopes', async () => {
     const admin = await api.makeKey({ scopes: ['admin'], queues: ['mail'] });
     expect((await api.call('GET', '/api/v1/api-keys', { token: admin.token })).status).to.equal(403);
   });

@@ -24,13 +24,13 @@ describe('An open api', () => {
   after(() => api.stop());
 
   for (const host of ['localhost', 'LOCALHOST:8080', '127.0.0.1:8080', '[::1]:8080']) {
-    it(`answers for the loopback host ${host}`, async () => {
+    it(`responds to the loopback host ${host}`, async () => {
       expect(await statusFor(api, host)).to.equal(200);
     });
   }
 
   for (const host of ['api.example.com', 'API.example.com:443', 'longshore:8080', 'api.internal']) {
-    it(`answers for the configured host ${host}`, async () => {
+    it(`responds to the configured host ${host}`, async () => {
       expect(await statusFor(api, host)).to.equal(200);
     });
   }
@@ -43,7 +43,7 @@ describe('An open api', () => {
     'localhost@evil.example',
     '10.0.0.1',
   ]) {
-    it(`does not answer for the host "${host}"`, async () => {
+    it(`rejects the host "${host}"`, async () => {
       for (const path of ['/api/v1/jobs', '/api/v1/openapi.json', '/errors/40401', '/nothing']) {
         expect([path, await api.codes('GET', path, { headers: { host } })]).to.deep.equal([path, [42101]]);
       }
@@ -51,7 +51,7 @@ describe('An open api', () => {
   }
 
   for (const header of ['', 'Host:\r\n']) {
-    it(`does not answer a request ${header === '' ? 'without a host' : 'for no host'}`, async () => {
+    it(`rejects a request ${header === '' ? 'without a host' : 'with an empty host'}`, async () => {
       const answer = await httpClient(api.url).raw(`GET /api/v1/jobs HTTP/1.0\r\n${header}\r\n`);
       expect(answer).to.match(/^HTTP\/1\.1 421 /);
     });
@@ -65,24 +65,24 @@ describe('An open api', () => {
   });
 
   for (const path of ['/healthz', '/readyz', '/platform/healthz']) {
-    it(`answers ${path} to probes by any name`, async () => {
+    it(`responds to probes of ${path} with any host`, async () => {
       expect(await statusFor(api, 'whatever.internal', path)).to.equal(200);
     });
   }
 
-  it('answers /metrics to scrapers by address, not by a foreign name', async () => {
+  it('responds to scrapers of /metrics with an address as host, not with a foreign name', async () => {
     expect(await statusFor(api, '10.0.0.1:8080', '/metrics')).to.equal(200);
     expect(await statusFor(api, '[fd00::1]:8080', '/metrics')).to.equal(200);
     expect(await statusFor(api, 'evil.example', '/metrics')).to.equal(421);
   });
 
-  it('lets in what came through a proxy', async () => {
+  it('accepts requests that came through a proxy', async () => {
     const headers = { 'x-forwarded-for': '192.0.2.1' };
     expect((await api.call('GET', '/api/v1/jobs', { headers })).status).to.equal(200);
   });
 });
 
-describe('An api of which nothing says who may call', () => {
+describe('An api without configured access', () => {
   let api: RunningApi;
   before(async () => (api = await runApi(local)));
   after(() => api.stop());
@@ -91,7 +91,7 @@ describe('An api of which nothing says who may call', () => {
     expect((await api.call('POST', '/api/v1/jobs', { json: greet })).status).to.equal(201);
   });
 
-  it('is closed to a foreign host', async () => {
+  it('rejects a foreign host', async () => {
     expect(await statusFor(api, 'evil.example')).to.equal(421);
   });
 
@@ -103,27 +103,27 @@ describe('An api of which nothing says who may call', () => {
     'x-real-ip',
     'cf-connecting-ip',
   ]) {
-    it(`is closed to a request with ${name}, and says what to set`, async () => {
+    it(`rejects a request with ${name}, and says what to set`, async () => {
       const answer = await api.call('GET', '/api/v1/jobs', { headers: { [name]: '127.0.0.1' } });
       expect([answer.status, answer.text.includes('API_AUTH=keys')]).to.deep.equal([403, true]);
     });
   }
 
-  it('is closed to HTTP/1.0, which proxies speak that name no client', async () => {
+  it('rejects HTTP/1.0, which is used by proxies that do not name the client', async () => {
     const answer = await httpClient(api.url).raw('GET /api/v1/jobs HTTP/1.0\r\nHost: localhost\r\n\r\n');
     expect(answer).to.match(/^HTTP\/1\.1 403 /);
   });
 });
 
-describe('An api that asks for credentials', () => {
-  it('answers for any host, as no page can know them', async () => {
+describe('An api that requires credentials', () => {
+  it('responds to any host, because no page can know the credentials', async () => {
     const api = await runApi();
     const codes = await api.codes('GET', '/api/v1/jobs', { headers: { host: 'longshore-api.prod' } });
     await api.stop();
     expect(codes).to.deep.equal([40101]);
   });
 
-  it('answers only for HTTP_ALLOWED_HOSTS where they are set', async () => {
+  it('responds only to HTTP_ALLOWED_HOSTS if they are set', async () => {
     const api = await runApi({ HTTP_ALLOWED_HOSTS: 'longshore-api.prod' });
     const of = (host: string) => api.codes('GET', '/api/v1/jobs', { headers: { host } });
     const codes = [await of('longshore-api.prod'), await of('evil.example')];
@@ -134,7 +134,7 @@ describe('An api that asks for credentials', () => {
 
 describe('HTTP_ALLOWED_HOSTS', () => {
   for (const hosts of ['*', 'https://example.com', 'example.com:8080', 'a b']) {
-    it(`refuses ${hosts}, which is no name of a host`, () => {
+    it(`rejects ${hosts}, which is not a host name`, () => {
       expect(() => readApiConfig({ API_STORAGE: 'memory', HTTP_ALLOWED_HOSTS: hosts })).to.throw(
         'HTTP_ALLOWED_HOSTS',
       );

@@ -88,7 +88,7 @@ describe('Scopes', () => {
     return response.status;
   };
 
-  it('mean what the documentation says', async () => {
+  it('permit what the documentation says', async () => {
     const page = await readFile(new URL('../../../docs/access.md', import.meta.url), 'utf8');
     const rows = page.split('\n').map((line) => line.split('|').map((cell) => cell.trim()));
     const told = rows.filter(([, scope]) => scopes.some((known) => scope === `\`${known}\``));
@@ -98,12 +98,12 @@ describe('Scopes', () => {
   });
 
   for (const [call, scope] of Object.entries(expected)) {
-    it(`${call} needs ${scope}`, () => {
+    it(`${call} requires ${scope}`, () => {
       expect(operations.get(call)?.['x-scope']).to.equal(scope);
     });
   }
 
-  it('that are needed are the only ones, besides admin, that open a call of the document', async () => {
+  it('permit a documented call only if it requires them, apart from admin', async () => {
     const wrong: string[] = [];
     for (const [call, operation] of operations) {
       for (const scope of scopes) {
@@ -115,14 +115,14 @@ describe('Scopes', () => {
     expect(wrong).to.deep.equal([]);
   }).timeout(60_000);
 
-  it('are asked for by every call of the document: nobody gets in without credentials', async () => {
+  it('are required by every documented call: none works without credentials', async () => {
     const statuses = new Map<string, number>();
     for (const call of operations.keys()) statuses.set(call, await statusOf(call, undefined));
     const open = [...statuses].filter(([, status]) => status !== 401);
     expect(open).to.deep.equal([]);
   });
 
-  it('POST /test needs write', async () => {
+  it('POST /test requires write', async () => {
     const answers = [];
     for (const scope of [undefined, ...scopes]) answers.push(await statusOf('POST /test', scope));
     expect(answers).to.deep.equal([401, 403, 202, 403, 202]);

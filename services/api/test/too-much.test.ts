@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { runApi, type RunningApi } from './support/running-api.js';
 
-describe('An api with limits on what it takes', () => {
+describe('An api with limits on its input', () => {
   let api: RunningApi;
   before(async () => {
     api = await runApi({
@@ -16,7 +16,7 @@ describe('An api with limits on what it takes', () => {
   const job = { name: 'test', args: { waitMs: 1 } };
   const post = (path: string, json: unknown) => api.call('POST', `/api/v1${path}`, { json });
 
-  it('takes no more jobs into a queue than API_MAX_BACKLOG, and says which and when to try again', async () => {
+  it('accepts no more jobs into a queue than API_MAX_BACKLOG, and says which and when to retry', async () => {
     const json = { ...job, queue: 'full' };
     const statuses = [await post('/jobs', json), await post('/jobs', json)].map(({ status }) => status);
     const refused = await post('/jobs', json);
@@ -24,19 +24,19 @@ describe('An api with limits on what it takes', () => {
     expect(refused.text).to.contain('42901').and.to.contain('\\"full\\" has 2 ready jobs');
   });
 
-  it('refuses a batch that does not fit as a whole', async () => {
+  it('rejects a batch that does not fit completely', async () => {
     const jobs = Array.from({ length: 3 }, () => ({ ...job, queue: 'batched' }));
     expect((await post('/batches', { jobs })).status).to.equal(429);
     expect((await api.call('GET', '/api/v1/jobs?queue=batched')).json()).to.deep.equal([]);
   });
 
-  it('takes no body beyond API_BODY_LIMIT_BYTES', async () => {
+  it('rejects a body larger than API_BODY_LIMIT_BYTES', async () => {
     expect((await post('/jobs', { ...job, tags: ['x'.repeat(2_048)] })).status).to.equal(413);
   });
 });
 
 describe('An api with a limit on requests', () => {
-  it('counts those for its numbers', async () => {
+  it('counts the limited requests in its metrics', async () => {
     const api = await runApi({ API_RATE_LIMIT_PER_SECOND: '1', API_RATE_LIMIT_BURST: '2' });
     const statuses = [];
     for (let count = 0; count < 3; count += 1) statuses.push((await api.call('GET', '/metrics')).status);

@@ -34,7 +34,7 @@ async function seenByHandler(header: string): Promise<unknown> {
 }
 
 describe('The traceparent of a request', () => {
-  it('reaches the handlers of the jobs that it enqueues', async () => {
+  it('is passed to the handlers of the jobs that it enqueues', async () => {
     expect(await seenByHandler(traceparent)).to.equal(traceparent);
   });
 

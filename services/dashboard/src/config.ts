@@ -16,14 +16,14 @@ const variables = Type.Object({
   ...databaseVariables,
   ...dashboardVariables,
   ...proxyVariables,
-  /** Pages read, on connections of their own; only operators' actions write. */
+  /** Pages use the separate connections for reads; only operators' actions write. */
   DATABASE_POOL_SIZE: Type.Integer({ minimum: 2, maximum: 500, default: 2 }),
   PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 8081 }),
 });
 
 export type DashboardConfig = Config<typeof variables>;
 
-/** @throws {ConfigError} that lists every problem */
+/** @throws {ConfigError} listing every problem */
 export function readDashboardConfig(environment: Environment): DashboardConfig {
   return readConfig(variables, environment);
 }

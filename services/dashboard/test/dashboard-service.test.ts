@@ -42,12 +42,12 @@ describe('the service dashboard', () => {
   };
   const log = (): string => lines.join('');
 
-  it('leads from / to the dashboard, by a link that holds behind a gateway that takes a prefix away', async () => {
+  it('redirects from / to the dashboard, by a link that works behind a gateway that strips a prefix', async () => {
     const { status, headers } = await (await start()).get('/');
     expect([status, headers.location]).to.deep.equal([302, './job-dashboard']);
   });
 
-  it('has its security headers on every answer', async () => {
+  it('sets its security headers on every response', async () => {
     const http = await start();
     await starting;
     for (const path of ['/', '/elsewhere', '/healthz', '/job-dashboard/', '/job-dashboard/elsewhere']) {
@@ -57,7 +57,7 @@ describe('the service dashboard', () => {
     }
   });
 
-  it('lives, but is not ready, until the storage is open', async () => {
+  it('is alive, but not ready, until the storage is open', async () => {
     const http = await start({ DATABASE_URL: 'postgres://longshore@127.0.0.1:1/none' });
     const statuses = [
       await http.get('/healthz'),
@@ -67,7 +67,7 @@ describe('the service dashboard', () => {
     expect(statuses.map(({ status }) => status)).to.deep.equal([200, 503, 503]);
   });
 
-  it('lets go of its port if it is stopped before the storage is open', async () => {
+  it('releases its port if it is stopped before the storage is open', async () => {
     const http = await start({ DATABASE_URL: 'postgres://longshore@127.0.0.1:1/none' });
     abort.abort();
     await starting.catch(() => undefined);
@@ -75,7 +75,7 @@ describe('the service dashboard', () => {
   });
 
   for (const path of ['/a b', 'jobs', '/:path', '/a/../b', '//']) {
-    it(`says that ${path} is no path for it`, () => {
+    it(`rejects ${path} as its path`, () => {
       expect(() => readDashboardConfig({ DATABASE_URL: 'postgres://x', DASHBOARD_PATH: path })).to.throw(
         ConfigError,
         'DASHBOARD_PATH',
@@ -84,13 +84,13 @@ describe('the service dashboard', () => {
   }
 
   for (const path of ['/', '/ops', '/ops/jobs/']) {
-    it(`may be at ${path}`, () => {
+    it(`can be served at ${path}`, () => {
       const config = readDashboardConfig({ DATABASE_URL: 'postgres://x', DASHBOARD_PATH: path });
       expect(config.DASHBOARD_PATH).to.equal(path);
     });
   }
 
-  it('logs what is done, by whom and from where', async () => {
+  it('logs who did what, and from where', async () => {
     const http = await start({ DASHBOARD_PASSWORD: 'right', HTTP_TRUSTED_PROXIES: '1' });
     await starting;
     const headers = {
@@ -118,7 +118,7 @@ describe('the service dashboard', () => {
     expect(log()).to.include('"event":"wrong password"').and.not.include('ada:wrong');
   });
 
-  it('warns that everybody on this machine is an admin where there is no password', async () => {
+  it('warns that everybody on this machine is an admin if there is no password', async () => {
     await start({ DASHBOARD_PASSWORD: '' });
     expect(log()).to.include('whoever reaches the dashboard from this machine is an admin');
   });

@@ -14,13 +14,13 @@ const variables = Type.Object({
   ...metricsVariables,
   ...databaseVariables,
   ...serverVariables,
-  /** Of the health routes; there is nothing else to ask a worker. */
+  /** The port of the health routes; a worker serves nothing else. */
   PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 8082 }),
 });
 
 export type WorkerConfig = Config<typeof variables>;
 
-/** @throws {ConfigError} that lists every problem */
+/** @throws {ConfigError} listing every problem */
 export function readWorkerConfig(environment: Environment): WorkerConfig {
   return readConfig(variables, environment);
 }

@@ -13,7 +13,7 @@ import {
 import Koa from 'koa';
 import type { WorkerConfig } from './config.js';
 
-/** A job server on its own. Run more of them for more jobs at once. */
+/** Starts a job server as a service of its own. Run more of them to run more jobs at once. */
 export async function startWorker(
   config: WorkerConfig,
   logger: Logger,

@@ -1,5 +1,5 @@
 import type { EventFilter, EventStream, JobEvents, JobState } from '@longshore/jobs';
-import { admits } from '@longshore/jobs/storage';
+import { matchesFilter } from '@longshore/jobs/storage';
 import {
   apiError,
   defineResource,
@@ -69,7 +69,7 @@ async function* inServerSentEvents(
   filter: EventFilter,
 ): AsyncGenerator<ServerSentEvent> {
   for await (const { event, resumeAt } of stream)
-    if (admits(filter, event)) yield toServerSentEvent(event, resumeAt);
+    if (matchesFilter(filter, event)) yield toServerSentEvent(event, resumeAt);
 }
 
 /** @throws {ApiError} 40003 if it is no id that a stream has sent */

@@ -1,5 +1,5 @@
 import type { JobState, JsonValue } from '@longshore/jobs';
-import { type ArgsFilter, type JobFilter, nearest, timeBounds } from '@longshore/jobs/storage';
+import { type ArgsFilter, clamp, type JobFilter, timeBounds } from '@longshore/jobs/storage';
 import type { CollectionQuery, Filter, Selection } from '@longshore/resources';
 
 /** By what jobs are found, as the query says it. */
@@ -70,7 +70,7 @@ function isBound(parameter: string): parameter is (typeof bounds)[number] {
 
 /** The API's bounds are inclusive and its times have milliseconds; a storage's upper bound is the first time that is too late. Times that no job can have count as the nearest that one can. */
 function boundOf(time: string, match: Filter['match']): Date {
-  return new Date(nearest(Date.parse(time) + (match === 'to' ? 1 : 0), timeBounds));
+  return new Date(clamp(Date.parse(time) + (match === 'to' ? 1 : 0), timeBounds));
 }
 
 /** A query has only text: `7` may be the number or the string. */

@@ -4,7 +4,7 @@ import {
   bounds,
   continuationConditions,
   jobStates,
-  mostCountedAttempts,
+  maxCountedAttempts,
 } from '@longshore/jobs/storage';
 import Type, { type Static } from 'typebox';
 import { Id, integer, MaxAttempts, Name, nullable, Priority, text, Time, toTime } from './fields.js';
@@ -27,7 +27,7 @@ export const JobItem = Type.Object({
   error: nullable(JobErrorItem),
   attempt: Type.Integer({ minimum: 0, description: 'The current or latest attempt; 0 before the first' }),
   maxAttempts: integer(
-    { least: 1, most: mostCountedAttempts },
+    { least: 1, most: maxCountedAttempts },
     'After so many attempts a failure is final; an operator who retries a job allows one more',
   ),
   createdAt: Time,

@@ -1,4 +1,4 @@
-import { mostSetAside, type SetAside, type SetAsideItem, setAsideRoles } from '@longshore/jobs/storage';
+import { maxSetAside, type SetAside, type SetAsideItem, setAsideRoles } from '@longshore/jobs/storage';
 import { type Check, defineResource, pageOf, type Resource } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
 import { nullable, Time, toTime } from './fields.js';
@@ -43,7 +43,7 @@ export function setAsideItemsResource(setAside: SetAside): Resource {
     storage: {
       seeks: true,
       list: async (query) => {
-        const items = await setAside.list({ limit: mostSetAside * setAsideRoles.length });
+        const items = await setAside.list({ limit: maxSetAside * setAsideRoles.length });
         return pageOf(items.map(toItem), query);
       },
       get: async (id) => {

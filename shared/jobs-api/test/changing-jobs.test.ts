@@ -38,7 +38,7 @@ onEachStorage('Changing jobs over HTTP', (api) => {
         maxAttempts: 1,
         due: null,
       };
-      await api.storage.enqueuer.enqueue(job);
+      await api.storage.enqueuer.enqueue([job]);
       expect((await api.patch(`/jobs/${id}`, body)).status).to.equal(200);
       const documents = await api.storage.jobs.findDocuments(id);
       expect(documents?.args.replaceAll(' ', '')).to.contain('"a":12345678901234567890');

@@ -10,7 +10,7 @@ describe('What background work set aside, over HTTP', () => {
   after(() => api.stop());
 
   const put = async (role: SetAsideRole, key: string, jobId?: string): Promise<string> => {
-    storage.setAside.put(
+    storage.setAside.add(
       { role, key, queue: 'mail', ...(jobId !== undefined && { jobId }) },
       new Error('odd'),
     );

@@ -51,7 +51,7 @@ export class SeededStorage extends MemoryStorage {
 
   async add(text: NewJobText): Promise<string> {
     const job = this.order(text);
-    await this.enqueuer.enqueue(job);
+    await this.enqueuer.enqueue([job]);
     this.manualClock.advance(1);
     return job.id;
   }

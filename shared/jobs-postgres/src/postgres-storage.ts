@@ -83,8 +83,9 @@ export class PostgresStorage implements JobStorage {
     const searches = new Database(searchOptions(options), searchPlans, 0);
     // The event feed does not share connections with searches.
     const feeds = new Database({ ...own, poolSize: 2 }, searchPlans, 0);
-    // A transaction may need a queue's id and must not wait for a connection that waits for the transaction's lock.
-    const lookUps = new Database({ ...own, poolSize: 2 }, indexPlans, 0);
+    // A transaction may need a queue's id and must not wait for a connection that waits for the transaction's lock. Nor does a
+    // caller that waits for a job (`?wait`) wait for other callers' lists.
+    const lookUps = new Database({ ...own, poolSize: 4 }, indexPlans, 0);
     const indexing = new Database({ ...own, poolSize: 1 }, indexPlans, 0);
     const clock = new DatabaseClock(database);
     const notifier = new Notifier(database);
@@ -95,13 +96,18 @@ export class PostgresStorage implements JobStorage {
     const scans = new ReadyScans(database, queues, notifier);
     const counters = new PostgresCounters(reads);
     // Reads that precede a change use the connections for writes.
-    const written = new PostgresJobReader(database, searches, clock, queues, new PostgresCounters(database));
+    const written = new PostgresJobReader(
+      { database, searches, lookUps: database },
+      clock,
+      queues,
+      new PostgresCounters(database),
+    );
     const retentionDays = retentionOf(options.retentionDays);
     const housekeeping = new Housekeeping(database, retentionDays, setAside);
     const historyIndexes = new HistoryIndexes(database, indexing);
     this.clock = clock;
     this.enqueuer = new PostgresEnqueuer(database, clock, queues, notifier);
-    this.jobs = new PostgresJobReader(reads, searches, clock, queues, counters);
+    this.jobs = new PostgresJobReader({ database: reads, searches, lookUps }, clock, queues, counters);
     this.control = new PostgresControl(
       database,
       queues,

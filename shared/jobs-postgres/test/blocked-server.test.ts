@@ -41,7 +41,7 @@ describe('A server whose handler blocks the event loop', function () {
     await database.drop();
   });
 
-  it('keeps its claim for longer than its timeout, and the job runs once', async () => {
+  it('keeps its lease beyond its timeout, and the job runs once', async () => {
     const blocking = defineJob({ name: 'blocking' });
     let runs = 0;
     const handler = handleJob(blocking, () => {

@@ -9,7 +9,7 @@ import { createStoreDatabase } from './support/store-database.js';
 
 const bounded = ['job', 'job_held', 'job_waiting', 'job_awaiting', 'recurring_job', 'job_unique', 'queue'];
 
-describe('The bounds of what the tables hold', () => {
+describe('The bounds of the tables', () => {
   let database: TestDatabase;
   let connection: pg.Client;
 
@@ -57,13 +57,13 @@ describe('The bounds of what the tables hold', () => {
     ['a rate limit without a period', `update longshore.queue set rate_limit = '{"jobs": 1}'`],
   ];
   for (const [what, statement] of refused) {
-    it(`keep out ${what}`, async () => {
+    it(`reject ${what}`, async () => {
       const problem = await connection.query(statement).catch((error: unknown) => error);
       expect(problem).to.be.instanceOf(Error).with.property('code', '23514');
     });
   }
 
-  it('keep out nothing that is within them', async () => {
+  it('accept the values at the bounds', async () => {
     for (const statement of [
       `insert into longshore.job (${row}, priority) ${job}, 100`,
       `insert into longshore.job (${row}, priority) ${job}, -100`,
@@ -78,7 +78,7 @@ describe('The bounds of what the tables hold', () => {
   });
 });
 
-describe('The migration that brings the bounds', () => {
+describe('The migration that adds the bounds', () => {
   let database: TestDatabase;
   let connection: pg.Client;
 
@@ -104,7 +104,7 @@ describe('The migration that brings the bounds', () => {
     );
   }
 
-  it('brings what is there within them, and leaves the rest as it is', async () => {
+  it('clamps existing values, and keeps everything else', async () => {
     const ids = Array.from({ length: 6 }, () => newId());
     const columns = 'queue_id, id, name, max_attempts, args, priority';
     const values = (place: number, priority: number): string =>
@@ -135,8 +135,8 @@ describe('The migration that brings the bounds', () => {
   });
 });
 
-describe('A finished job from before there were bounds', () => {
-  it('comes back within them when it is retried', async () => {
+describe('A finished job from before the bounds', () => {
+  it('is clamped to the bounds when it is retried', async () => {
     const database = await createStoreDatabase();
     const storage = new PostgresStorage({ url: database.url });
     await storage.open();

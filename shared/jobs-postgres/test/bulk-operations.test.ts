@@ -29,7 +29,7 @@ describe('Bulk operations on Postgres', () => {
     return storage.bulk.find(id);
   };
 
-  it('go on where a server left them', async () => {
+  it('continue where a server stopped', async () => {
     await fill(3_500);
     const { id } = await storage.bulk.start({ action: 'cancel', filter: { state: ['enqueued'] } });
     const first = new PostgresStorage({ url: database.url });
@@ -38,7 +38,7 @@ describe('Bulk operations on Postgres', () => {
     expect(await carriedOut(storage, id)).to.include({ state: 'done', changed: 3_500, skipped: 0 });
   });
 
-  it('are carried out once, however many servers are at them', async () => {
+  it('run once, however many servers work on them', async () => {
     await fill(5_000);
     const orders = [1, 2, 3].map(() =>
       storage.bulk.start({ action: 'cancel', filter: { state: ['enqueued'] } }),
@@ -53,7 +53,7 @@ describe('Bulk operations on Postgres', () => {
     expect(await storage.jobs.stateCounts()).to.include({ enqueued: 0, cancelled: 5_000 });
   });
 
-  it('lose nothing to a connection that is cut within a chunk', async () => {
+  it('lose nothing when a connection breaks within a chunk', async () => {
     await fill(3_500);
     const { id } = await storage.bulk.start({ action: 'cancel', filter: { state: ['enqueued'] } });
     const advancing = storage.bulk.advance().catch(() => false);
@@ -68,7 +68,7 @@ describe('Bulk operations on Postgres', () => {
   });
 
   for (const filter of ['{"createdAfter":"never"}', '{"createdBefore":"never"}', '["all"]', '{}']) {
-    it(`fail, say why and change nothing, when their filter cannot be read: ${filter}`, async () => {
+    it(`fail with a reason and change nothing if their filter is invalid: ${filter}`, async () => {
       await fill(1);
       const { id } = await storage.bulk.start({ action: 'cancel', filter: { state: ['enqueued'] } });
       await database.query(`update longshore.bulk_operation set filter = '${filter}'`);
@@ -78,7 +78,7 @@ describe('Bulk operations on Postgres', () => {
     });
   }
 
-  it('end without a step when no queue of their filter exists', async () => {
+  it('finish immediately if no queue of their filter exists', async () => {
     const { id } = await storage.bulk.start({ action: 'delete', filter: { queue: ['nowhere'] } });
     expect(await carriedOut(storage, id)).to.include({ state: 'done', seen: 0 });
   });

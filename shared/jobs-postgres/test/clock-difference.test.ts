@@ -6,13 +6,13 @@ import { beat } from '../src/control/servers.sql.js';
 import { createStoreDatabase } from './support/store-database.js';
 
 describe('The difference of two clocks', () => {
-  it('is positive for one that is ahead of the storage’s, negative for one that is behind', () => {
+  it('is positive for a clock ahead of the storage’s, and negative for one behind', () => {
     expect(clockDifference(100_000, 90_010, 100_020)).to.equal(10_000);
     expect(clockDifference(100_000, 110_010, 100_020)).to.equal(-10_000);
   });
 
   for (const days of [-366, 366]) {
-    it(`is one that a heartbeat can carry for a clock that is off by ${days} days`, async () => {
+    it(`can be sent with a heartbeat for a clock that is off by ${days} days`, async () => {
       const database = await createStoreDatabase();
       const storage = new PostgresStorage({ url: database.url });
       await storage.open();
@@ -32,7 +32,7 @@ describe('The difference of two clocks', () => {
     });
   }
 
-  it('is not known if the answer took too long, or the clock was set meanwhile', () => {
+  it('is unknown if the response took too long, or the clock was set in the meantime', () => {
     expect(clockDifference(100_000, 100_000, 101_001)).to.equal(null);
     expect(clockDifference(100_000, 100_000, 99_000)).to.equal(null);
   });

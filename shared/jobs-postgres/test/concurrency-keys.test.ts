@@ -54,7 +54,7 @@ describe('Concurrency keys on Postgres', () => {
       })
     ).id;
 
-  it('never run more jobs at once than their limit over several storages', async () => {
+  it('never run more jobs at once than their limit across several storages', async () => {
     const storages = Array.from({ length: 3 }, () => new PostgresStorage({ url: database.url, poolSize: 4 }));
     const running = new Map<string, number>();
     let [most, ended] = [0, 0];
@@ -82,8 +82,8 @@ describe('Concurrency keys on Postgres', () => {
     }
   });
 
-  it('let the next job in on another server if the first dies after it wrote the outcome', async () => {
-    await storage.enqueuer.enqueueMany(keyedJobs(2));
+  it('unblock the next job on another server if the first dies after writing the outcome', async () => {
+    await storage.enqueuer.enqueue(keyedJobs(2));
     await storage.maintenance.resolveDependencies(100);
     const serverId = await register();
     const [first] = await storage.claims.claim({ serverId, queue: 'default', limit: 10, leaseMs: 60_000 });
@@ -103,8 +103,8 @@ describe('Concurrency keys on Postgres', () => {
     expect(next).to.have.length(1);
   });
 
-  it('let the next job in after somebody deleted the running one from the table', async () => {
-    await storage.enqueuer.enqueueMany(keyedJobs(3));
+  it('unblock the next job after the running one was deleted from the table', async () => {
+    await storage.enqueuer.enqueue(keyedJobs(3));
     await storage.maintenance.resolveDependencies(100);
     await database.query('delete from longshore.job where queue_id > 0');
     const direct = new Database(databaseOptions({ url: database.url }));
@@ -117,13 +117,13 @@ describe('Concurrency keys on Postgres', () => {
     expect(inside).to.have.length(1);
   });
 
-  it('leave claims heap-only, also of jobs that have one', async () => {
+  it('keep claims heap-only, including those of jobs with a key', async () => {
     const jobs = keyedJobs(500).map((job, n) => ({
       ...job,
       meta: { concurrencyKey: `key-${n}`, concurrencyLimit: 1 },
     }));
     const claimer = new PostgresStorage({ url: database.url });
-    await claimer.enqueuer.enqueueMany(jobs);
+    await claimer.enqueuer.enqueue(jobs);
     while ((await claimer.maintenance.resolveDependencies(500)) > 0);
     const claimed = await claimer.claims.claim({
       serverId: await register(),

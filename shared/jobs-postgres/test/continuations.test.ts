@@ -56,7 +56,7 @@ describe('Continuations and batches on Postgres', () => {
     return first;
   }
 
-  it('a process that ends after a completion leaves its resolvers to others', async () => {
+  it('dependencies of a process that ends after a completion are resolved by others', async () => {
     const { id } = await client.enqueue(parentJob, {});
     const child = await client.enqueue(childJob, {}, { after: { parents: [id] } });
     await settleAll();
@@ -69,7 +69,7 @@ describe('Continuations and batches on Postgres', () => {
     expect(await stateOf(child.id)).to.equal('enqueued');
   });
 
-  it('several servers that settle at once release each job once', async () => {
+  it('several servers that resolve dependencies concurrently release each job once', async () => {
     const parents = await client.enqueueMany(
       Array.from({ length: 20 }, () => ({ definition: parentJob, args: {} })),
     );
@@ -95,7 +95,7 @@ describe('Continuations and batches on Postgres', () => {
     await Promise.all(others.map((other) => other.close()));
   });
 
-  it('a transaction that enqueues a continuation holds up nobody, however long it stays open', async () => {
+  it('a transaction that enqueues a continuation delays nobody, however long it stays open', async () => {
     const { id } = await client.enqueue(parentJob, {});
     const held = await claimOne();
     await connection.query('begin');
@@ -108,7 +108,7 @@ describe('Continuations and batches on Postgres', () => {
     expect(await stateOf(child.id)).to.equal('enqueued');
   });
 
-  it('a continuation may wait for a job of the same transaction', async () => {
+  it('a continuation may depend on a job of the same transaction', async () => {
     await connection.query('begin');
     const { id } = await client.enqueue(parentJob, {}, { transaction: connection });
     const child = await client.enqueue(childJob, {}, { after: { parents: [id] }, transaction: connection });
@@ -119,7 +119,7 @@ describe('Continuations and batches on Postgres', () => {
     expect(await stateOf(child.id)).to.equal('enqueued');
   });
 
-  it('a continuation enqueued in a transaction is gone with its links when it rolls back', async () => {
+  it('a continuation disappears with its dependencies when its transaction rolls back', async () => {
     const { id } = await client.enqueue(parentJob, {});
     await connection.query('begin');
     await client.enqueue(childJob, {}, { after: { parents: [id] }, transaction: connection });
@@ -128,11 +128,11 @@ describe('Continuations and batches on Postgres', () => {
     expect(await database.query('select from longshore.job_link')).to.deep.equal([]);
   });
 
-  it('a parent that finishes within its handler’s own transaction releases what came to wait for it meanwhile', async () => {
+  it('a parent that finishes in its handler’s own transaction releases dependents added in the meantime', async () => {
     const { id } = await client.enqueue(parentJob, {});
     const held = await claimOne();
     let childId = '';
-    await storage.completions.completeWithin(held, async () => {
+    await storage.completions.completeInTransaction(held, async () => {
       ({ id: childId } = await client.enqueue(childJob, {}, { after: { parents: [id] } }));
       await settleAll(); // waits for nobody: the parent is held by this very transaction
       return 'null';
@@ -141,7 +141,7 @@ describe('Continuations and batches on Postgres', () => {
     expect(await stateOf(childId)).to.equal('enqueued');
   });
 
-  it('a batch enqueued in a transaction is there with its jobs when it commits, and gone when it rolls back', async () => {
+  it('a batch appears with its jobs when its transaction commits, and disappears when it rolls back', async () => {
     const order = {
       jobs: [{ definition: parentJob, args: {} }],
       followUp: { definition: childJob, args: {} },
@@ -157,7 +157,7 @@ describe('Continuations and batches on Postgres', () => {
     expect(await storage.jobs.stateCounts()).to.include({ enqueued: 1, awaiting: 1 });
   });
 
-  it('the many jobs that wait for one are released by short statements', async () => {
+  it('many dependents of one job are released by short statements', async () => {
     const size = 20_000;
     const { id } = await client.enqueue(parentJob, {});
     const options = { after: { parents: [id] } };

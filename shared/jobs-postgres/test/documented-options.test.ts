@@ -5,7 +5,7 @@ import { databaseOptions, mostQueues, readOptions, searchOptions } from '../src/
 
 const url = 'postgres://127.0.0.1:1/none';
 
-describe('Options of the Postgres storage, as docs/operations.md tells them', () => {
+describe('The options of the Postgres storage in docs/operations.md', () => {
   /** The value that the storage goes by. */
   const resolved: Record<string, (value?: number) => number> = {
     commandBatchMaxTimeoutMs: (value) =>
@@ -27,18 +27,18 @@ describe('Options of the Postgres storage, as docs/operations.md tells them', ()
     ...(value !== undefined && { [name]: value }),
   });
 
-  it('have the defaults and ranges that are told', async () => {
+  it('have the documented defaults and ranges', async () => {
     const options = await documentedOptions('Of the storage, `new PostgresStorage({ … })`');
     expect(options.map(({ name }) => name)).to.have.members(Object.keys(resolved));
     for (const { name, default: usual, least, most } of options) {
       const resolve = resolved[name] ?? expect.fail(name);
       expect([resolve(), resolve(least), resolve(most)], name).to.deep.equal([usual, least, most]);
       for (const value of [least - 1, most + 1])
-        expect(() => resolve(value)).to.throw(RangeError, `${name} is an integer from`);
+        expect(() => resolve(value)).to.throw(RangeError, `${name} must be an integer from`);
     }
   });
 
-  it('set READ COMMITTED and leave global locks out unless told otherwise', () => {
+  it('are READ COMMITTED and no global locks by default', () => {
     expect(databaseOptions({ url })).to.include({
       useRecommendedIsolationLevel: true,
       disableGlobalLocks: true,

@@ -15,17 +15,17 @@ const after = (...looks: readonly Seen[]): DueCursor =>
   );
 
 describe('The cursor of due jobs', () => {
-  it('begins at a marked look when a later one shows that the mark has been passed', () => {
+  it('starts at a mark once a later poll shows that everything before it is visible', () => {
     const cursor = after({ snapshot: '10:10:', at: '1', mark: '10' }, { snapshot: '11:11:', at: '2' });
     expect(cursor.everywhere).to.equal('1');
   });
 
-  it('stays where it was while a mark is still under way', () => {
+  it('does not move while transactions from before a mark are open', () => {
     const cursor = after({ snapshot: '10:10:', at: '1', mark: '12' }, { snapshot: '12:12:', at: '2' });
     expect(cursor.everywhere).to.equal('-infinity');
   });
 
-  it('goes back to before a mark for a transaction that had begun when it was made', () => {
+  it('moves back to before a mark for a transaction that had begun when it was set', () => {
     const cursor = after(
       { snapshot: '10:10:', at: '1', mark: '11' }, // 10 was under way, and no snapshot showed it
       { snapshot: '10:12:10', at: '2' },
@@ -33,7 +33,7 @@ describe('The cursor of due jobs', () => {
     expect([...cursor.underWay]).to.deep.equal([['10', '-infinity']]);
   });
 
-  it('goes back to a mark for a transaction that began after it', () => {
+  it('moves back to a mark for a transaction that began after it', () => {
     const cursor = after(
       { snapshot: '10:10:', at: '1', mark: '10' },
       { snapshot: '11:13:11', at: '2' },
@@ -43,12 +43,12 @@ describe('The cursor of due jobs', () => {
     expect([cursor.everywhere, ...cursor.underWay]).to.deep.equal(['3', ['11', '1']]);
   });
 
-  it('makes no mark while nobody writes', () => {
+  it('sets no mark while nobody writes', () => {
     const cursor = after({ snapshot: '10:10:', at: '1', mark: '10' }, { snapshot: '11:11:', at: '2' });
     expect(cursor.isMarkDue).to.equal(false);
   });
 
-  it('makes another mark after others have written', () => {
+  it('sets another mark after others have written', () => {
     const cursor = after({ snapshot: '10:10:', at: '1', mark: '10' }, { snapshot: '12:12:', at: '2' });
     expect(cursor.isMarkDue).to.equal(true);
   });

@@ -1,6 +1,8 @@
+import { defineJob, JobClient } from '@longshore/jobs';
 import type { TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
+import { PostgresStorage } from '../src/index.js';
 import { Database } from '../src/connection/database.js';
 import { DueCursor } from '../src/maintain/due-cursor.js';
 import { DueScan } from '../src/maintain/due-scan.js';
@@ -15,7 +17,7 @@ const jobs = 5_000;
 /** After its first look none begins at the head. */
 const newScan = (database: Database): DueScan => new DueScan(database, new PacedScan(-Infinity));
 
-describe('A look for due jobs', () => {
+describe('A scan for due jobs', () => {
   let store: TestDatabase;
   let database: Database;
   let other: pg.Client;
@@ -50,7 +52,7 @@ describe('A look for due jobs', () => {
 
   const promote = (): Promise<unknown> => database.query(promoteDue, [queueId, jobs, '-infinity']);
 
-  it('does not pass the dead entries of promoted jobs again while a transaction stays open', async () => {
+  it('skips the dead entries of promoted jobs while a transaction stays open', async () => {
     const pinning = new pg.Client(store.url);
     await pinning.connect();
     await pinning.query('begin isolation level repeatable read');
@@ -77,7 +79,7 @@ describe('A look for due jobs', () => {
     expect(fromCursor).to.be.below(15);
   });
 
-  it('finds a job again that nobody has promoted', async () => {
+  it('finds a job that nobody has promoted again', async () => {
     await schedule(`now() - interval '1 hour'`);
     const later = newScan(database);
     for (let polls = 0; polls < 5; polls++) {
@@ -86,7 +88,7 @@ describe('A look for due jobs', () => {
     }
   });
 
-  it('finds a job that another server was promoting and gave back', async () => {
+  it('finds a job whose promotion by another server was rolled back', async () => {
     await schedule(`now() - interval '1 hour'`);
     await other.query('begin');
     await other.query(promoteDue.text, [queueId, jobs, '-infinity']);
@@ -96,7 +98,7 @@ describe('A look for due jobs', () => {
     expect(await dueIn(later)).to.deep.equal([queueId]);
   });
 
-  it('finds a job of a transaction that was under way during earlier polls', async () => {
+  it('finds a job whose transaction was open during earlier polls', async () => {
     await other.query('begin');
     await schedule(`now() - interval '1 hour'`);
     const later = newScan(database);
@@ -105,7 +107,22 @@ describe('A look for due jobs', () => {
     expect(await dueIn(later)).to.deep.equal([queueId]);
   });
 
-  it('finds a job scheduled for long ago when it begins at the head', async () => {
+  it('finds a job that is enqueued for a past time without starting at the head', async () => {
+    const storage = new PostgresStorage({ url: store.url });
+    await storage.open();
+    const later = newScan(database);
+    for (let polls = 0; polls < 3; polls++) {
+      await later.poll();
+      await schedule(`now() + interval '1 hour'`); // a transaction ends, so that the cursor moves
+    }
+    const runAt = new Date('2020-01-01T00:00:00Z');
+    await new JobClient(storage).enqueue(defineJob({ name: 'due', queue: 'default' }), {}, { runAt });
+    const found = await dueIn(later);
+    await storage.close();
+    expect(found).to.deep.equal([queueId]);
+  });
+
+  it('finds a job scheduled for long ago when it starts at the head', async () => {
     const paced = new DueScan(database);
     await paced.poll();
     await schedule(`now() - interval '1 year'`);

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { PostgresStorage } from '../src/index.js';
 import { createStoreDatabase } from './support/store-database.js';
 
-describe('Changing one job from many sides at once', () => {
+describe('Editing one job concurrently', () => {
   let database: TestDatabase;
   let storage: PostgresStorage;
 
@@ -19,7 +19,7 @@ describe('Changing one job from many sides at once', () => {
     await database.drop();
   });
 
-  it('needs no second connection while it holds one, whatever queue and priority are new', async () => {
+  it('needs no second connection while it holds one, whatever the new queue and priority', async () => {
     const { id } = await new JobClient(storage).enqueue(defineJob({ name: 'contended' }), {});
     const edits = Array.from({ length: 20 }, (_, n) =>
       storage.control.edit(

@@ -47,14 +47,14 @@ describe('Failed jobs in Postgres', () => {
   };
   const ofFailures = [`${table}_at`, `${table}_kind`, `${table}_queue_at`];
 
-  it('have the indexes of failures from the beginning of a day on, and no other jobs have', async () => {
+  it('are indexed from the start of a day, unlike other jobs', async () => {
     expect(await indexes(`^${table}_(at|kind|queue_at)$`)).to.deep.equal(ofFailures);
     const days = await indexes('^job_done_failed_[0-9]{8}_kind$');
     expect(days.length).to.be.at.least(8);
     expect(await indexes('^job_done_(done|cancelled)_[0-9]{8}_(at|kind|queue_at)$')).to.deep.equal([]);
   });
 
-  it('get the indexes of failures from housekeeping where a day was large before there were any', async () => {
+  it('are indexed by housekeeping on a day that was large before the indexes existed', async () => {
     await fail('flood', 20_000, 'No ship');
     await database.query(`drop index ${ofFailures.map((name) => `longshore.${name}`).join(', ')}`);
     const connections = [1, 2].map(() => new Database(databaseOptions({ url: database.url })));
@@ -66,7 +66,7 @@ describe('Failed jobs in Postgres', () => {
     expect(await indexes(`^${table}_(at|kind|queue_at)$`)).to.deep.equal(ofFailures);
   });
 
-  it('of other errors are told of while one error floods', async () => {
+  it('with other errors are reported while one error floods', async () => {
     await fail('flood', 2_500, 'No ship');
     await fail('flood', 3, 'No sea', 3_000);
     await fail('rare', 2, 'No ship', 3_000);

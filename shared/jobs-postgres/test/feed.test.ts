@@ -28,7 +28,7 @@ describe('The feed of Postgres', () => {
       maxAttempts: 1,
       due: null,
     }));
-    await storage.enqueuer.enqueueMany(jobs);
+    await storage.enqueuer.enqueue(jobs);
     const server = { host: 'x', pid: 1, queues: ['default'], concurrency: 1, timeoutMs: 60_000 };
     const { id: serverId } = await storage.servers.register(server);
     const claimed = await storage.claims.claim({ serverId, queue: 'default', limit: count, leaseMs: 60_000 });
@@ -41,22 +41,22 @@ describe('The feed of Postgres', () => {
     );
 
   /** What has ended, and where to go on. */
-  async function read(since: Date): Promise<{ ids: string[]; settled: Date }> {
-    const { events, settled } = await storage.feed.read({ since, topics: finishedStates });
-    return { ids: events.map(({ jobId }) => jobId), settled };
+  async function read(since: Date): Promise<{ ids: string[]; resumeAt: Date }> {
+    const { events, resumeAt } = await storage.feed.read({ since, topics: finishedStates });
+    return { ids: events.map(({ jobId }) => jobId), resumeAt };
   }
 
-  it('tells of an end that commits after later ones have been told and are settled', async () => {
+  it('contains an end that commits after later ones have been read', async () => {
     const [slow, ...others] = await claim(5);
     if (slow === undefined) throw new Error('There was nothing to claim');
-    let { settled } = await storage.feed.read({ since: null, topics: [] });
+    let { resumeAt } = await storage.feed.read({ since: null, topics: [] });
     const told: string[] = [];
     const readOn = async (): Promise<void> => {
-      const page = await read(settled);
+      const page = await read(resumeAt);
       told.push(...page.ids);
-      settled = page.settled;
+      resumeAt = page.resumeAt;
     };
-    await storage.completions.completeWithin(slow, async () => {
+    await storage.completions.completeInTransaction(slow, async () => {
       await done(others);
       await eventually(async () => {
         await readOn();
@@ -73,17 +73,17 @@ describe('The feed of Postgres', () => {
     expect(told).to.include(slow.jobId);
   });
 
-  it('tells of what is settled once', async () => {
+  it('returns each event once after the resume position has passed it', async () => {
     await done(await claim(3));
     const ended = new Date();
-    let { settled } = await storage.feed.read({ since: null, topics: [] });
+    let { resumeAt } = await storage.feed.read({ since: null, topics: [] });
     await eventually(async () => {
-      ({ settled } = await read(settled));
-      return settled > ended;
+      ({ resumeAt } = await read(resumeAt));
+      return resumeAt > ended;
     });
     const [late] = await claim(1);
     if (late === undefined) throw new Error('There was nothing to claim');
     await done([late]);
-    expect((await read(settled)).ids).to.deep.equal([late.jobId]);
+    expect((await read(resumeAt)).ids).to.deep.equal([late.jobId]);
   });
 });

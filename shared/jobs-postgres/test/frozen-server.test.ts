@@ -27,7 +27,7 @@ describe('A server that freezes in a transaction', () => {
     await database.drop();
   });
 
-  it('holds up none of its jobs when it has been declared dead', async () => {
+  it('delays none of its jobs once it has been declared dead', async () => {
     const { id } = await new JobClient(frozen).enqueue(defineJob({ name: 'work' }), {});
     const registration = await frozen.servers.register({
       host: 'here',
@@ -47,7 +47,7 @@ describe('A server that freezes in a transaction', () => {
     const begun = new Promise<void>((resolve) => {
       begin = resolve;
     });
-    const late = frozen.completions.completeWithin(job.claim, async () => {
+    const late = frozen.completions.completeInTransaction(job.claim, async () => {
       begin();
       await thawed;
       return '"late"';

@@ -65,15 +65,15 @@ describe('Global locks', () => {
   const claim = (queue: string): Promise<unknown[]> =>
     locking.claims.claim({ serverId: server.id, queue, limit: 10, leaseMs: 60_000 });
 
-  it('let those who enqueue into one queue write one after the other', async () => {
+  it('serialize writers that enqueue into one queue', async () => {
     await duringWrite(() => enqueue(locking), waits);
   });
 
-  it('let those who enqueue with a unique key write one after the other', async () => {
+  it('serialize writers that enqueue with a unique key', async () => {
     await duringWrite(() => enqueue(locking, 'busy', 'a'), waits);
   });
 
-  it('let those who claim and those who complete write one after the other', async () => {
+  it('serialize claims and completions', async () => {
     await enqueue(locking);
     const claimed = await duringWrite(() => claim('busy'), waits);
     expect(claimed.length).to.be.greaterThan(0);
@@ -83,7 +83,7 @@ describe('Global locks', () => {
     expect(await duringWrite(() => locking.completions.complete(completions), waits)).to.deep.equal([]);
   });
 
-  it('let writers of two queues write at the same time', async () => {
+  it('let writers of two queues write concurrently', async () => {
     await duringWrite(
       () => enqueue(locking, 'other'),
       (enqueued) => enqueued,
@@ -94,7 +94,7 @@ describe('Global locks', () => {
     );
   });
 
-  it('are left alone by a storage that has them disabled, as they are by default', async () => {
+  it('are not taken by a storage that has them disabled, as by default', async () => {
     await duringWrite(
       () => enqueue(ordinary),
       (enqueued) => enqueued,

@@ -26,7 +26,7 @@ describe('The heartbeat of a server on Postgres', () => {
     return server?.heartbeatAt.getTime() ?? Number.NaN;
   };
 
-  it('goes on while the event loop is blocked', async () => {
+  it('continues while the event loop is blocked', async () => {
     const registration = await register(600);
     const first = await heartbeatOf(registration.id);
     await eventually(async () => (await heartbeatOf(registration.id)) > first); // the thread is up
@@ -37,7 +37,7 @@ describe('The heartbeat of a server on Postgres', () => {
     expect(last).to.be.greaterThan(blockedAt);
   });
 
-  it('tells how many jobs the server runs', async () => {
+  it('reports the number of running jobs', async () => {
     const registration = await register(300);
     registration.report(7);
     await eventually(async () => {
@@ -47,7 +47,7 @@ describe('The heartbeat of a server on Postgres', () => {
     await registration.unregister();
   });
 
-  it('tells how far the clock of the server is from that of Postgres', async () => {
+  it('reports how far the server’s clock is from that of Postgres', async () => {
     const registration = await register(300);
     const clock = await eventually(async () => {
       const server = (await storage.servers.list()).find(({ id }) => id === registration.id);
@@ -57,7 +57,7 @@ describe('The heartbeat of a server on Postgres', () => {
     await registration.unregister();
   });
 
-  it('finds out that the server has been declared dead', async () => {
+  it('detects that the server has been declared dead', async () => {
     const registration = await register(300);
     await database.query('delete from longshore.server where id = $1', [registration.id]);
     await eventually(() => registration.lost.aborted);

@@ -80,7 +80,7 @@ describe('A history without partitions', () => {
     }
   }
 
-  it('takes what ends and what attempts say, at the first attempt', async () => {
+  it('accepts finished jobs and reports at the first attempt', async () => {
     expect(await work(false)).to.deep.equal(['happy done 1', 'sad failed 1', 'transactional done 1']);
     expect([
       await rowsIn('job_done_done_other'),
@@ -89,7 +89,7 @@ describe('A history without partitions', () => {
     ]).to.deep.equal([2, 1, 1]);
   });
 
-  it('has them again as soon as a server looks, with the rows that had no place in them', async () => {
+  it('gets its partitions again as soon as a server checks, with the rows that had none', async () => {
     await work(false);
     await maintained();
     expect([
@@ -99,19 +99,19 @@ describe('A history without partitions', () => {
     ]).to.deep.equal([2, 1, 1]);
   });
 
-  it('has partitions even of days that are far from today, if rows ended on them', async () => {
+  it('gets partitions even for distant days if rows ended on them', async () => {
     await work(false);
     await database.query(`update longshore.job_done_done_other set finished_at = '2031-01-31 12:00+00'`);
     await maintained();
     expect(await rowsIn('job_done_done_20310131')).to.equal(2);
   });
 
-  it('gets them while jobs end', async () => {
+  it('gets partitions while jobs end', async () => {
     expect(await work(true)).to.deep.equal(['happy done 1', 'sad failed 1', 'transactional done 1']);
     await maintained();
   });
 
-  it('leaves rows in their place that are too many to be moved at once, and drops them when their time has come', async () => {
+  it('keeps rows in place that are too many to move at once, and drops them when their retention ends', async () => {
     await storage.queues.pause('default');
     await database.query(`
       insert into longshore.job_done (queue_id, id, created_at, finished_at, state, priority, attempt, max_attempts, name, args)

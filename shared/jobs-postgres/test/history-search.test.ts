@@ -73,7 +73,7 @@ describe('A large history in Postgres', () => {
 
   function finds(): void {
     for (const [by, filter] of Object.entries(rare)) {
-      it(`gives the newest jobs of a rare ${by}, however far back they lie`, async () => {
+      it(`returns the newest jobs of a rare ${by}, however far back they are`, async () => {
         const wanted = [5, 4, 3, 2, 1].map((n) => perDay + n);
         expect(await numbers(filter)).to.deep.equal([...wanted, 5, 4]);
         expect(await numbers(filter, 'oldest')).to.deep.equal([1, 2, 3, 4, 5, perDay + 1, perDay + 2]);
@@ -81,26 +81,26 @@ describe('A large history in Postgres', () => {
       });
     }
 
-    it('gives the same to whoever has gone through the nearest jobs already', async () => {
+    it('returns the same to a caller that has already read the nearest jobs', async () => {
       for (const filter of [...Object.values(rare), { name: ['frequent'] }]) {
         const jobs = await storage.jobs.list({ filter, limit: 7, beyondNear: true });
         expect(jobs).to.deep.equal(await storage.jobs.list({ filter, limit: 7 }));
       }
     });
 
-    it('goes on from page to page', async () => {
+    it('continues from page to page', async () => {
       const page = await storage.jobs.list({ filter: { name: ['rare'] }, limit: 7 });
       expect(await numbers({ name: ['rare'] }, undefined, page.at(-1)?.id)).to.deep.equal([3, 2, 1]);
     });
 
-    it('gives the newest of what is frequent', async () => {
+    it('returns the newest of frequent matches', async () => {
       const wanted = [7, 6, 5, 4, 3, 2, 1].map((n) => 2 * perDay - 7 + n);
       for (const filter of [{ name: ['frequent'] }, { queue: ['frequent'] }, { tag: ['frequent'] }])
         expect(await numbers(filter)).to.deep.equal(wanted);
       expect(await storage.jobs.count({ name: ['frequent'] })).to.deep.equal({ count: 10_000, exact: false });
     });
 
-    it('keeps to the times asked for', async () => {
+    it('respects the requested times', async () => {
       const finishedBefore = new Date(`${endedDay}T13:00:00Z`);
       expect(await numbers({ name: ['rare'], finishedBefore })).to.deep.equal([5, 4, 3, 2, 1]);
       expect(
@@ -111,7 +111,7 @@ describe('A large history in Postgres', () => {
 
   finds();
 
-  it('says when there may be more than the nearest jobs', async () => {
+  it('reports when there may be more than the nearest jobs', async () => {
     const near = await storage.jobs.listNear({ filter: { name: ['rare'] }, limit: 7 });
     expect(near).to.deep.equal({ jobs: [], complete: false });
     const frequent = await storage.jobs.listNear({ filter: { name: ['frequent'] }, limit: 7 });
@@ -122,7 +122,7 @@ describe('A large history in Postgres', () => {
     expect(last.complete).to.equal(false);
   });
 
-  it('finds jobs by their ids at once, however far back they lie', async () => {
+  it('finds jobs by id immediately, however far back they are', async () => {
     const [oldest] = await storage.jobs.list({ order: 'oldest', limit: 1 });
     const near = await storage.jobs.listNear({ filter: { id: [oldest?.id ?? ''] }, limit: 7 });
     expect(near).to.deep.equal({ jobs: [oldest], complete: true });
@@ -134,12 +134,12 @@ describe('A large history in Postgres', () => {
     expect(counts.failed).to.deep.equal({ count: 0, exact: true });
   });
 
-  it('looks for a text among the nearest jobs only', async () => {
+  it('searches text only in the nearest jobs', async () => {
     expect(await numbers({ q: 'frequent' })).to.have.length(7);
     expect(await numbers({ q: 'rare' })).to.deep.equal([]);
   });
 
-  describe('whose days that have ended are indexed', () => {
+  describe('whose past days are indexed', () => {
     let builder: HistoryIndexes;
     let reading: Database;
     let building: Database;
@@ -166,13 +166,13 @@ describe('A large history in Postgres', () => {
       await reading.close();
     });
 
-    it('has them on the large day that has ended, and not on the one that runs', async () => {
+    it('is indexed on a large past day, and not on the current one', async () => {
       expect(await indexes(true)).to.deep.equal(names);
     });
 
     finds();
 
-    it('builds one anew whose building was interrupted', async () => {
+    it('rebuilds an index whose build was interrupted', async () => {
       await database.query(
         `update pg_index set indisvalid = false where indexrelid = 'longshore.${table}_name'::regclass`,
       );
@@ -181,7 +181,7 @@ describe('A large history in Postgres', () => {
       expect(await indexes(false)).to.deep.equal([]);
     });
 
-    it('gets them from a server', async () => {
+    it('is indexed by a server', async () => {
       await database.query(`drop index longshore.${table}_queue`);
       const patient = new HistoryIndexes(reading, building, new Lull(reading, 0));
       await eventually(async () => {
@@ -190,7 +190,7 @@ describe('A large history in Postgres', () => {
       });
     });
 
-    it('gets them when servers keep up with their jobs, not while they are behind', async () => {
+    it('is indexed when servers keep up with their jobs, not while they lag behind', async () => {
       await database.query(`drop index longshore.${table}_queue`);
       const lull = new Lull(reading, 200);
       await database.query(`
@@ -211,7 +211,7 @@ describe('A large history in Postgres', () => {
     });
   });
 
-  it('normalises errors in SQL as the fingerprint does', async () => {
+  it('normalizes errors in SQL as the fingerprint does', async () => {
     const messages = [
       'No ship 17 for "order 4"',
       `can't find 'x' or \`y\` in "z" 'open`,

@@ -33,8 +33,8 @@ describe('The hot path on Postgres', () => {
       due: null,
     }));
 
-  it('claims by heap-only updates: no index is written', async () => {
-    await storage.enqueuer.enqueueMany(newJobs(1_000));
+  it('claims with heap-only updates: no index is written', async () => {
+    await storage.enqueuer.enqueue(newJobs(1_000));
     const claimer = new PostgresStorage({ url: database.url });
     const server = await claimer.servers.register({
       host: 'x',
@@ -52,7 +52,7 @@ describe('The hot path on Postgres', () => {
     expect(statistics).to.deep.equal({ updated: '1000', hot: '1000' });
   });
 
-  it('reads no table whole, even if its statistics say that it is empty', async () => {
+  it('scans no table, even if its statistics say that it is empty', async () => {
     await database.query('vacuum analyze longshore.job');
     const [before] = await database.query<{ scans: string }>(scansOfJob);
     const worker = new PostgresStorage({ url: database.url });
@@ -63,7 +63,7 @@ describe('The hot path on Postgres', () => {
       concurrency: 1,
       timeoutMs: 60_000,
     });
-    await worker.enqueuer.enqueueMany(newJobs(2_000));
+    await worker.enqueuer.enqueue(newJobs(2_000));
     for (let round = 0; round < 8; round++) {
       const jobs = await worker.claims.claim({ serverId, queue: 'default', limit: 200, leaseMs: 60_000 });
       const claims = jobs.map(({ claim }) => claim);
@@ -82,7 +82,7 @@ describe('The hot path on Postgres', () => {
     { ready: 6_000, batch: 10 },
     { ready: 6_000, batch: 500 },
   ]) {
-    it(`looks up the ${sizes.batch} jobs it works on and no others, even if the statistics say that there are none`, async () => {
+    it(`looks up exactly the ${sizes.batch} jobs it works on, even if the statistics say that there are none`, async () => {
       await database.query('vacuum analyze longshore.job');
       const worker = new PostgresStorage({ url: database.url });
       const { id: serverId } = await worker.servers.register({
@@ -92,7 +92,7 @@ describe('The hot path on Postgres', () => {
         concurrency: 1,
         timeoutMs: 60_000,
       });
-      await worker.enqueuer.enqueueMany(newJobs(sizes.ready));
+      await worker.enqueuer.enqueue(newJobs(sizes.ready));
       const [before] = await database.query<{ read: string }>(tuplesReadOfJob);
       for (let round = 0; round < 10; round++) {
         const jobs = await worker.claims.claim({
@@ -115,7 +115,7 @@ describe('The hot path on Postgres', () => {
   }
 
   it('writes the jobs of many concurrent enqueuers in few statements', async () => {
-    await Promise.all(newJobs(300).map((job) => storage.enqueuer.enqueue(job)));
+    await Promise.all(newJobs(300).map((job) => storage.enqueuer.enqueue([job])));
     const [row] = await database.query<{ statements: number }>(
       'select count(distinct xmin::text)::integer as statements from longshore.job where queue_id > 0',
     );

@@ -42,7 +42,7 @@ describe('A hundred thousand jobs in one call', () => {
     expect(written).to.deep.equal({ jobs, most: 2_000, transactions: 1 });
   });
 
-  it('are all there or none', async function () {
+  it('are enqueued all or none', async function () {
     this.timeout(120_000);
     await database.query(`alter table longshore.job add check (args <> '{"n":99999}')`);
     const failure: unknown = await enqueueAll().catch((error: unknown) => error);
@@ -51,7 +51,7 @@ describe('A hundred thousand jobs in one call', () => {
     expect(await database.query('select from longshore.job where name = $1', ['work'])).to.have.length(0);
   });
 
-  it('are cancelled, sent back, and cancelled and deleted by bulk operations', async function () {
+  it('are cancelled, retried, cancelled again and deleted by bulk operations', async function () {
     this.timeout(240_000);
     await enqueueAll();
     const steps: readonly [BulkAction, JobState | null][] = [

@@ -52,16 +52,16 @@ describe('Transactions of the Postgres storage', () => {
 
   const showLevel = `select current_setting('transaction_isolation') as level`;
 
-  it('say READ COMMITTED when they begin, whatever their session does by default', async () => {
+  it('set READ COMMITTED when they begin, whatever the session’s default', async () => {
     expect(await withDatabase({}, levelOf)).to.equal('read committed');
   });
 
-  it('leave the level to the session without useRecommendedIsolationLevel', async () => {
+  it('use the session’s level without useRecommendedIsolationLevel', async () => {
     expect(await withDatabase({ useRecommendedIsolationLevel: false }, levelOf)).to.equal('serializable');
   });
 
   for (const code of ['40001', '40P01']) {
-    it(`are run again after a ${code}`, async () => {
+    it(`are retried after a ${code}`, async () => {
       let runs = 0;
       const result = await withDatabase({}, (opened) =>
         opened.transaction(async (client) => {
@@ -74,7 +74,7 @@ describe('Transactions of the Postgres storage', () => {
     });
   }
 
-  it('fail if a statement failed and nobody heard', async () => {
+  it('fail if a statement failed and its error was ignored', async () => {
     const failure: unknown = await withDatabase({}, (opened) =>
       opened.transaction(async (client) => {
         await client.query('select 1 / 0').catch(() => undefined);
@@ -83,7 +83,7 @@ describe('Transactions of the Postgres storage', () => {
     expect(String(failure)).to.contain('was rolled back');
   });
 
-  it('are given up in the end if they lose each time', async () => {
+  it('fail eventually if they fail each time', async () => {
     let runs = 0;
     const failure: unknown = await withDatabase({}, (opened) =>
       opened.transaction(async (client) => {

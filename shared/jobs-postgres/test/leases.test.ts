@@ -5,7 +5,7 @@ import pg from 'pg';
 import { PostgresStorage } from '../src/index.js';
 import { createStoreDatabase } from './support/store-database.js';
 
-describe('A lease that its handler’s transaction outlives', () => {
+describe('An expired lease locked by its handler’s transaction', () => {
   const query = { expiredForMs: 0, limit: 10 };
   let database: TestDatabase;
   let storage: PostgresStorage;
@@ -25,17 +25,19 @@ describe('A lease that its handler’s transaction outlives', () => {
     await database.drop();
   });
 
-  it('is told to be locked, and is not stalled, until the transaction ends', async () => {
+  it('is shown as locked, and not as stalled, until the transaction ends', async () => {
     const id = newId();
-    await storage.enqueuer.enqueue({
-      id,
-      name: 'work',
-      queue: 'q',
-      priority: 0,
-      args: '{}',
-      maxAttempts: 3,
-      due: null,
-    });
+    await storage.enqueuer.enqueue([
+      {
+        id,
+        name: 'work',
+        queue: 'q',
+        priority: 0,
+        args: '{}',
+        maxAttempts: 3,
+        due: null,
+      },
+    ]);
     const server = { host: 'h', pid: 1, queues: ['q'], concurrency: 1, timeoutMs: 60_000 };
     const { id: serverId } = await storage.servers.register(server);
     await storage.claims.claim({ serverId, queue: 'q', limit: 1, leaseMs: 1 });

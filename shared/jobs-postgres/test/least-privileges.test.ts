@@ -22,7 +22,7 @@ describe('A role that owns its schema and may create no other', () => {
     await database.drop();
   });
 
-  it('is all that a storage needs to migrate, enqueue and run jobs', async () => {
+  it('can migrate, enqueue and run jobs', async () => {
     const storage = new PostgresStorage({ url });
     await storage.open();
     const greet = defineJob({ name: 'greet' });

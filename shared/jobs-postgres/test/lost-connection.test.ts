@@ -36,7 +36,7 @@ describe('A Postgres storage that loses its connections', () => {
     });
   });
 
-  it('goes on running jobs', async () => {
+  it('continues running jobs', async () => {
     const server = new JobServer({ storage, handlers: [handleJob(work, () => 'done')] });
     await server.start();
     const client = new JobClient(storage);
@@ -50,7 +50,7 @@ describe('A Postgres storage that loses its connections', () => {
     }
   });
 
-  it('runs a job again whose transaction lost its connection', async () => {
+  it('reruns a job whose transaction lost its connection', async () => {
     const others = `select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`;
     const handler = handleJob(work, ({ job, transaction }) =>
       transaction(async () => {
@@ -77,7 +77,7 @@ describe('A Postgres storage that loses its connections', () => {
     }
   });
 
-  it('hears wake-ups again', async () => {
+  it('receives notifications again', async () => {
     const heard: (string | null)[] = [];
     const other = new PostgresStorage({ url: database.url });
     const unsubscribe = storage.onNotification((queue) => heard.push(queue));
@@ -96,7 +96,7 @@ describe('A Postgres storage that loses its connections', () => {
     }
   });
 
-  it('says that it is unavailable, and what to make of it, when nobody answers', async () => {
+  it('reports that the database is unavailable, and what to do about it, when nothing responds', async () => {
     const nowhere = new PostgresStorage({ url: `postgres://nobody@127.0.0.1:${await freePort()}/none` });
     const error = await nowhere.open().catch((thrown: unknown) => thrown);
     await nowhere.close();

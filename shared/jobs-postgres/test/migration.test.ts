@@ -30,7 +30,7 @@ describe('Opening a Postgres storage', () => {
     await database.drop();
   });
 
-  it('makes everything in an empty database, twenty times at the same moment', async () => {
+  it('creates everything in an empty database, twenty times concurrently', async () => {
     const storages = Array.from(
       { length: 20 },
       () => new PostgresStorage({ url: database.url, poolSize: 2 }),
@@ -51,7 +51,7 @@ describe('Opening a Postgres storage', () => {
     expect(rows.map(({ name }) => `${name}.sql`)).to.have.members(files);
   });
 
-  it('says that the database was not available if its connection breaks', async () => {
+  it('reports that the database was unavailable if its connection breaks', async () => {
     const lock = new pg.Client(database.url);
     await lock.connect();
     await lock.query('select pg_advisory_lock($1)', [migrationLock]);
@@ -67,26 +67,26 @@ describe('Opening a Postgres storage', () => {
     await storage.close();
   });
 
-  it('numbers each migration once, without a gap', async () => {
+  it('numbers the migrations without gaps or duplicates', async () => {
     const files = await readdir(new URL('../migrations', import.meta.url));
     const numbers = files.map((file) => Number(file.slice(0, 3))).toSorted((one, other) => one - other);
     expect(numbers).to.deep.equal(files.map((_, place) => place + 1));
   });
 
-  it('makes no index outright on a table that may be large by then', async () => {
+  it('creates no index directly on a table that may be large by then', async () => {
     const directory = new URL('../migrations/', import.meta.url);
     const later = (await readdir(directory)).filter((file) => file > lastOfFirstRelease);
     for (const file of later)
       expect(indexedFromBefore(await readFile(new URL(file, directory), 'utf8')), file).to.deep.equal([]);
   });
 
-  it('knows an index outright from one on a table that is new', () => {
+  it('tells a direct index from one on a new table', () => {
     const sql =
       'create table fresh (a int);\ncreate index on fresh (a);\nCREATE UNIQUE INDEX x\n ON longshore.job (name);';
     expect(indexedFromBefore(sql)).to.deep.equal(['job']);
   });
 
-  it('keeps the jobs that are there', async () => {
+  it('keeps existing jobs', async () => {
     const first = new PostgresStorage({ url: database.url });
     await first.open();
     const { id } = await new JobClient(first).enqueue(defineJob({ name: 'stay' }), {});
@@ -98,7 +98,7 @@ describe('Opening a Postgres storage', () => {
     expect(job?.name).to.equal('stay');
   });
 
-  it('makes the partitions of the history for the coming week', async () => {
+  it('creates the history partitions of the coming week', async () => {
     const storage = new PostgresStorage({ url: database.url });
     await storage.open();
     await storage.close();

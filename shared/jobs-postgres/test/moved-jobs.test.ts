@@ -80,13 +80,13 @@ describe('A job that another process moved to another queue', () => {
     rescheduleJob: (of, id) => of.control.reschedule(id, new Date('2091-01-01T00:00:00Z')),
   };
   for (const [what, control] of Object.entries(controls)) {
-    it(`is reached by ${what}`, async () => {
+    it(`can be changed by ${what}`, async () => {
       const result = await control(storage, await moved());
       expect(result).to.deep.include({ outcome: 'ok', changed: true });
       expect(result).to.have.nested.property('job.queue', 'to');
     });
 
-    it(`is reached by ${what} that found it before it was moved`, async () => {
+    it(`can be changed by ${what} that located it before it was moved`, async () => {
       const { id } = await new JobClient(mover).enqueue(work, {}, { runAt: later });
       await connection.query('begin');
       await connection.query(
@@ -104,7 +104,7 @@ describe('A job that another process moved to another queue', () => {
     });
   }
 
-  it('is reached by retryJob and deleteJob after its end', async () => {
+  it('can be retried and deleted after its end', async () => {
     const id = await moved();
     await mover.control.cancel(id);
     expect(await storage.control.retry(id)).to.deep.include({ outcome: 'ok', changed: true });
@@ -114,7 +114,7 @@ describe('A job that another process moved to another queue', () => {
     expect(await storage.jobs.find(id)).to.equal(null);
   });
 
-  it('is looked up at one place at any time, however often it is moved', async () => {
+  it('is looked up in one place at a time, however often it is moved', async () => {
     const { id } = await new JobClient(mover).enqueue(work, {}, { runAt: later });
     const moves = async (): Promise<void> => {
       for (let n = 0; n < 40; n++) await move(id, n % 2 === 0 ? 'to' : 'from');
@@ -127,7 +127,7 @@ describe('A job that another process moved to another queue', () => {
     expect(new Set(found)).to.deep.equal(new Set(['scheduled']));
   });
 
-  it('is unknown if it is nowhere', async () => {
+  it('is unknown if it does not exist', async () => {
     const id = await moved();
     await mover.control.cancel(id);
     await mover.control.delete(id);

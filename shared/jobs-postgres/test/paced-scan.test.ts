@@ -7,13 +7,13 @@ const until = (ms: number): void => {
 };
 
 describe('A paced scan', () => {
-  it('is due again at once while it is quick', async () => {
+  it('is due again immediately while it is fast', async () => {
     const scan = new PacedScan();
     await scan.run(async () => undefined);
     expect(scan.isDue).to.equal(true);
   });
 
-  it('is not due again after one that took long', async () => {
+  it('is delayed after a slow one', async () => {
     const scan = new PacedScan();
     await scan.run(async () => until(250));
     expect(scan.isDue).to.equal(false);

@@ -7,7 +7,7 @@ import { createStoreDatabase } from './support/store-database.js';
 
 const sizeOf = (table: string): string => `select pg_relation_size('longshore.${table}')::integer as bytes`;
 
-describe('While somebody else leaves a transaction open', () => {
+describe('While another transaction stays open, the storage', () => {
   let database: TestDatabase;
   let storage: PostgresStorage;
   let serverId: string;
@@ -51,7 +51,7 @@ describe('While somebody else leaves a transaction open', () => {
   const claim = (limit = 500) => storage.claims.claim({ serverId, queue: 'default', limit, leaseMs: 60_000 });
 
   async function run(count: number): Promise<void> {
-    await storage.enqueuer.enqueueMany(newJobs(count));
+    await storage.enqueuer.enqueue(newJobs(count));
     for (let left = count; left > 0;) {
       const jobs = await claim();
       await storage.completions.complete(
@@ -61,14 +61,14 @@ describe('While somebody else leaves a transaction open', () => {
     }
   }
 
-  it('finds a job whose transaction committed late, although others passed its place', async () => {
+  it('finds a job whose transaction committed late, after the scan cursor passed its position', async () => {
     const late = new pg.Client(database.url);
     await late.connect();
     await late.query('begin');
     await run(10); // the queue is known
     const [job] = newJobs(1);
     if (job === undefined) throw new Error('no job');
-    await storage.enqueuer.enqueueMany([job], late);
+    await storage.enqueuer.enqueue([job], late);
     await run(3_000);
     await late.query('commit');
     await late.end();
@@ -78,11 +78,11 @@ describe('While somebody else leaves a transaction open', () => {
   });
 
   for (const entrance of ['enqueueMany', 'longshore.enqueue()']) {
-    it(`notes the place of a job from ${entrance} in the caller's transaction as a gap`, async () => {
+    it(`records the position of a job from ${entrance} in a caller’s transaction as a gap`, async () => {
       const caller = new pg.Client(database.url);
       await caller.connect();
       await caller.query('begin');
-      if (entrance === 'enqueueMany') await storage.enqueuer.enqueueMany(newJobs(3), caller);
+      if (entrance === 'enqueueMany') await storage.enqueuer.enqueue(newJobs(3), caller);
       else await caller.query(`select longshore.enqueue('pinned') from generate_series(1, 3)`);
       await caller.query('commit');
       await caller.end();
@@ -93,12 +93,12 @@ describe('While somebody else leaves a transaction open', () => {
     });
   }
 
-  it('notes no gap for jobs whose statement commits at once', async () => {
-    await storage.enqueuer.enqueueMany(newJobs(100));
+  it('records no gap for jobs whose statement commits immediately', async () => {
+    await storage.enqueuer.enqueue(newJobs(100));
     expect(await database.query('select from longshore.job_gap')).to.have.length(0);
   });
 
-  it('keeps the counters short and right', async () => {
+  it('keeps the counters short and correct', async () => {
     await database.query(
       `insert into longshore.job_count (queue_id, state, jobs)
        select id, state::longshore.job_state, 1 from longshore.queue, (values ('done'), ('failed')) as ended (state), generate_series(1, 15000)
@@ -115,7 +115,7 @@ describe('While somebody else leaves a transaction open', () => {
     expect(ended).to.deep.equal({ done: 15_000, failed: 15_000 });
   });
 
-  it('keeps the outbox short, and what is in it', async () => {
+  it('keeps the outbox short, without losing entries', async () => {
     const insert = `insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
       select 1, gen_random_uuid(), 'processing', 'done', jsonb_build_object('n', n) from generate_series(1, 20000) as n`;
     await database.query(insert);
@@ -126,7 +126,7 @@ describe('While somebody else leaves a transaction open', () => {
     expect(await database.query(`select meta from longshore.outbox`)).to.deep.equal([{ meta: { n: 7 } }]);
   });
 
-  it('waits for no lock to keep them short: a backup goes on, and so do jobs', async () => {
+  it('waits for no lock to keep them short: a backup continues, and so do jobs', async () => {
     await pinning.query('lock table longshore.job_count in access share mode');
     await database.query(
       `insert into longshore.job_count (queue_id, state, jobs) select 1, 'done', 1 from generate_series(1, 30000)`,

@@ -15,7 +15,7 @@ describe('Options of the Postgres storage', () => {
     ['half a connection', { poolSize: 1.5 }],
   ];
   for (const [what, options] of outOfBounds) {
-    it(`${what} is refused with the name of the option`, () => {
+    it(`${what} is rejected with the name of the option`, () => {
       const [name] = Object.keys(options);
       expect(() => new PostgresStorage({ url: 'postgres://localhost/none', ...options })).to.throw(
         RangeError,
@@ -51,11 +51,11 @@ describe('Options of the Postgres storage', () => {
       return row?.transaction_isolation;
     }
 
-    it('transactions are READ COMMITTED whatever the default of the database', async () => {
+    it('transactions are READ COMMITTED whatever the database’s default', async () => {
       expect(await isolation({})).to.equal('read committed');
     });
 
-    it('without useRecommendedIsolationLevel the default of the database holds', async () => {
+    it('without useRecommendedIsolationLevel the database’s default applies', async () => {
       expect(await isolation({ useRecommendedIsolationLevel: false })).to.equal('serializable');
     });
 
@@ -75,7 +75,7 @@ describe('Options of the Postgres storage', () => {
       expect(enqueued).to.equal(2);
     });
 
-    it('the statements of a batch together take no longer than that either, with Postgres 17 or newer', async () => {
+    it('commandBatchMaxTimeoutMs limits all statements of a batch together with Postgres 17 or newer', async () => {
       const batch = new Database(databaseOptions({ url: database.url, commandBatchMaxTimeoutMs: 1_000 }));
       const nearlyAll = { text: 'select pg_sleep(0.7)' };
       const failure: unknown = await batch

@@ -6,7 +6,7 @@ import { createStoreDatabase } from './support/store-database.js';
 
 const job = defineJob({ name: 'plain' });
 
-describe('The number of queues', () => {
+describe('The maximum number of queues', () => {
   let database: TestDatabase;
   let storage: JobStorage;
   before(async () => (database = await createStoreDatabase()));
@@ -18,7 +18,7 @@ describe('The number of queues', () => {
     Postgres: () => new PostgresStorage({ url: database.url, maxQueues: 3 }),
   };
   for (const [kind, make] of Object.entries(storages))
-    it(`is limited, and those that there are go on taking jobs: ${kind}`, async () => {
+    it(`is enforced, and existing queues keep accepting jobs: ${kind}`, async () => {
       storage = make();
       await storage.open();
       const client = new JobClient(storage);
@@ -39,7 +39,7 @@ describe('The number of queues', () => {
     });
 
   for (const [kind, make] of Object.entries(storages))
-    it(`leaves room when one is deleted: ${kind}`, async () => {
+    it(`counts a deleted queue no longer: ${kind}`, async () => {
       storage = make();
       await storage.open();
       const enqueue = async (queue: string): Promise<string> => {
@@ -56,7 +56,7 @@ describe('The number of queues', () => {
     });
 });
 
-describe('The number of queues for those who enqueue from SQL', () => {
+describe('The maximum number of queues for SQL callers', () => {
   let database: TestDatabase;
   let storage: PostgresStorage;
 
@@ -74,15 +74,15 @@ describe('The number of queues for those who enqueue from SQL', () => {
   const enqueue = (queue: string): Promise<unknown> =>
     database.query(`select longshore.enqueue('plain', queue => '${queue}')`).catch((error: unknown) => error);
 
-  it('is what a process was given, and those that there are go on taking jobs', async () => {
+  it('is that of the process, and existing queues keep accepting jobs', async () => {
     for (const queue of ['a', 'b', 'a']) expect(await enqueue(queue)).to.have.length(1);
     expect(await enqueue('c'))
       .to.be.instanceOf(Error)
       .and.include({ code: '54000' })
-      .with.property('message', 'There are 2 queues, which is the most there may be: "c" would be one more');
+      .with.property('message', 'The maximum of 2 queues is reached, so "c" cannot be created');
   });
 
-  it('leaves room when one is deleted, which then needs room to come back', async () => {
+  it('counts a deleted queue no longer, which must then fit in again', async () => {
     for (const { id } of await storage.jobs.list({ limit: 100 })) await storage.control.cancel(id);
     await storage.queues.delete('a');
     expect(await enqueue('c')).to.have.length(1);

@@ -31,7 +31,7 @@ describe('The oldest ready jobs of the queues', () => {
   });
 
   const enqueue = (count: number, priority = 0): Promise<unknown> =>
-    storage.enqueuer.enqueueMany(
+    storage.enqueuer.enqueue(
       Array.from({ length: count }, (): NewJob => ({
         id: newId(),
         name: 'head',
@@ -52,7 +52,7 @@ describe('The oldest ready jobs of the queues', () => {
     return row?.at ?? null;
   };
 
-  it('are read past the dead entries of finished ones, where they were last', async () => {
+  it('are read from their last position, past the dead entries of finished jobs', async () => {
     const pinning = new pg.Client(store.url);
     await pinning.connect();
     await pinning.query('begin isolation level repeatable read');
@@ -77,7 +77,7 @@ describe('The oldest ready jobs of the queues', () => {
     expect((await heads.oldestReady(null)).get(1)).to.deep.equal(await readyAt());
   });
 
-  it('are found in a priority that the queue did not have', async () => {
+  it('are found in a priority that is new to the queue', async () => {
     await enqueue(1);
     await heads.oldestReady(null);
     await finishAll();

@@ -44,7 +44,7 @@ describe('Queue limits on Postgres', () => {
     }
   }
 
-  it('never runs more than the concurrency limit over several storages', async () => {
+  it('never exceed the concurrency limit across several storages', async () => {
     await first().queues.limit('limited', { concurrencyLimit: 4 });
     let [running, most] = [0, 0];
     await runAll(500, async () => {
@@ -55,7 +55,7 @@ describe('Queue limits on Postgres', () => {
     expect(most).to.equal(4);
   });
 
-  it('never runs more than a limit that somebody has set by SQL', async () => {
+  it('never exceed a limit that was set by SQL', async () => {
     await database.query(`insert into longshore.queue (name, concurrency_limit) values ('limited', 3)`);
     let [running, most] = [0, 0];
     await runAll(300, async () => {
@@ -67,7 +67,7 @@ describe('Queue limits on Postgres', () => {
     expect(await database.query('select from longshore.queue_bucket')).to.have.length(1);
   });
 
-  it('never starts more than the rate limit allows over several storages', async () => {
+  it('never exceed the rate limit across several storages', async () => {
     await first().queues.limit('limited', { rateLimit: { jobs: 200, periodMs: 1_000, burst: 20 } });
     const began = performance.now();
     const starts: number[] = [];

@@ -42,7 +42,7 @@ describe('Reads of the Postgres storage', () => {
     expect((error as Error).message).to.match(/took longer than 100 ms: ask for less/);
   });
 
-  it('leave jobs their connections, however many there are', async () => {
+  it('leave connections for jobs, however many reads there are', async () => {
     await open({ readTimeoutMs: 30_000 });
     await lock.query('begin; lock table longshore.server_lost in access exclusive mode');
     const reads = Array.from({ length: 50 }, () => storage.servers.listLost());
@@ -54,7 +54,7 @@ describe('Reads of the Postgres storage', () => {
     expect(cancelled.outcome).to.equal('ok');
   });
 
-  it('that search share no connection with the feed by which callers wait for jobs', async () => {
+  it('that search share no connection with the feed on which callers wait', async () => {
     await open({ readTimeoutMs: 30_000, searchTimeoutMs: 30_000 });
     await lock.query('begin; lock table longshore.job_waiting in access exclusive mode');
     const searches = Array.from({ length: 20 }, () => storage.jobs.listOrphans());
@@ -63,6 +63,18 @@ describe('Reads of the Postgres storage', () => {
     await lock.query('rollback');
     await Promise.all(searches);
     expect(page.caughtUp).to.equal(true);
+  });
+
+  it('that list share no connection with lookups of single jobs', async () => {
+    await open({ readTimeoutMs: 30_000 });
+    const { id } = await new JobClient(storage).enqueue(job, {});
+    await lock.query('begin; lock table longshore.server_lost in access exclusive mode');
+    const lists = Array.from({ length: 50 }, () => storage.servers.listLost());
+    await eventually(async () => (await waitingForLocks()) === 2);
+    const found = await storage.jobs.find(id);
+    await lock.query('rollback');
+    await Promise.all(lists);
+    expect(found).to.include({ id });
   });
 
   async function waitingForLocks(): Promise<number> {

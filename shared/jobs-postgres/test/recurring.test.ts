@@ -40,7 +40,7 @@ describe('Recurring jobs on several servers', () => {
     }
   });
 
-  it('go by the clock of the database, not by their own', async () => {
+  it('use the clock of the database, not their own', async () => {
     const definition = defineJob({ name: 'yearly' });
     const soon = defineRecurringJob({ id: 'yearly', definition, args: {}, cron: '0 0 1 1 *' });
     const [storage] = storages;

@@ -6,7 +6,7 @@ import { createStoreDatabase } from './support/store-database.js';
 
 const work = defineJob({ name: 'work', maxAttempts: 1 });
 
-describe('What jobs on Postgres say of themselves', () => {
+describe('The progress and logs of jobs on Postgres', () => {
   let database: TestDatabase;
   let storage: PostgresStorage;
   let client: JobClient;
@@ -37,7 +37,7 @@ describe('What jobs on Postgres say of themselves', () => {
     return made.map(({ id }) => id);
   }
 
-  it('is written with the transactions of their handlers, even if these take every connection', async () => {
+  it('are written while their handlers’ transactions take every connection', async () => {
     let begun = 0;
     const ids = await run(async ({ log, progress, transaction }) => {
       log.info('before');
@@ -57,7 +57,7 @@ describe('What jobs on Postgres say of themselves', () => {
     }
   });
 
-  it('stays when the transaction of their handler is rolled back', async () => {
+  it('are kept when their handler’s transaction rolls back', async () => {
     const [id = ''] = await run(async ({ log, transaction }) =>
       transaction(async () => {
         log.error('no good');
@@ -67,13 +67,13 @@ describe('What jobs on Postgres say of themselves', () => {
     expect((await storage.reports.listLogs(id)).map(({ message }) => message)).to.deep.equal(['no good']);
   });
 
-  it('goes when the job is deleted', async () => {
+  it('are deleted with the job', async () => {
     const [id = ''] = await run(({ log }) => log.info('secret'));
     await storage.control.delete(id);
     expect(await database.query('select from longshore.job_report')).to.deep.equal([]);
   });
 
-  it('is dropped by the day, when even the longest history is gone', async () => {
+  it('are dropped by day, after the longest history', async () => {
     const day = (daysAgo: number): string =>
       new Date(Date.now() - daysAgo * 86_400_000).toISOString().slice(0, 10);
     for (const daysAgo of [28, 33]) {
@@ -97,7 +97,7 @@ describe('What jobs on Postgres say of themselves', () => {
     expect(names).not.to.include(`job_report_${day(33).replaceAll('-', '')}`);
   });
 
-  it('of an attempt older than any history is not kept, and holds up nothing', async () => {
+  it('are dropped, without delaying anything, for an attempt older than any history', async () => {
     const { id } = await client.enqueue(work, {});
     const server = await storage.servers.register({
       host: 'x',

@@ -82,7 +82,7 @@ describe('The history of a Postgres storage', () => {
     return row?.there === true;
   };
 
-  it('loses the days that are older than their state is kept, and no others', async () => {
+  it('loses exactly the days that are older than the retention of their state', async () => {
     const tables = [
       await endedOn('done', 9, 1),
       await endedOn('done', 6, 1),
@@ -95,7 +95,7 @@ describe('The history of a Postgres storage', () => {
     expect(there).to.deep.equal([false, true, true, false, false]);
   });
 
-  it('is counted right after days of it were dropped', async () => {
+  it('is counted correctly after days were dropped', async () => {
     await endedOn('done', 9, 30);
     await endedOn('done', 6, 5);
     await maintainTwice();
@@ -103,13 +103,13 @@ describe('The history of a Postgres storage', () => {
     expect(await storage.jobs.count({ state: ['done'], name: ['old'] })).to.include({ count: 5 });
   });
 
-  it('is kept for as long as the options say', async () => {
+  it('is kept as long as the options say', async () => {
     const table = await endedOn('done', 9, 1);
     await maintainTwice({ retentionDays: { done: 10 } });
     expect(await exists(table)).to.equal(true);
   });
 
-  it('keeps a day that somebody is reading, and the reader does not keep the server from its work', async () => {
+  it('keeps a day that somebody is reading, and the reader does not block the server', async () => {
     const table = await endedOn('done', 9, 1);
     await foresee();
     const reader = new pg.Client({ connectionString: database.url });
@@ -126,7 +126,7 @@ describe('The history of a Postgres storage', () => {
     expect([thereWhileRead, await exists(table)]).to.deep.equal([true, false]);
   });
 
-  it('is dropped once, however many servers do it at the same moment', async () => {
+  it('is dropped once, however many servers do it concurrently', async () => {
     await endedOn('done', 9, 10);
     await endedOn('failed', 40, 10);
     await foresee();
@@ -146,14 +146,14 @@ describe('The history of a Postgres storage', () => {
     });
   }
 
-  it('keeps a day that was not seen to be about to expire 20 hours ago: the clock of the database may have jumped', async () => {
+  it('keeps a day whose expiry was not announced 20 hours earlier, because the database clock may have jumped', async () => {
     const table = await endedOn('done', 9, 1);
     await maintainOnce();
     await maintainOnce();
     expect(await exists(table)).to.equal(true);
   });
 
-  it('forgets what was foreseen while the clock of the database was ahead', async () => {
+  it('forgets expiries announced while the database clock was ahead', async () => {
     const table = await endedOn('done', 9, 1);
     await maintainOnce();
     await database.query(`update longshore.expiring_day set seen_at = now() + interval '1 year'`);
@@ -164,10 +164,10 @@ describe('The history of a Postgres storage', () => {
     expect([await exists(table), note?.notes]).to.deep.equal([true, 0]);
   });
 
-  it('refuses a number of days that is none', () => {
+  it('rejects an invalid number of days', () => {
     expect(() => new PostgresStorage({ url: database.url, retentionDays: { failed: 0 } })).to.throw(
       RangeError,
-      'retentionDays.failed is an integer from 1 to 3650, not 0',
+      'retentionDays.failed must be an integer from 1 to 3650, not 0',
     );
   });
 });

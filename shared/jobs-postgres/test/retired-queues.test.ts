@@ -70,7 +70,7 @@ describe('Retired queues on Postgres', () => {
     expect((await rowOf('mail'))?.id).to.equal(before?.id);
   });
 
-  it('are shown as soon as a process that has not heard of it enqueues', async () => {
+  it('are listed again as soon as a process that does not know of it enqueues', async () => {
     await idleQueue('mail');
     await storage.queues.delete('mail');
     const { id } = await new JobClient(other).enqueue(work, {}, { queue: 'mail' });
@@ -78,7 +78,7 @@ describe('Retired queues on Postgres', () => {
     expect(await storage.jobs.find(id)).to.include({ queue: 'mail', state: 'enqueued' });
   });
 
-  it('are shown, and their jobs handed out, when a transaction commits that had enqueued before', async () => {
+  it('are listed again, and their jobs claimed, when a transaction commits that had enqueued before', async () => {
     await idleQueue('mail');
     const connection = new pg.Client(database.url);
     await connection.connect();
@@ -118,7 +118,7 @@ describe('Retired queues on Postgres', () => {
     expect(await rowOf('mail')).to.include({ retired: false });
   });
 
-  it('count again once housekeeping has seen that a server takes jobs from them', async () => {
+  it('count again once housekeeping has seen that a server consumes them', async () => {
     await idleQueue('mail');
     await storage.queues.delete('mail');
     const description = { host: 'x', pid: 1, queues: ['mail'], concurrency: 1, timeoutMs: 60_000 };
@@ -136,7 +136,7 @@ describe('Retired queues on Postgres', () => {
     expect(await rowOf('mail')).to.include({ retired: true });
   });
 
-  it('make room for others, and need room to come back in a process that does not know them', async () => {
+  it('free a place for others, and need one to return in a process that does not know of it', async () => {
     for (const queue of ['a', 'b', 'c']) await idleQueue(queue);
     const enqueue = (process: PostgresStorage, queue: string): Promise<unknown> =>
       new JobClient(process).enqueue(work, {}, { queue }).catch((error: unknown) => error);
@@ -172,7 +172,7 @@ describe('Retired queues on Postgres', () => {
       }),
   };
   for (const [how, use] of Object.entries(uses)) {
-    it(`are none of which one ${how}`, async () => {
+    it(`do not include one that ${how}`, async () => {
       await idleQueue('mail');
       await use();
       await pass(100);
@@ -180,7 +180,7 @@ describe('Retired queues on Postgres', () => {
     });
   }
 
-  it('begin to be idle anew when a job has run between two looks', async () => {
+  it('are idle from the end of a job that ran between two checks', async () => {
     await idleQueue('mail');
     await lookForIdle();
     await database.query(`update longshore.queue set idle_since = idle_since - interval '31 days'`);

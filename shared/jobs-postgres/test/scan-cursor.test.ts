@@ -6,37 +6,37 @@ const lastSeq = 2n ** 63n - 1n;
 const from = (priority: number, after: bigint) => ({ priority, after, upTo: lastSeq });
 
 describe('A scan cursor', () => {
-  it('begins behind the last job claimed', () => {
+  it('starts after the last job claimed', () => {
     const cursor = new ScanCursor([0]);
     cursor.advance('hint', { claimed: [{ priority: 0, seq: 7n }], exhausted: false }, 0n);
     expect(cursor.ranges('hint')).to.deep.equal([from(0, 7n)]);
   });
 
-  it('comes back from the floor to places that were not visible yet', () => {
+  it('returns from the floor to positions that were not visible yet', () => {
     const cursor = new ScanCursor([0]);
     cursor.advance('floor', { claimed: [{ priority: 0, seq: 9n }], exhausted: true }, 4n);
     expect(cursor.ranges('floor')).to.deep.equal([from(0, 4n)]);
   });
 
-  it('leaves behind places where there was nothing for it, once all of them were visible', () => {
+  it('passes positions without jobs once all of them are visible', () => {
     const cursor = new ScanCursor([0, 5]);
     cursor.advance('floor', { claimed: [], exhausted: true }, 1_000n);
     expect(cursor.ranges('hint')).to.deep.equal([from(0, 1_000n), from(5, 1_000n)]);
   });
 
-  it('does not leave behind less urgent jobs that a full claim did not come to', () => {
+  it('does not pass less urgent jobs that a full claim did not reach', () => {
     const cursor = new ScanCursor([-1, 0, 5]);
     cursor.advance('floor', { claimed: [{ priority: 0, seq: 8n }], exhausted: false }, 1_000n);
     expect(cursor.ranges('floor')).to.deep.equal([from(-1, 1_000n), from(0, 8n), from(5, 0n)]);
   });
 
-  it('learns nothing from a scan of a paused queue', () => {
+  it('ignores a scan of a paused queue', () => {
     const cursor = new ScanCursor([0]);
     cursor.advance('floor', { claimed: [], exhausted: false }, 1_000n);
     expect(cursor.ranges('floor')).to.deep.equal([from(0, 0n)]);
   });
 
-  it('scans a gap that it has passed, until it has been scanned to its end', () => {
+  it('scans a gap that it has passed, until the gap has been scanned to its end', () => {
     const cursor = new ScanCursor([0]);
     cursor.advance('floor', { claimed: [], exhausted: true }, 1_000n);
     cursor.addGap({ priority: 0, after: 10n, upTo: 20n });
@@ -47,7 +47,7 @@ describe('A scan cursor', () => {
     expect(cursor.ranges('hint')).to.deep.equal([from(0, 1_000n)]);
   });
 
-  it('scans a priority that it hears of later from the beginning', () => {
+  it('scans a new priority from the beginning', () => {
     const cursor = new ScanCursor([0]);
     cursor.advance('floor', { claimed: [], exhausted: true }, 1_000n);
     cursor.learn([0, -3]);
@@ -56,7 +56,7 @@ describe('A scan cursor', () => {
 });
 
 describe('The commit horizon', () => {
-  it('comes to a place once every transaction that could have taken one before it has ended', () => {
+  it('reaches a position once every transaction that could have taken an earlier one has ended', () => {
     const horizon = new CommitHorizon();
     horizon.observe('100:103:100,102', 50n, 103n, 0);
     horizon.observe('102:110:102,109', 60n, 110n, 100);
@@ -78,7 +78,7 @@ describe('The commit horizon', () => {
     expect(horizon.place).to.equal(10n);
   });
 
-  it('waits for a transaction that took its place before it got its number', () => {
+  it('waits for a transaction that took its position before it got its number', () => {
     const horizon = new CommitHorizon();
     horizon.observe('100:100:', 10n, 100n, 0); // 101 has taken place 10, and gets its number only now
     horizon.observe('101:101:', 10n, 102n, 20);
@@ -86,7 +86,7 @@ describe('The commit horizon', () => {
     expect(horizon.place).to.equal(0n);
   });
 
-  it('does not wait for a transaction that takes long, whose places are noted as gaps', () => {
+  it('does not wait for a long transaction whose positions are recorded as gaps', () => {
     const horizon = new CommitHorizon();
     horizon.observe('100:101:100', 50n, 101n, 0);
     horizon.observe('100:200:100', 60n, 200n, 4_000);

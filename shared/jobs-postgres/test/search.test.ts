@@ -31,7 +31,7 @@ describe('Searching history in Postgres', () => {
     await database.drop();
   });
 
-  it('finds the few jobs of a tag by the index on what jobs carry', async () => {
+  it('finds the few jobs with a tag through the metadata index', async () => {
     const jobs = await storage.jobs.list({ filter: { tag: ['tag-7'] }, limit: 20 });
     expect(jobs).to.have.length(rows / 10_000);
     await storage.close();
@@ -40,7 +40,7 @@ describe('Searching history in Postgres', () => {
     expect(row?.scans).to.be.above(0);
   });
 
-  it('gives up a search that takes too long, and says so', async () => {
+  it('stops a search that takes too long, and says so', async () => {
     const hurried = new PostgresStorage({ url: database.url, searchTimeoutMs: 1 });
     try {
       const filter = { args: [{ path: ['n'], values: ['nowhere'] }] };

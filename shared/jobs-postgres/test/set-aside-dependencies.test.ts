@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { accept, refuse, unbound } from './support/poison.js';
 import { done, poison, PoisonedStore, work } from './support/poisoned-store.js';
 
-describe('On Postgres, a dependency that is poisoned', () => {
+describe('On Postgres, a dependency that cannot be processed', () => {
   let store: PoisonedStore;
   let database: PoisonedStore['database'];
   let storage: PoisonedStore['storage'];
@@ -17,7 +17,7 @@ describe('On Postgres, a dependency that is poisoned', () => {
     await store.close();
   });
 
-  it('releases a continuation whose delay is beyond all bounds at the longest delay', async () => {
+  it('uses the longest delay if its own is beyond all bounds', async () => {
     await unbound(database, 'job_awaiting');
     const parent = await store.enqueue();
     const child = await store.enqueue({}, { after: { parents: [parent] }, delayMs: 1 });
@@ -30,7 +30,7 @@ describe('On Postgres, a dependency that is poisoned', () => {
     expect((job?.runAt?.getTime() ?? 0) - Date.now()).to.be.closeTo(315_360_000_000, 600_000);
   });
 
-  it('keeps one continuation from running, and none of its siblings', async () => {
+  it('holds up one continuation, and none of its siblings', async () => {
     await refuse(database, 'job');
     await database.query('alter table longshore.job disable trigger refuse');
     const parent = await store.enqueue();
@@ -65,7 +65,7 @@ describe('On Postgres, a dependency that is poisoned', () => {
     expect(await store.setAside('resolver')).to.deep.equal([]);
   });
 
-  it('keeps one concurrency key from moving, and no other', async () => {
+  it('holds up one concurrency key, and no other', async () => {
     await refuse(database, 'job');
     const [bad, good] = [
       await store.enqueue(poison, { concurrency: { key: 'bad', limit: 1 } }),
@@ -80,7 +80,7 @@ describe('On Postgres, a dependency that is poisoned', () => {
     expect((await store.claim()).map(({ jobId }) => jobId)).to.deep.equal([bad]);
   });
 
-  it('lets jobs of a key in one by one whose limit cannot be read', async () => {
+  it('unblocks jobs one by one if the limit of their key is invalid', async () => {
     await unbound(database, 'job_held');
     await store.enqueue({}, { concurrency: { key: 'odd', limit: 5 } });
     await database.query(
@@ -93,7 +93,7 @@ describe('On Postgres, a dependency that is poisoned', () => {
     expect(claimed.map(({ jobId }) => jobId)).to.include(other);
   });
 
-  it('keeps a parent that cannot be told from its child, and no other parent', async () => {
+  it('holds up the child of one parent, and no other', async () => {
     await refuse(database, 'job_waiting');
     await database.query('alter table longshore.job_waiting disable trigger refuse');
     const bad = await store.enqueue(poison, { delayMs: 60_000 });
@@ -108,7 +108,7 @@ describe('On Postgres, a dependency that is poisoned', () => {
     expect((await store.setAside('resolver')).map(({ jobId }) => jobId)).to.deep.equal([bad]);
   });
 
-  it('keeps its batch from being counted, and no other', async () => {
+  it('is not counted in its batch, and affects no other', async () => {
     const order = { definition: work, args: {} };
     const [bad, good] = [
       await client.enqueueBatch({ jobs: [order] }),
@@ -127,7 +127,7 @@ describe('On Postgres, a dependency that is poisoned', () => {
     expect((await storage.batches.find(bad.id))?.done).to.equal(1);
   });
 
-  it('is not tried again when it has been given up', async () => {
+  it('is not retried after it has been discarded', async () => {
     await refuse(database, 'job');
     await store.enqueue(poison, { concurrency: { key: 'bad', limit: 1 } });
     await store.settle();

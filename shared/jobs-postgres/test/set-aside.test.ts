@@ -4,7 +4,7 @@ import { deleteOldAside } from '../src/maintain/set-aside.sql.js';
 import { accept, refuse, unbound } from './support/poison.js';
 import { done, poison, PoisonedStore, work } from './support/poisoned-store.js';
 
-describe('On Postgres, what is poisoned', () => {
+describe('On Postgres, an item that cannot be processed', () => {
   let store: PoisonedStore;
   let database: PoisonedStore['database'];
   let storage: PoisonedStore['storage'];
@@ -19,7 +19,7 @@ describe('On Postgres, what is poisoned', () => {
     await store.close();
   });
 
-  it('waits for the scheduler, and no other job that is due does', async () => {
+  it('is not scheduled, and all other due jobs are', async () => {
     await refuse(database, 'job');
     const ids = [
       await store.enqueue({}, { delayMs: 1 }),
@@ -41,7 +41,7 @@ describe('On Postgres, what is poisoned', () => {
     expect(await store.setAside('scheduler')).to.deep.equal([]);
   });
 
-  it('does not keep the scheduler from its work, if it waits for a time that never comes', async () => {
+  it('does not block the scheduler if its time is infinite', async () => {
     await unbound(database, 'job_waiting');
     const [never, soon] = [
       await store.enqueue({}, { delayMs: 60_000 }),
@@ -66,11 +66,11 @@ describe('On Postgres, what is poisoned', () => {
     expect(await storage.maintenance.rescue()).to.include({ failed: 1, released: 1 });
     expect(await Promise.all(ids.map(store.stateOf))).to.deep.equal(['failed', 'processing', 'enqueued']);
     expect((await store.setAside('rescuer')).map(({ jobId }) => jobId)).to.deep.equal([ids[1]]);
-    expect(await storage.maintenance.rescue()).to.include({ failed: 0, released: 0 });
+    expect(await storage.maintenance.rescue(true)).to.include({ failed: 0, released: 0 });
 
     await accept(database);
     await store.tryAgain();
-    await storage.maintenance.rescue();
+    await storage.maintenance.rescue(true);
     expect(await store.stateOf(ids[1] ?? '')).to.equal('failed');
     expect(await store.setAside('rescuer')).to.deep.equal([]);
   });
@@ -92,7 +92,7 @@ describe('On Postgres, what is poisoned', () => {
     expect(await store.setAside('recurring')).to.deep.equal([]);
   });
 
-  it('is passed over by bulk operations', async () => {
+  it('is skipped by bulk operations', async () => {
     const ids = [await store.enqueue(), await store.enqueue(poison), await store.enqueue()];
     await refuse(database, 'job_done');
     const { id } = await storage.bulk.start({ action: 'cancel', filter: { queue: ['work'] } });
@@ -102,7 +102,7 @@ describe('On Postgres, what is poisoned', () => {
     expect((await store.setAside('bulk')).map(({ jobId }) => jobId)).to.deep.equal([ids[1]]);
   });
 
-  it('is dealt with by an operation of its own when a retry is asked for after a bulk operation passed it over', async () => {
+  it('is processed by its own operation when retried after a bulk operation skipped it', async () => {
     const [id] = [await store.enqueue(poison), await store.enqueue()];
     await refuse(database, 'job_done');
     await storage.bulk.start({ action: 'cancel', filter: { queue: ['work'] } });
@@ -119,7 +119,7 @@ describe('On Postgres, what is poisoned', () => {
     expect([await store.stateOf(id), await store.setAside('bulk')]).to.deep.equal(['cancelled', []]);
   });
 
-  it('is kept for 30 days after a bulk operation passed it over, and not only until the next sweep', async () => {
+  it('is kept for 30 days after a bulk operation skipped it, beyond the next cleanup', async () => {
     await store.enqueue(poison);
     await refuse(database, 'job_done');
     await storage.bulk.start({ action: 'cancel', filter: { queue: ['work'] } });
@@ -137,7 +137,7 @@ describe('On Postgres, what is poisoned', () => {
     expect([before, await left()]).to.deep.equal([1, 0]);
   });
 
-  it('is passed over by bulk operations on selected jobs', async () => {
+  it('is skipped by bulk operations on selected jobs', async () => {
     const ids = [await store.enqueue(), await store.enqueue(poison), await store.enqueue()];
     await refuse(database, 'job_done');
     const { id } = await storage.bulk.start({ action: 'cancel', filter: { id: ids } });
@@ -145,7 +145,7 @@ describe('On Postgres, what is poisoned', () => {
     expect(await storage.bulk.find(id)).to.include({ state: 'done', changed: 2, skipped: 1 });
   });
 
-  it('does not keep the cleaner from its other chores', async () => {
+  it('does not keep the cleaner from its other tasks', async () => {
     await refuse(database, 'job_done');
     const [bad, good] = [await store.enqueue(poison), await store.enqueue()];
     const claims = await store.claim();
@@ -163,7 +163,7 @@ describe('On Postgres, what is poisoned', () => {
     expect(keys).to.have.members(['fold counters', `cancel ${bad}`]);
   });
 
-  it('fails by itself if its outcome cannot be stored', async () => {
+  it('fails if its outcome cannot be stored', async () => {
     const ids = [await store.enqueue(), await store.enqueue(), await store.enqueue()];
     const claims = await store.claim();
     const stale = await storage.completions.complete(
@@ -179,7 +179,7 @@ describe('On Postgres, what is poisoned', () => {
     expect(error?.message).to.match(/^Its outcome \(done\) could not be stored: /);
   });
 
-  it('is let go of if not even its failure can be stored', async () => {
+  it('is released if not even its failure can be stored', async () => {
     const ids = [await store.enqueue(), await store.enqueue(poison)];
     const claims = await store.claim();
     await refuse(database, 'job_done');
@@ -189,7 +189,7 @@ describe('On Postgres, what is poisoned', () => {
     expect((await store.setAside('completer')).map(({ jobId }) => jobId)).to.deep.equal([ids[1]]);
   });
 
-  it('is put off by ten years at the most by a handler', async () => {
+  it('is delayed by at most ten years', async () => {
     const ids = [await store.enqueue(), await store.enqueue(), await store.enqueue()];
     const claims = await store.claim();
     const error = { name: 'Error', message: 'again', stack: null };
@@ -208,7 +208,7 @@ describe('On Postgres, what is poisoned', () => {
     }
   });
 
-  it('is told of once, however often it fails', async () => {
+  it('is reported once, however often it fails', async () => {
     const told: string[] = [];
     storage.setAside.listen(({ role, jobId, error }) => told.push(`${role} ${jobId} ${error.message}`));
     await refuse(database, 'job');
@@ -222,7 +222,7 @@ describe('On Postgres, what is poisoned', () => {
     expect((await store.setAside('scheduler'))[0]?.failures).to.equal(3);
   });
 
-  it('stops its role if it is too much to be a matter of single items', async () => {
+  it('stops its role if there are too many such items', async () => {
     await refuse(database, 'job');
     await database.query(`
       insert into longshore.set_aside (role, key, error)

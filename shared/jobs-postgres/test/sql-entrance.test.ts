@@ -22,7 +22,7 @@ describe('longshore.enqueue()', () => {
   const enqueue = async (call: string): Promise<string> =>
     (await database.query<{ id: string }>(`select longshore.enqueue(${call}) as id`))[0]?.id ?? '';
 
-  it('gives the job that holds a unique key, until it has finished', async () => {
+  it('returns the job that holds a unique key, until that job has finished', async () => {
     const call = `'work', queue => 'unique', unique_key => 'a'`;
     const first = await enqueue(call);
     expect(await enqueue(call)).to.equal(first);
@@ -39,7 +39,7 @@ describe('longshore.enqueue()', () => {
     expect(enqueued).to.deep.equal({ id, queue: 'shared', created: false });
   });
 
-  it('creates one job for 20 callers with a unique key at the same time', async () => {
+  it('creates one job for 20 concurrent callers with a unique key', async () => {
     const ids = await Promise.all(
       Array.from({ length: 20 }, () => enqueue(`'work', queue => 'crowd', unique_key => 'a'`)),
     );
@@ -47,7 +47,7 @@ describe('longshore.enqueue()', () => {
     expect((await storage.jobs.count({ queue: ['crowd'] })).count).to.equal(1);
   });
 
-  it('holds back a job whose concurrency key has no room', async () => {
+  it('blocks a job whose concurrency key has reached its limit', async () => {
     for (let n = 0; n < 3; n++)
       await enqueue(`'work', queue => 'keyed', concurrency_key => 'tenant', concurrency_limit => 2`);
     const description = { host: 'x', pid: 1, queues: ['keyed'], concurrency: 1, timeoutMs: 60_000 };
@@ -63,7 +63,7 @@ describe('longshore.enqueue()', () => {
     expect(claimed).to.have.length(2);
   });
 
-  it('gives the job that holds a unique key in the queue that it was moved to', async () => {
+  it('returns the job that holds a unique key in the queue that it was moved to', async () => {
     const call = `'work', queue => 'left', unique_key => 'a'`;
     const id = await enqueue(call);
     await storage.control.edit([id], (current) => {
@@ -85,7 +85,7 @@ describe('longshore.enqueue()', () => {
     ['arguments nested too deep', `'work', args => (repeat('[', 102) || repeat(']', 102))::jsonb`],
     ['a concurrency limit out of bounds', `'work', concurrency_key => 'a', concurrency_limit => 0`],
   ] as const) {
-    it(`refuses ${title}`, async () => {
+    it(`rejects ${title}`, async () => {
       const problem = await enqueue(call).catch((error: unknown) => error);
       expect(problem).to.be.instanceOf(Error).with.property('code', '22023');
     });

@@ -5,7 +5,7 @@ import pg from 'pg';
 import { createStoreDatabase } from './support/store-database.js';
 
 /** `longshore.new_id()`, which makes the ids of jobs that are enqueued from SQL. */
-describe('An id made in SQL', () => {
+describe('An id generated in SQL', () => {
   let database: TestDatabase;
   let ids: string[];
   const begun = new Date();
@@ -25,14 +25,14 @@ describe('An id made in SQL', () => {
 
   after(() => database.drop());
 
-  it('is a UUID of version 7 of the present time', () => {
+  it('is a version 7 UUID with the current time', () => {
     const uuid7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
     expect(ids.filter((id) => !uuid7.test(id))).to.deep.equal([]);
     const [first, last] = [firstIdOf(new Date(begun.getTime() - 1)), firstIdOf(new Date(Date.now() + 1))];
     expect(ids.every((id) => id >= first && id < last)).to.equal(true);
   });
 
-  it('is that of no other session that makes ids at the same time', () => {
+  it('is unique across sessions that generate ids concurrently', () => {
     expect(new Set(ids).size).to.equal(80_000);
   });
 

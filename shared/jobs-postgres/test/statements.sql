@@ -683,7 +683,7 @@ edit as materialized (
 ),
 edited as (
   update longshore.job_waiting as job
-  set queue_id = edit.to_queue, args = edit.args, priority = edit.priority, run_at = case when date_trunc('milliseconds', job.run_at) is not distinct from date_trunc('milliseconds', edit.run_at) then job.run_at else edit.run_at end
+  set queue_id = edit.to_queue, args = edit.args, priority = edit.priority, run_at = greatest(case when date_trunc('milliseconds', job.run_at) is not distinct from date_trunc('milliseconds', edit.run_at) then job.run_at else edit.run_at end, now())
   from edit where job.queue_id = $1 and job.id = edit.id
   returning job.queue_id
 ),
@@ -1330,7 +1330,7 @@ values ($1, $2, $3, $4, $5, $6, $7);
 -- longshore-insert-waiting
 with inserted as (
   insert into longshore.job_waiting (queue_id, id, name, priority, max_attempts, args, meta, run_at)
-  select $1, id, name, priority, max_attempts, args, meta, coalesce(due_at, case when due_in is not null then now() + least(greatest(due_in, 0), 315360000000) * interval '1 millisecond' end)
+  select $1, id, name, priority, max_attempts, args, meta, case when due_at is null then case when due_in is not null then now() + least(greatest(due_in, 0), 315360000000) * interval '1 millisecond' end else greatest(due_at, now()) end
   from rows from (
     unnest($2::uuid[]), jsonb_array_elements($3::jsonb),
     unnest($4::text[]), unnest($5::smallint[]), unnest($6::smallint[]), unnest($7::jsonb[]),
@@ -1480,7 +1480,7 @@ left_line as (
   returning job.*
 ),
 edited as (
-  select edit.to_queue as queue_id, id, created_at, case when date_trunc('milliseconds', left_line.run_at) is not distinct from date_trunc('milliseconds', edit.run_at) then left_line.run_at else edit.run_at end as run_at, edit.priority, attempt, max_attempts, name, edit.args, meta, past_attempts,
+  select edit.to_queue as queue_id, id, created_at, case when date_trunc('milliseconds', left_line.run_at) is not distinct from date_trunc('milliseconds', edit.run_at) then left_line.run_at else greatest(edit.run_at, now()) end as run_at, edit.priority, attempt, max_attempts, name, edit.args, meta, past_attempts,
     not (date_trunc('milliseconds', left_line.run_at) is not distinct from date_trunc('milliseconds', edit.run_at)) as waits
   from left_line join edit using (id)
 ),
@@ -1521,7 +1521,7 @@ left_line as (
   returning job.*
 ),
 edited as (
-  select edit.to_queue as queue_id, id, created_at, case when date_trunc('milliseconds', left_line.run_at) is not distinct from date_trunc('milliseconds', edit.run_at) then left_line.run_at else edit.run_at end as run_at, edit.priority, attempt, max_attempts, name, edit.args, meta, past_attempts,
+  select edit.to_queue as queue_id, id, created_at, case when date_trunc('milliseconds', left_line.run_at) is not distinct from date_trunc('milliseconds', edit.run_at) then left_line.run_at else greatest(edit.run_at, now()) end as run_at, edit.priority, attempt, max_attempts, name, edit.args, meta, past_attempts,
     not (date_trunc('milliseconds', left_line.run_at) is not distinct from date_trunc('milliseconds', edit.run_at)) as waits
   from left_line join edit using (id)
 ),
@@ -1889,19 +1889,19 @@ with content as materialized (
 from_line as (
   delete from longshore.job as holder using content
   where holder.queue_id = $1 and holder.id = content.id and holder.server_id is null
-  returning holder.queue_id, holder.id, holder.created_at, coalesce(content.due_at, case when content.due_in is not null then now() + least(greatest(content.due_in, 0), 315360000000) * interval '1 millisecond' end) as run_at, content.priority, holder.attempt,
+  returning holder.queue_id, holder.id, holder.created_at, case when content.due_at is null then case when content.due_in is not null then now() + least(greatest(content.due_in, 0), 315360000000) * interval '1 millisecond' end else greatest(content.due_at, now()) end as run_at, content.priority, holder.attempt,
     greatest(content.max_attempts, holder.attempt + 1)::smallint as max_attempts, holder.name, content.args,
     nullif(jsonb_strip_nulls(jsonb_build_object('batchId', holder.meta -> 'batchId', 'parentIds', holder.meta -> 'parentIds', 'recurringJobId', holder.meta -> 'recurringJobId', 'idempotencyKey', holder.meta -> 'idempotencyKey', 'followed', holder.meta -> 'followed')) || coalesce(content.meta - array['batchId', 'parentIds', 'recurringJobId', 'idempotencyKey', 'followed'], '{}'), '{}') as meta, holder.past_attempts, holder.meta as held_meta, holder.seq),
 from_held as (
   delete from longshore.job_held as holder using content
   where holder.queue_id = $1 and holder.id = content.id
-  returning holder.queue_id, holder.id, holder.created_at, coalesce(content.due_at, case when content.due_in is not null then now() + least(greatest(content.due_in, 0), 315360000000) * interval '1 millisecond' end) as run_at, content.priority, holder.attempt,
+  returning holder.queue_id, holder.id, holder.created_at, case when content.due_at is null then case when content.due_in is not null then now() + least(greatest(content.due_in, 0), 315360000000) * interval '1 millisecond' end else greatest(content.due_at, now()) end as run_at, content.priority, holder.attempt,
     greatest(content.max_attempts, holder.attempt + 1)::smallint as max_attempts, holder.name, content.args,
     nullif(jsonb_strip_nulls(jsonb_build_object('batchId', holder.meta -> 'batchId', 'parentIds', holder.meta -> 'parentIds', 'recurringJobId', holder.meta -> 'recurringJobId', 'idempotencyKey', holder.meta -> 'idempotencyKey', 'followed', holder.meta -> 'followed')) || coalesce(content.meta - array['batchId', 'parentIds', 'recurringJobId', 'idempotencyKey', 'followed'], '{}'), '{}') as meta, holder.past_attempts, holder.meta as held_meta, holder.seq),
 from_waiting as (
   delete from longshore.job_waiting as holder using content
   where holder.queue_id = $1 and holder.id = content.id
-  returning holder.queue_id, holder.id, holder.created_at, coalesce(content.due_at, case when content.due_in is not null then now() + least(greatest(content.due_in, 0), 315360000000) * interval '1 millisecond' end) as run_at, content.priority, holder.attempt,
+  returning holder.queue_id, holder.id, holder.created_at, case when content.due_at is null then case when content.due_in is not null then now() + least(greatest(content.due_in, 0), 315360000000) * interval '1 millisecond' end else greatest(content.due_at, now()) end as run_at, content.priority, holder.attempt,
     greatest(content.max_attempts, holder.attempt + 1)::smallint as max_attempts, holder.name, content.args,
     nullif(jsonb_strip_nulls(jsonb_build_object('batchId', holder.meta -> 'batchId', 'parentIds', holder.meta -> 'parentIds', 'recurringJobId', holder.meta -> 'recurringJobId', 'idempotencyKey', holder.meta -> 'idempotencyKey', 'followed', holder.meta -> 'followed')) || coalesce(content.meta - array['batchId', 'parentIds', 'recurringJobId', 'idempotencyKey', 'followed'], '{}'), '{}') as meta, holder.past_attempts, holder.meta as held_meta, holder.retried_at),
 awaiting as (
@@ -1978,7 +1978,7 @@ moves as (
   from removed
   on conflict do nothing
 )
-update longshore.job_waiting set run_at = $3 where queue_id = $1 and id = (select id from removed)
+update longshore.job_waiting set run_at = greatest($3, now()) where queue_id = $1 and id = (select id from removed)
 returning true as changed;
 
 -- longshore-rescue-jobs

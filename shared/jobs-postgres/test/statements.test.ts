@@ -8,8 +8,8 @@ const snapshot = new URL('statements.sql', import.meta.url);
  * Every statement that does not depend on the request, as it is sent. After a change, rewrite the file with
  * `WRITE_STATEMENTS=1 npx mocha shared/jobs-postgres/test/statements.test.ts` and review its diff.
  */
-describe('the static statements', () => {
-  it('are those in statements.sql', async () => {
+describe('The static statements', () => {
+  it('match statements.sql', async () => {
     const files = await readdir(source, { recursive: true });
     await Promise.all(
       files.filter((file) => file.endsWith('.sql.ts')).map((file) => import(`../src/${file}`)),

@@ -5,7 +5,7 @@ import pg from 'pg';
 import { createApplicationDatabase, PostgresStorage } from '../src/index.js';
 import { createStoreDatabase } from './support/store-database.js';
 
-describe('Stopping while the database does not answer', () => {
+describe('Stopping while the database does not respond', () => {
   let database: TestDatabase;
   let blocker: pg.Client;
 
@@ -29,7 +29,7 @@ describe('Stopping while the database does not answer', () => {
   const waitingForLocks = async (): Promise<number> =>
     (await database.query(`select from pg_stat_activity where wait_event_type = 'Lock'`)).length;
 
-  it('a server stops within its time and six seconds, its storage within ten more', async () => {
+  it('takes a server at most its time plus six seconds, and its storage ten more', async () => {
     const storage = new PostgresStorage({ url: database.url });
     await storage.open();
     const endless = defineJob({ name: 'endless' });
@@ -44,7 +44,7 @@ describe('Stopping while the database does not answer', () => {
     expect(await timed(storage.close())).to.be.lessThan(10_000);
   });
 
-  it('an application’s pool closes although somebody has not given a connection back', async () => {
+  it('closes an application’s pool although a connection has not been returned', async () => {
     const application = createApplicationDatabase({ url: database.url });
     const lent = await application.pool.connect();
     const lost = lent.query('select pg_sleep(600)').catch((error: unknown) => error);

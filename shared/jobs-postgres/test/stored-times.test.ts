@@ -8,7 +8,7 @@ import { createStoreDatabase } from './support/store-database.js';
 
 const work = defineJob({ name: 'work', queue: 'work' });
 
-describe('Times of rows that no job can have', () => {
+describe('Times of rows outside the bounds', () => {
   let database: TestDatabase;
   let storage: PostgresStorage;
   let client: JobClient;
@@ -29,7 +29,7 @@ describe('Times of rows that no job can have', () => {
     await database.drop();
   });
 
-  it('are read in a transaction of the caller as outside of it', async () => {
+  it('are read the same way inside and outside a caller’s transaction', async () => {
     const { id } = await client.enqueue(work, {}, { delayMs: 60_000 });
     await unbound(database, 'job_waiting');
     await database.query(
@@ -42,7 +42,7 @@ describe('Times of rows that no job can have', () => {
     expect(within?.runAt).to.be.instanceOf(Date);
   });
 
-  it("are as pg gives them in a handler's own statements", async () => {
+  it('are returned as pg does in a handler’s own statements', async () => {
     let seen: unknown;
     const handler = handleJob(work, async ({ transaction }) => {
       await transaction(async (own) => {

@@ -26,15 +26,17 @@ describe('Throughput of several queues on Postgres', () => {
   const workInQueues = async (queues: number): Promise<string[]> => {
     const names = Array.from({ length: queues }, (_each, index) => `queue-${index}`);
     for (const queue of names)
-      await storage.enqueuer.enqueue({
-        id: newId(),
-        name: 'any',
-        queue,
-        priority: 0,
-        args: '{}',
-        maxAttempts: 1,
-        due: null,
-      });
+      await storage.enqueuer.enqueue([
+        {
+          id: newId(),
+          name: 'any',
+          queue,
+          priority: 0,
+          args: '{}',
+          maxAttempts: 1,
+          due: null,
+        },
+      ]);
     await database.query(
       `insert into longshore.throughput (queue_id, at, done, failed)
        select id, date_bin('1 minute', now(), 'epoch') - minute * interval '1 minute', 1, 0
@@ -43,7 +45,7 @@ describe('Throughput of several queues on Postgres', () => {
     return names;
   };
 
-  it('counts from the minute on in which the span begins, wherever that lies in a bucket', async () => {
+  it('counts from the minute in which the span begins, wherever that is in a bucket', async () => {
     const [queue = ''] = await workInQueues(1);
     for (const sinceMs of [hourMs, hourMs - 2 * minuteMs]) {
       const query = { queues: [queue], sinceMs, bucketMs: 5 * minuteMs };
@@ -54,7 +56,7 @@ describe('Throughput of several queues on Postgres', () => {
     }
   });
 
-  it('looks up the queues asked for in the index and reads no others, even if the statistics say that there are none', async () => {
+  it('looks up exactly the requested queues in the index, even if the statistics say that there are none', async () => {
     await database.query('vacuum analyze longshore.throughput');
     const names = await workInQueues(20);
     const reader = new PostgresStorage({ url: database.url });

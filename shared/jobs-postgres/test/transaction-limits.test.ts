@@ -41,7 +41,7 @@ describe('A handler’s transaction', () => {
   it('that waits too long for its next statement fails with an error that names the limit', async () => {
     const { claim: held } = await claim('idle');
     const error = await errorOf(
-      storage.completions.completeWithin(held, async (client) => {
+      storage.completions.completeInTransaction(held, async (client) => {
         await client.query('insert into ledger values ($1)', [held.jobId]);
         await eventually(async () => (await openTransactions(held.serverId)).length === 0);
         await client.query('select 1');
@@ -54,10 +54,10 @@ describe('A handler’s transaction', () => {
     expect(await database.query('select from ledger where job_id = $1', [held.jobId])).to.deep.equal([]);
   });
 
-  it('that Postgres is told to end says so, and not that Postgres cannot be reached', async () => {
+  it('that Postgres terminates reports that, and not an unreachable Postgres', async () => {
     const { claim: held } = await claim('terminated');
     const error = await errorOf(
-      storage.completions.completeWithin(held, async (client) => {
+      storage.completions.completeInTransaction(held, async (client) => {
         await database.query(
           `select pg_terminate_backend(pid, 5000) from pg_stat_activity where application_name = 'longshore for ${held.serverId}'`,
         );
@@ -73,11 +73,11 @@ describe('A handler’s transaction', () => {
     'in the middle of a statement': (client: { query(text: string): Promise<unknown> }) =>
       client.query('select pg_sleep(600)'),
   })) {
-    it(`that is called off ${what} has let go of its job when it rejects`, async () => {
+    it(`that is aborted ${what} has released its job when it rejects`, async () => {
       const { claim: held } = await claim(`called off ${what}`.replaceAll(' ', '-'));
       const over = new AbortController();
       const error = errorOf(
-        storage.completions.completeWithin(
+        storage.completions.completeInTransaction(
           held,
           async (client) => {
             await client.query('insert into ledger values ($1)', [held.jobId]);
@@ -95,7 +95,7 @@ describe('A handler’s transaction', () => {
     });
   }
 
-  it('that ignores the timeout of its job does not keep the outcome from being written', async () => {
+  it('that ignores its job’s timeout does not keep the outcome from being written', async () => {
     const overdue = defineJob({ name: 'overdue', queue: 'overdue', maxAttempts: 1, timeoutMs: 50 });
     const server = new JobServer({
       storage: storage satisfies JobStorage,

@@ -6,7 +6,7 @@ import Type from 'typebox';
 import { PostgresStorage } from '../src/index.js';
 import { createStoreDatabase } from './support/store-database.js';
 
-describe('Jobs and the transactions of others', () => {
+describe('Jobs and callers’ transactions', () => {
   const work = defineJob({ name: 'work', args: Type.Object({ n: Type.Integer() }) });
   let database: TestDatabase;
   let storage: PostgresStorage;
@@ -29,7 +29,7 @@ describe('Jobs and the transactions of others', () => {
     await database.drop();
   });
 
-  it('a job enqueued in a transaction is there when it commits, not before', async () => {
+  it('a job enqueued in a transaction appears when it commits, not before', async () => {
     await connection.query('begin');
     const { id } = await client.enqueue(work, { n: 1 }, { transaction: connection });
     expect(await storage.jobs.find(id)).to.equal(null);
@@ -37,7 +37,7 @@ describe('Jobs and the transactions of others', () => {
     expect((await storage.jobs.find(id))?.state).to.equal('enqueued');
   });
 
-  it('a job enqueued in a transaction is gone when it rolls back', async () => {
+  it('a job enqueued in a transaction disappears when it rolls back', async () => {
     await connection.query('begin');
     const { id } = await client.enqueue(work, { n: 1 }, { transaction: connection });
     await connection.query('rollback');
@@ -65,21 +65,21 @@ describe('Jobs and the transactions of others', () => {
     }
   });
 
-  it('SQL gives a job a version 7 UUID of the present time', async () => {
+  it('SQL gives a job a version 7 UUID with the current time', async () => {
     const [row] = await database.query<{ id: string }>('select longshore.new_id() as id');
     const id = row?.id ?? '';
     expect(id).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)).to.be.closeTo(Date.now(), 10_000);
   });
 
-  it('SQL refuses a name that no job can have', async () => {
+  it('SQL rejects an invalid job name', async () => {
     const error = await database
       .query(`select longshore.enqueue('two words')`)
       .catch((thrown: unknown) => thrown);
-    expect(String(error)).to.contain('"two words" cannot name a job');
+    expect(String(error)).to.contain('"two words" is not a valid name for a job');
   });
 
-  it('what a handler does in its transaction and the end of its job happen together', async () => {
+  it('a handler’s work in its transaction and the end of its job are committed together', async () => {
     const server = new JobServer({
       storage,
       queues: ['exact'],
@@ -106,7 +106,7 @@ describe('Jobs and the transactions of others', () => {
     }
   });
 
-  it('what a handler did is undone if its claim was lost meanwhile', async () => {
+  it('a handler’s work is rolled back if its lease was lost in the meantime', async () => {
     const { id } = await client.enqueue(work, { n: 1 }, { queue: 'lost' });
     const { id: serverId } = await storage.servers.register({
       host: 'x',
@@ -119,7 +119,7 @@ describe('Jobs and the transactions of others', () => {
     if (claimed === undefined) throw new Error('nothing was claimed');
     const stale = { ...claimed.claim, attempt: 7 };
     const error = await storage.completions
-      .completeWithin(stale, async (tx) => {
+      .completeInTransaction(stale, async (tx) => {
         await tx.query('insert into ledger values ($1)', [id]);
         return 'null';
       })
@@ -128,7 +128,7 @@ describe('Jobs and the transactions of others', () => {
     expect(await database.query('select from ledger where job_id = $1', [id])).to.deep.equal([]);
   });
 
-  it('a claim held by its handler’s transaction is neither lost nor taken back', async () => {
+  it('a claim locked by its handler’s transaction is neither lost nor taken back', async () => {
     const { id } = await client.enqueue(work, { n: 1 }, { queue: 'held' });
     const { id: serverId } = await storage.servers.register({
       host: 'x',
@@ -139,7 +139,7 @@ describe('Jobs and the transactions of others', () => {
     });
     const [claimed] = await storage.claims.claim({ serverId, queue: 'held', limit: 1, leaseMs: 1 });
     if (claimed === undefined) throw new Error('nothing was claimed');
-    await storage.completions.completeWithin(claimed.claim, async () => {
+    await storage.completions.completeInTransaction(claimed.claim, async () => {
       expect(await storage.claims.renew([claimed.claim], 1)).to.deep.equal([]);
       await storage.maintenance.rescue();
       return '"held"';

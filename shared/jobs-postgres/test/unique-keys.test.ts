@@ -66,7 +66,7 @@ describe('Unique keys on Postgres', () => {
     }
   });
 
-  it('keep a caller waiting while another transaction holds one, and go to the first if it commits', async () => {
+  it('block a caller while another transaction holds one, and stay with the first if it commits', async () => {
     await connection.query('begin');
     const first = await client.enqueue(work, {}, { unique, transaction: connection });
     const second = client.enqueue(work, {}, { unique });
@@ -76,7 +76,7 @@ describe('Unique keys on Postgres', () => {
     expect(await rows('job')).to.equal(1);
   });
 
-  it('go to the one who waits if the first transaction rolls back', async () => {
+  it('go to the waiting caller if the first transaction rolls back', async () => {
     await connection.query('begin');
     const first = await client.enqueue(work, {}, { unique, transaction: connection });
     const second = client.enqueue(work, {}, { unique });
@@ -87,7 +87,7 @@ describe('Unique keys on Postgres', () => {
     expect(await rows('job')).to.equal(1);
   });
 
-  it('do not keep others waiting who enqueue at the same time with other keys', async () => {
+  it('do not block concurrent callers with other keys', async () => {
     await connection.query('begin');
     await client.enqueue(work, {}, { unique, transaction: connection });
     const stuck = [1, 2, 3].map(() => client.enqueue(work, {}, { unique }));
@@ -101,7 +101,7 @@ describe('Unique keys on Postgres', () => {
     expect(await rows('job')).to.equal(32);
   });
 
-  it('refuse one of several callers at the same time, and not the others', async () => {
+  it('reject one of several concurrent callers, and not the others', async () => {
     await client.enqueue(work, {}, { unique });
     const answers = await Promise.allSettled(
       ['a', 'b', 'c'].map((key) => client.enqueue(work, {}, { unique: { key, onConflict: 'reject' } })),
@@ -109,7 +109,7 @@ describe('Unique keys on Postgres', () => {
     expect(answers.map(({ status }) => status)).to.deep.equal(['rejected', 'fulfilled', 'fulfilled']);
   });
 
-  it('leave the caller’s transaction usable, and nothing in it, when one is refused', async () => {
+  it('leave a caller’s transaction usable and empty when one is rejected', async () => {
     const standing = await client.enqueue(work, {}, { unique });
     await connection.query('begin');
     const orders = ['b', 'a'].map((key) => ({
@@ -125,7 +125,7 @@ describe('Unique keys on Postgres', () => {
     expect([await rows('job'), await rows('job_unique')]).to.deep.equal([2, 1]);
   });
 
-  it('do not let two callers who bring several in different order wait for each other', async () => {
+  it('do not deadlock two callers with several keys in different order', async () => {
     const orders = Array.from({ length: 200 }, (_, n) => ({
       definition: work,
       args: { n },
@@ -138,7 +138,7 @@ describe('Unique keys on Postgres', () => {
     expect(await rows('job')).to.equal(200);
   });
 
-  it('never let two jobs of one key be unfinished at a time, while servers work them off', async () => {
+  it('never have two unfinished jobs, while servers run them', async () => {
     let [running, most] = [0, 0];
     const handler = handleJob(work, async () => {
       most = Math.max(most, ++running);
@@ -164,7 +164,7 @@ describe('Unique keys on Postgres', () => {
     expect(created.length).to.be.greaterThan(1);
   });
 
-  it('take 10 000 jobs in one call, of which each second is there', async () => {
+  it('support 10 000 jobs in one call, half of which exist', async () => {
     const orders = Array.from({ length: 10_000 }, (_, n) => ({
       definition: work,
       args: {},
@@ -176,7 +176,7 @@ describe('Unique keys on Postgres', () => {
     expect(await rows('job')).to.equal(10_000);
   });
 
-  it('are forgotten when they mean nothing any more, but not those of failed jobs', async () => {
+  it('are deleted when obsolete, except those of failed jobs', async () => {
     const options = [
       { unique: { key: 'waiting' } },
       { unique: { key: 'over', periodMs: 1 } },
@@ -202,7 +202,7 @@ describe('Unique keys on Postgres', () => {
     expect(left.map(({ key }) => key)).to.deep.equal(['cancelled', 'request', 'waiting']);
   });
 
-  it('are found with jobs that were moved for as long as these are there, and no longer', async () => {
+  it('are found with moved jobs exactly as long as these exist', async () => {
     const { id } = await client.enqueue(work, {}, { unique });
     await storage.control.edit([id], (current) => {
       const { priority, args, runAt } = current.get(id) ?? expect.fail('The job is gone');
@@ -221,7 +221,7 @@ describe('Unique keys on Postgres', () => {
     }
   });
 
-  it('give a job nothing to carry, so that it is claimed and ends like a plain one', async () => {
+  it('add nothing to a job’s metadata, so that it is claimed and ends like a plain one', async () => {
     const { id } = await client.enqueue(work, {}, { unique });
     expect(
       (await database.query(`select from longshore.job where id = '${id}' and meta is null`)).length,

@@ -50,7 +50,7 @@ for (const days of [-366, -10, 10, 366]) {
       });
     }
 
-    it('makes ids by the clock of the database, so that its jobs stand where they belong', async () => {
+    it('generates ids by the database clock, so that its jobs sort correctly', async () => {
       const [before, { id, batchId }, after] = await wrongly(async (wrong) => {
         const client = new JobClient(wrong);
         const start = await wrong.readClock();
@@ -66,7 +66,7 @@ for (const days of [-366, -10, 10, 366]) {
       }
     });
 
-    it('lists, counts and groups what has failed', async () => {
+    it('lists, counts and groups failures', async () => {
       const found = await wrongly(async (wrong) => ({
         listed: (await wrong.jobs.list({ filter: { name: ['talk'], state: ['failed'] }, limit: 10 })).length,
         beyond: (await wrong.jobs.list({ filter: { name: ['talk'] }, limit: 10, beyondNear: true })).filter(
@@ -78,7 +78,7 @@ for (const days of [-366, -10, 10, 366]) {
       expect(found).to.deep.equal({ listed: 1, beyond: 1, counted: 1, groups: 1 });
     });
 
-    it('reports what its jobs say with the time of the database', async () => {
+    it('stamps its jobs’ reports with the time of the database', async () => {
       const at = await wrongly(async (wrong) => {
         const said = defineJob({ name: 'said' });
         const server = new JobServer({

@@ -15,7 +15,7 @@ export function auditing(bench: Bench): void {
   const record = (own?: Partial<NewAuditEntry>) => bench.storage.audit.record(entry(own));
   const newest = async () => (await bench.storage.audit.list({ limit: 1 }))[0];
 
-  it('keeps who did what to what', async () => {
+  it('stores who did what to which target', async () => {
     const told = entry({ target: null, filter: { state: ['failed'], queue: ['ä'] }, count: 12_345_678_901 });
     await record(told);
     const { id, at, ...kept } = (await newest()) ?? {};
@@ -24,7 +24,7 @@ export function auditing(bench: Bench): void {
     expect(at).to.be.a('date');
   });
 
-  it('lists the newest first, a page after the other', async () => {
+  it('lists the newest entries first, in pages', async () => {
     for (const target of ['first', 'second', 'third']) await record({ target });
     const [third, second] = await bench.storage.audit.list({ limit: 2 });
     expect([third?.target, second?.target]).to.deep.equal(['third', 'second']);
@@ -32,13 +32,13 @@ export function auditing(bench: Bench): void {
     expect(first?.target).to.equal('first');
   });
 
-  it('keeps any text, and cuts what is too long', async () => {
+  it('stores any text, and cuts what is too long', async () => {
     await record({ who: `\0${'w'.repeat(300)}`, target: '"\\\'' });
     const kept = await newest();
     expect([kept?.who.length, kept?.target]).to.deep.equal([200, '"\\\'']);
   });
 
-  it('keeps how an action ended in the entry of its beginning', async () => {
+  it('amends an entry with the result of its action', async () => {
     const id = await record({ target: null, count: 0 });
     await record({ target: 'other' });
     await bench.storage.audit.amend(id, { target: 'y', filter: { state: 'failed' }, count: 7 });
@@ -47,7 +47,7 @@ export function auditing(bench: Bench): void {
     expect(other).to.deep.include({ target: 'other', filter: null, count: 1 });
   });
 
-  it('lists what somebody did, what was done, and what was done to one thing', async () => {
+  it('lists entries by person, by action and by target', async () => {
     const [who, target] = [bench.newQueue(), bench.newQueue()];
     await record({ who, action: 'queues/pause', target });
     await record({ who, action: 'queues/resume', target });

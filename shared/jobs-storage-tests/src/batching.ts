@@ -32,7 +32,7 @@ export function batching(bench: Bench): void {
     };
   }
 
-  /** Enqueues a batch and ends the first of its jobs in these states. */
+  /** Enqueues a batch and ends its first jobs in these states. */
   async function run(
     size: number,
     ends: readonly FinishedState[],
@@ -50,26 +50,26 @@ export function batching(bench: Bench): void {
     return { batch, claims };
   }
 
-  it('counts the jobs of a batch by how they ended', async () => {
+  it('counts the jobs of a batch by final state', async () => {
     const { batch } = await run(5, ['done', 'done', 'failed', 'cancelled']);
     const found = await find(batch);
     expect(found).to.deep.include({ name: 'nightly', total: 5, done: 2, failed: 1, cancelled: 1 });
     expect(found).to.deep.include({ progress: 80, finishedAt: null, followUpId: batch.followUp.id });
   });
 
-  it('names the batch of each of its jobs', async () => {
+  it('shows the batch of each of its jobs', async () => {
     const { batch } = await run(1, []);
     expect(await bench.storage.jobs.find(batch.jobs[0]?.id ?? '')).to.include({ batchId: batch.id });
   });
 
-  it('finishes a batch with its last job', async () => {
+  it('finishes a batch when its last job finishes', async () => {
     const { batch } = await run(2, ['done', 'failed']);
     const found = await find(batch);
     expect(found.progress).to.equal(100);
     expect(found.finishedAt).to.be.a('date');
   });
 
-  it('keeps the follow-up waiting until the last job has finished', async () => {
+  it('keeps the callback waiting until the last job has finished', async () => {
     const { batch } = await run(2, ['done']);
     expect(await stateOf(batch.followUp.id)).to.equal('awaiting');
   });
@@ -83,20 +83,20 @@ export function batching(bench: Bench): void {
     ['onAny', ['failed', 'cancelled'], 'enqueued'],
   ];
   for (const [when, ends, state] of followUps) {
-    it(`${when}: a batch with jobs ${ends.join(' and ')} makes its follow-up ${state}`, async () => {
+    it(`${when}: a batch with jobs ${ends.join(' and ')} makes its callback ${state}`, async () => {
       const { batch } = await run(ends.length, ends, when);
       expect(await stateOf(batch.followUp.id)).to.equal(state);
     });
   }
 
-  it('finishes an empty batch at once and starts its follow-up', async () => {
+  it('finishes an empty batch immediately and starts its callback', async () => {
     const { batch } = await run(0, []);
     expect(await find(batch)).to.include({ total: 0, progress: 100 });
     expect((await find(batch)).finishedAt).to.be.a('date');
     expect(await stateOf(batch.followUp.id)).to.equal('enqueued');
   });
 
-  it('takes a job that is sent back off the counts again, and counts it anew when it ends', async () => {
+  it('stops counting a job that is retried, and counts it again when it ends', async () => {
     const { batch, claims } = await run(2, ['done', 'failed']);
     const failed = claims[1];
     if (failed === undefined) throw new Error('the second job was not claimed');
@@ -114,7 +114,7 @@ export function batching(bench: Bench): void {
     expect(found.finishedAt).to.be.a('date');
   });
 
-  it('lets a job wait for a batch that has been enqueued before', async () => {
+  it('accepts an existing batch as a parent', async () => {
     const { batch, claims } = await run(1, []);
     expect(claims).to.deep.equal([]);
     const child = await bench.enqueue(bench.newQueue(), childOf([batch.id], 'onAny'));
@@ -125,7 +125,7 @@ export function batching(bench: Bench): void {
     expect(await stateOf(child.id)).to.equal('enqueued');
   });
 
-  it('cancels every job of a batch that has not finished', async () => {
+  it('cancels every unfinished job of a batch', async () => {
     const queue = bench.newQueue();
     const batch = newBatch(queue, 4);
     const [first, second, third, fourth] = batch.jobs;
@@ -151,34 +151,34 @@ export function batching(bench: Bench): void {
     expect(await stateOf(batch.followUp.id)).to.equal('cancelled');
   });
 
-  it('does not cancel a batch that has finished', async () => {
+  it('does not cancel a finished batch', async () => {
     const { batch } = await run(1, ['done']);
     expect(await bench.storage.batches.cancel(batch.id)).to.deep.include({ outcome: 'illegal' });
   });
 
-  it('knows no batch by the id of none', async () => {
+  it('returns no batch for an unknown id', async () => {
     expect(await bench.storage.batches.cancel(newId())).to.deep.equal({ outcome: 'unknown' });
     expect(await bench.storage.batches.find(newId())).to.equal(null);
     expect(await bench.storage.batches.find('none')).to.equal(null);
   });
 
-  it('lists batches, the newest first, page by page', async () => {
+  it('lists batches, newest first, in pages', async () => {
     const batches = [await run(0, []), await run(1, []), await run(2, ['done'])].map(({ batch }) => batch.id);
     const newest = batches.toSorted().toReversed();
     const listed = (await bench.storage.batches.list({ limit: 50 })).map(({ id }) => id);
-    // A batch of another test may have been made in the same millisecond.
+    // Another test may have created a batch in the same millisecond.
     expect(listed.filter((id) => newest.includes(id))).to.deep.equal(newest);
     const next = await bench.storage.batches.list({ limit: 1, after: listed[1] ?? '' });
     expect(next.map(({ id }) => id)).to.deep.equal(listed.slice(2, 3));
   });
 
-  it('lists batches, the oldest first, after another one or after passing over some', async () => {
+  it('lists batches, oldest first, after a given one or an offset', async () => {
     const ids = [await run(0, []), await run(0, []), await run(0, [])]
       .map(({ batch }) => batch.id)
       .toSorted();
     const [first = ''] = ids;
     const next = await bench.storage.batches.list({ order: 'oldest', limit: 50, after: first });
-    // A batch of another test may have been made in the same millisecond.
+    // Another test may have created a batch in the same millisecond.
     expect(next.map(({ id }) => id).filter((id) => ids.includes(id))).to.deep.equal(ids.slice(1));
     const newest = await bench.storage.batches.list({ order: 'newest', limit: 3 });
     const passed = await bench.storage.batches.list({ order: 'newest', limit: 1, offset: 1 });
@@ -191,7 +191,7 @@ export function batching(bench: Bench): void {
     expect(await bench.storage.batches.count()).to.deep.equal({ count: before + 1, exact: true });
   });
 
-  it('enqueues nothing of a batch that it refuses', async () => {
+  it('enqueues nothing of a rejected batch', async () => {
     const queue = bench.newQueue();
     const batch = newBatch(queue, 2);
     const stray = { ...newJob(queue), ...childOf([newId()]) };
@@ -203,7 +203,7 @@ export function batching(bench: Bench): void {
     expect(await bench.storage.jobs.find(batch.jobs[0]?.id ?? '')).to.equal(null);
   });
 
-  it('takes thousands of jobs as one batch', async () => {
+  it('accepts thousands of jobs in one batch', async () => {
     const batch = newBatch(bench.newQueue(), 5_000);
     await bench.storage.enqueuer.enqueueBatch(batch);
     expect(await find(batch)).to.include({ total: 5_000, done: 0, progress: 0 });

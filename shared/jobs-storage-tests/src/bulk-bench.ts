@@ -1,7 +1,7 @@
 import { type BulkOperation, type BulkRequest, newId, type NewJob } from '@longshore/jobs/storage';
 import { type Bench, newJob } from './storage-under-test.js';
 
-/** Starts bulk operations and does the servers' part. */
+/** Starts bulk operations and runs them in place of servers. */
 export class BulkBench {
   readonly #bench: Bench;
 
@@ -13,7 +13,7 @@ export class BulkBench {
     return this.carriedOut((await this.#bench.storage.bulk.start(order)).id);
   }
 
-  /** Resolves to the operation as it is when it has ended. */
+  /** Resolves to the operation when it has ended. */
   async carriedOut(id: string): Promise<BulkOperation> {
     const { bulk } = this.#bench.storage;
     for (;;) {
@@ -24,10 +24,10 @@ export class BulkBench {
     }
   }
 
-  /** Enqueues so many jobs; resolves to their ids. */
+  /** Enqueues this many jobs; resolves to their ids. */
   async fill(queue: string, jobs: number, job: Partial<NewJob> = {}): Promise<string[]> {
     const filled = Array.from({ length: jobs }, () => ({ ...newJob(queue), ...job, id: newId() }));
-    await this.#bench.storage.enqueuer.enqueueMany(filled);
+    await this.#bench.storage.enqueuer.enqueue(filled);
     return filled.map(({ id }) => id);
   }
 }

@@ -4,11 +4,11 @@ import { type BulkRequest, type JobFilter, newId } from '@longshore/jobs/storage
 import { BulkBench } from './bulk-bench.js';
 import type { Bench } from './storage-under-test.js';
 
-/** Bulk operations as things that are looked at, carried on and ended. */
+/** Reading, continuing and stopping bulk operations. */
 export function keepingBulkOperations(bench: Bench): void {
   const bulk = new BulkBench(bench);
 
-  it('goes on from chunk to chunk until it has met every job', async () => {
+  it('continues in chunks until it has processed every job', async () => {
     const queue = bench.newQueue();
     await bulk.fill(queue, 2_300);
     await bulk.fill(queue, 300, { due: { inMs: 60_000 } });
@@ -24,7 +24,7 @@ export function keepingBulkOperations(bench: Bench): void {
     });
   });
 
-  it('ends an operation that somebody cancels, and leaves the rest of the jobs as they are', async () => {
+  it('stops a cancelled operation, and leaves the remaining jobs unchanged', async () => {
     const queue = bench.newQueue();
     await bulk.fill(queue, 2_300);
     const { id } = await bench.storage.bulk.start({ action: 'cancel', filter: { queue: [queue] } });
@@ -38,7 +38,7 @@ export function keepingBulkOperations(bench: Bench): void {
     expect(count).to.be.below(2_300);
   });
 
-  it('lists operations, the newest first and page by page', async () => {
+  it('lists operations, newest first, in pages', async () => {
     const started: string[] = [];
     for (let index = 0; index < 3; index++) {
       const filter = { queue: [bench.newQueue()] };
@@ -58,12 +58,12 @@ export function keepingBulkOperations(bench: Bench): void {
     expect(page.map(({ id }) => id)).to.deep.equal([newestFirst[1]]);
   });
 
-  it('knows no operation by an id that is none', async () => {
+  it('returns no operation for an unknown id', async () => {
     expect(await bench.storage.bulk.find('nothing')).to.equal(null);
     expect(await bench.storage.bulk.cancel(newId())).to.equal(null);
   });
 
-  it('refuses more ids than a person selects, and an action that is none', async () => {
+  it('rejects too many ids, and an unknown action', async () => {
     const id = Array.from({ length: 1_001 }, () => newId());
     const tooMany: unknown = await bench.storage.bulk
       .start({ action: 'cancel', filter: { id } })
@@ -82,7 +82,7 @@ export function keepingBulkOperations(bench: Bench): void {
     { q: ' ' },
     { args: [{ path: ['order'], values: [] }] },
   ] satisfies JobFilter[]) {
-    it(`refuses a filter that lets every job through: ${JSON.stringify(filter)}`, async () => {
+    it(`rejects a filter that matches every job: ${JSON.stringify(filter)}`, async () => {
       const refused: unknown = await bench.storage.bulk
         .start({ action: 'delete', filter })
         .catch((reason: unknown) => reason);

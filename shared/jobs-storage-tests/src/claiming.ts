@@ -4,7 +4,7 @@ import { newId, ServerLostError } from '@longshore/jobs/storage';
 import { type Bench, newJob, until } from './storage-under-test.js';
 
 export function claiming(bench: Bench): void {
-  it('hands over a job with its arguments and counts the attempt', async () => {
+  it('returns a job with its arguments and counts the attempt', async () => {
     const queue = bench.newQueue();
     const job = await bench.enqueue(queue, { name: 'count', args: '{"to":3}' });
     const { id: serverId } = await bench.register(queue);
@@ -14,30 +14,30 @@ export function claiming(bench: Bench): void {
     expect(claimed?.args).to.deep.equal({ to: 3 });
   });
 
-  it('shows a claimed job in processing, with its server', async () => {
+  it('shows a claimed job as processing, with its server', async () => {
     const { claim } = await bench.claimOne();
     const job = await bench.storage.jobs.find(claim.jobId);
     expect(job).to.include({ state: 'processing', serverId: claim.serverId, attempt: 1 });
     expect(job?.startedAt).to.be.a('date');
   });
 
-  it('gives nothing from an empty queue', async () => {
+  it('returns nothing from an empty queue', async () => {
     const queue = bench.newQueue();
     const { id } = await bench.register(queue);
     expect(await bench.claim(id, queue)).to.deep.equal([]);
   });
 
-  it('gives no more than asked for', async () => {
+  it('returns at most the requested number of jobs', async () => {
     const queue = bench.newQueue();
-    await bench.storage.enqueuer.enqueueMany(Array.from({ length: 5 }, () => newJob(queue)));
+    await bench.storage.enqueuer.enqueue(Array.from({ length: 5 }, () => newJob(queue)));
     const { id } = await bench.register(queue);
     expect(await bench.claim(id, queue, 3)).to.have.length(3);
   });
 
-  it('gives the lowest priority number first, then the oldest', async () => {
+  it('returns the lowest priority number first, then the oldest', async () => {
     const queue = bench.newQueue();
     const jobs = [5, 0, -5, 0].map((priority) => ({ ...newJob(queue), priority }));
-    await bench.storage.enqueuer.enqueueMany(jobs);
+    await bench.storage.enqueuer.enqueue(jobs);
     const { id } = await bench.register(queue);
     const order = (await bench.claim(id, queue)).map(({ claim }) =>
       jobs.findIndex((job) => job.id === claim.jobId),
@@ -45,7 +45,7 @@ export function claiming(bench: Bench): void {
     expect(order).to.deep.equal([2, 1, 3, 0]);
   });
 
-  it('hands a server only jobs whose names it has handlers for', async () => {
+  it('returns only jobs for which the server has handlers', async () => {
     const queue = bench.newQueue();
     const { id: old } = await bench.register(queue, ['known', 'other']);
     const names = ['new', 'known', 'new', 'new', 'known'];
@@ -55,7 +55,7 @@ export function claiming(bench: Bench): void {
     expect(await bench.claim(old, queue)).to.deep.equal([]);
   });
 
-  it('keeps jobs that a server does not know in their order for one that does, no attempt counted', async () => {
+  it('leaves other jobs in order and without an attempt, for a server that has handlers', async () => {
     const queue = bench.newQueue();
     const jobs = [];
     for (const name of ['new', 'known', 'newer', 'new'])
@@ -68,7 +68,7 @@ export function claiming(bench: Bench): void {
     expect(claimed.map(({ claim }) => claim.attempt)).to.deep.equal([1, 1, 1]);
   });
 
-  it('lets no job that a server does not know count against what a limited queue hands it', async () => {
+  it('does not count jobs without a handler against the limit of a queue', async () => {
     const queue = bench.newQueue();
     await bench.storage.queues.limit(queue, { concurrencyLimit: 2 });
     for (const name of ['new', 'new', 'new', 'known', 'known', 'known']) await bench.enqueue(queue, { name });
@@ -76,9 +76,9 @@ export function claiming(bench: Bench): void {
     expect(await bench.claim(old, queue)).to.have.length(2);
   });
 
-  it('finds an urgent job that comes after others have been claimed', async () => {
+  it('returns an urgent job that was enqueued after others were claimed', async () => {
     const queue = bench.newQueue();
-    await bench.storage.enqueuer.enqueueMany([newJob(queue), newJob(queue), newJob(queue)]);
+    await bench.storage.enqueuer.enqueue([newJob(queue), newJob(queue), newJob(queue)]);
     const { id } = await bench.register(queue);
     await bench.claim(id, queue, 1);
     const urgent = await bench.enqueue(queue, { priority: -1 });
@@ -88,16 +88,16 @@ export function claiming(bench: Bench): void {
     expect(found.priority).to.equal(-1);
   });
 
-  it('gives no job of another queue', async () => {
+  it('returns no job of another queue', async () => {
     const queue = bench.newQueue();
     await bench.enqueue(bench.newQueue());
     const { id } = await bench.register(queue);
     expect(await bench.claim(id, queue)).to.deep.equal([]);
   });
 
-  it('gives each job to one of many that ask at once', async () => {
+  it('returns each job to exactly one of many concurrent servers', async () => {
     const queue = bench.newQueue();
-    await bench.storage.enqueuer.enqueueMany(Array.from({ length: 100 }, () => newJob(queue)));
+    await bench.storage.enqueuer.enqueue(Array.from({ length: 100 }, () => newJob(queue)));
     const servers = await Promise.all(Array.from({ length: 5 }, () => bench.register(queue)));
     const claimed = (
       await Promise.all(servers.flatMap(({ id }) => [bench.claim(id, queue, 20), bench.claim(id, queue, 20)]))
@@ -105,7 +105,7 @@ export function claiming(bench: Bench): void {
     expect(new Set(claimed.map(({ claim }) => claim.jobId)).size).to.equal(claimed.length);
   });
 
-  it('gives nothing to a server that has been declared dead, and says so', async () => {
+  it('rejects a server that has been declared dead', async () => {
     const queue = bench.newQueue();
     const { id } = await bench.register(queue);
     await bench.silence(id);
@@ -114,7 +114,7 @@ export function claiming(bench: Bench): void {
     expect(await bench.claim(id, queue).catch((error: unknown) => error)).to.be.instanceOf(ServerLostError);
   });
 
-  it('gives nothing to a server that never registered', async () => {
+  it('rejects a server that never registered', async () => {
     const queue = bench.newQueue();
     await bench.enqueue(queue);
     expect(await bench.claim(newId(), queue).catch((error: unknown) => error)).to.be.instanceOf(

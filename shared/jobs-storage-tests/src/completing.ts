@@ -15,7 +15,7 @@ export function completing(bench: Bench): void {
   const complete = async (claim: Claim, outcome: Outcome): Promise<Claim[]> =>
     bench.storage.completions.complete([{ claim, outcome }]);
 
-  it('keeps the result of a job that is done', async () => {
+  it('stores the result of a done job', async () => {
     const { claim } = await bench.claimOne();
     expect(await complete(claim, done)).to.deep.equal([]);
     const job = await bench.storage.jobs.find(claim.jobId);
@@ -24,13 +24,13 @@ export function completing(bench: Bench): void {
     expect(job?.finishedAt).to.be.a('date');
   });
 
-  it('keeps a result of null', async () => {
+  it('stores a result of null', async () => {
     const { claim } = await bench.claimOne();
     await complete(claim, { kind: 'done', result: 'null' });
     expect(await bench.storage.jobs.find(claim.jobId)).to.include({ state: 'done', result: null });
   });
 
-  it('keeps the error of a job that failed', async () => {
+  it('stores the error of a failed job', async () => {
     const { claim } = await bench.claimOne();
     await complete(claim, { kind: 'failed', error });
     const job = await bench.storage.jobs.find(claim.jobId);
@@ -38,7 +38,7 @@ export function completing(bench: Bench): void {
     expect(job?.error).to.deep.equal(error);
   });
 
-  it('sends a job that is to be retried back to wait, with its error on record', async () => {
+  it('schedules a job for a retry, and keeps its error', async () => {
     const { claim } = await bench.claimOne();
     await complete(claim, { kind: 'retry', error, delayMs: 60_000 });
     const job = await bench.storage.jobs.find(claim.jobId);
@@ -47,7 +47,7 @@ export function completing(bench: Bench): void {
     expect(job?.runAt).to.be.a('date');
   });
 
-  it('ends a job cancelled if its handler asked for that', async () => {
+  it('cancels a job if its handler requests it', async () => {
     const { claim } = await bench.claimOne();
     await complete(claim, { kind: 'cancelled', error });
     const job = await bench.storage.jobs.find(claim.jobId);
@@ -55,7 +55,7 @@ export function completing(bench: Bench): void {
     expect(job?.error).to.deep.equal(error);
   });
 
-  it('sends a job that snoozes back to wait, the attempt not counted', async () => {
+  it('schedules a snoozed job without counting the attempt', async () => {
     const { claim } = await bench.claimOne();
     await complete(claim, { kind: 'snooze', delayMs: 60_000 });
     expect(await bench.storage.jobs.find(claim.jobId)).to.include({
@@ -84,7 +84,7 @@ export function completing(bench: Bench): void {
     expect(attempts[0]?.error).to.deep.equal(error);
   });
 
-  it('changes nothing for a claim of an earlier attempt, and names it', async () => {
+  it('ignores a claim of an earlier attempt, and returns it', async () => {
     const { queue, claim } = await bench.claimOne();
     await bench.silence(claim.serverId);
     await bench.storage.maintenance.rescue();
@@ -99,7 +99,7 @@ export function completing(bench: Bench): void {
     expect(await complete(current?.claim ?? claim, done)).to.deep.equal([]);
   });
 
-  it('finishes a job once, however often it is told', async () => {
+  it('finishes a job once, however often its outcome is written', async () => {
     const { queue, claim } = await bench.claimOne();
     await complete(claim, done);
     await complete(claim, { kind: 'failed', error });
@@ -107,7 +107,7 @@ export function completing(bench: Bench): void {
     expect((await bench.storage.jobs.count({ queue: [queue] })).count).to.equal(1);
   });
 
-  it('writes outcomes of several kinds and queues in one call', async () => {
+  it('stores outcomes of several kinds and queues in one call', async () => {
     const claims = [
       (await bench.claimOne()).claim,
       (await bench.claimOne()).claim,

@@ -11,7 +11,7 @@ const effects: Record<ContinuationCondition, Record<FinishedState, JobState>> = 
   onAny: { done: 'enqueued', failed: 'enqueued', cancelled: 'enqueued' },
 };
 
-/** Jobs that wait for others. */
+/** Jobs with parents. */
 export function continuing(bench: Bench): void {
   const stateOf = async (id: string): Promise<JobState | undefined> =>
     (await bench.storage.jobs.find(id))?.state;
@@ -26,7 +26,7 @@ export function continuing(bench: Bench): void {
     return claim.jobId;
   };
 
-  it('keeps a job waiting while its parent has not ended', async () => {
+  it('keeps a job waiting until its parent ends', async () => {
     const { claim } = await bench.claimOne();
     const child = await bench.enqueue(bench.newQueue(), childOf([claim.jobId]));
     await settled();
@@ -58,7 +58,7 @@ export function continuing(bench: Bench): void {
     }
   }
 
-  it('says of a continuation that it cancelled which parent was the cause', async () => {
+  it('names the parent in the error of a cancelled continuation', async () => {
     const parent = await end('failed');
     const child = await bench.enqueue(bench.newQueue(), childOf([parent]));
     await settled();
@@ -90,7 +90,7 @@ export function continuing(bench: Bench): void {
     expect(await stateOf(child.id)).to.equal('cancelled');
   });
 
-  it('cancels all that follow one another when the first fails', async () => {
+  it('cancels a whole chain of continuations when the first job fails', async () => {
     const { claim } = await bench.claimOne();
     const ids = [claim.jobId];
     for (let depth = 0; depth < 4; depth++) {
@@ -102,11 +102,11 @@ export function continuing(bench: Bench): void {
     expect(states).to.deep.equal(['failed', 'cancelled', 'cancelled', 'cancelled', 'cancelled']);
   });
 
-  it('links jobs that are enqueued in one call', async () => {
+  it('accepts dependencies between jobs of one call', async () => {
     const queue = bench.newQueue();
     const parent = newJob(queue);
     const child = { ...newJob(queue), ...childOf([parent.id]) };
-    await bench.storage.enqueuer.enqueueMany([parent, child]);
+    await bench.storage.enqueuer.enqueue([parent, child]);
     const { id: serverId } = await bench.register(queue);
     const [claimed, ...others] = await bench.claim(serverId, queue);
     expect(others).to.deep.equal([]);
@@ -118,7 +118,7 @@ export function continuing(bench: Bench): void {
     expect((await bench.claim(serverId, queue)).map(({ claim }) => claim.jobId)).to.deep.equal([child.id]);
   });
 
-  it('waits for its time after its parents have ended', async () => {
+  it('starts a job’s delay when its parents have ended', async () => {
     const parent = await end('done');
     const child = await bench.enqueue(
       bench.newQueue(),
@@ -130,7 +130,7 @@ export function continuing(bench: Bench): void {
     expect(found?.runAt?.getTime()).to.be.above(Date.now() + 30_000);
   });
 
-  it('does not wait for a time that has come before its parents ended', async () => {
+  it('ignores a time that passed before the parents ended', async () => {
     const parent = await end('done');
     const due = { at: new Date(Date.now() - 1_000) };
     const child = await bench.enqueue(bench.newQueue(), childOf([parent], 'onDone', { due }));
@@ -138,7 +138,7 @@ export function continuing(bench: Bench): void {
     expect(await stateOf(child.id)).to.equal('enqueued');
   });
 
-  it('refuses a parent that is out of the scope of its continuation, as one that does not exist', async () => {
+  it('rejects a parent outside the job’s scope as unknown', async () => {
     const [own, foreign] = [bench.newQueue(), bench.newQueue()];
     const hidden = await bench.enqueue(foreign);
     const finished = await end('done');
@@ -151,39 +151,39 @@ export function continuing(bench: Bench): void {
     });
     const refusals = [hidden.id, finished, batchId].map(async (parent) => {
       const child = { ...newJob(own), ...childOf([parent]), scope: [own] };
-      return bench.storage.enqueuer.enqueueMany([newJob(own), child]).catch((thrown: unknown) => thrown);
+      return bench.storage.enqueuer.enqueue([newJob(own), child]).catch((thrown: unknown) => thrown);
     });
     for (const refusal of await Promise.all(refusals))
       expect(refusal).to.have.property('name', 'UnknownParentError');
     expect(await bench.jobsOf(own)).to.have.length(1);
   });
 
-  it('lets a job wait for parents within its scope, and for those of its call', async () => {
+  it('accepts parents within the scope, and those of the same call', async () => {
     const [own, other] = [bench.newQueue(), bench.newQueue()];
     const scope = [own, other, 'not-there-yet'];
     const before = await bench.enqueue(other);
     const first = { ...newJob(own), scope };
     const child = { ...newJob(own), ...childOf([before.id, first.id]), scope };
-    await bench.storage.enqueuer.enqueueMany([first, child]);
+    await bench.storage.enqueuer.enqueue([first, child]);
     expect(await stateOf(child.id)).to.equal('awaiting');
   });
 
-  it('checks each of the jobs that are enqueued at the same time by its own scope', async () => {
+  it('checks concurrently enqueued jobs each by its own scope', async () => {
     const queue = bench.newQueue();
     const parent = await bench.enqueue(bench.newQueue());
     const child = (scope: string[] | null): NewJob => ({ ...newJob(queue), ...childOf([parent.id]), scope });
     const outcomes = await Promise.allSettled(
-      [[queue], null, [queue]].map((scope) => bench.storage.enqueuer.enqueue(child(scope))),
+      [[queue], null, [queue]].map((scope) => bench.storage.enqueuer.enqueue([child(scope)])),
     );
     expect(outcomes.map(({ status }) => status)).to.deep.equal(['rejected', 'fulfilled', 'rejected']);
   });
 
-  it('refuses a parent that does not exist, and the other jobs of the call with it', async () => {
+  it('rejects an unknown parent, and with it all jobs of the call', async () => {
     const queue = bench.newQueue();
     const plain = newJob(queue);
     const unknown = newId();
     const refusal = await bench.storage.enqueuer
-      .enqueueMany([plain, { ...newJob(queue), ...childOf([unknown]) }])
+      .enqueue([plain, { ...newJob(queue), ...childOf([unknown]) }])
       .catch((thrown: unknown) => thrown);
     expect(refusal).to.include({ name: 'UnknownParentError', parentId: unknown });
     expect(await bench.storage.jobs.find(plain.id)).to.equal(null);

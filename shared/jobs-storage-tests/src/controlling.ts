@@ -7,7 +7,7 @@ import type { Bench } from './storage-under-test.js';
 
 type Verb = 'cancel' | 'retry' | 'run' | 'delete';
 
-/** What each verb makes of a job in each state: the state afterwards, `same`, `illegal` or `gone`. */
+/** The effect of each action on a job in each state: the new state, `same`, `illegal` or `gone`. */
 const effects: Record<Verb, Record<JobState, JobState | 'same' | 'illegal' | 'gone'>> = {
   cancel: {
     scheduled: 'cancelled',
@@ -50,7 +50,7 @@ const effects: Record<Verb, Record<JobState, JobState | 'same' | 'illegal' | 'go
 export function controlling(bench: Bench): void {
   const error: JobError = { name: 'Error', message: 'no', stack: null };
 
-  /** A job in the state asked for. */
+  /** Creates a job in this state. */
   async function jobIn(state: JobState): Promise<string> {
     if (state === 'scheduled') return (await bench.enqueue(bench.newQueue(), { due: { inMs: 60_000 } })).id;
     if (state === 'awaiting') {
@@ -84,13 +84,13 @@ export function controlling(bench: Bench): void {
   }
 
   for (const verb of ['cancel', 'retry', 'run', 'delete'] satisfies (keyof JobControl)[]) {
-    it(`${verb} on an unknown job says so`, async () => {
+    it(`${verb} on an unknown job returns unknown`, async () => {
       expect(await bench.storage.control[verb](newId())).to.deep.equal({ outcome: 'unknown' });
     });
   }
 
   for (const state of ['scheduled', 'enqueued', 'processing', 'failed', 'cancelled'] satisfies JobState[]) {
-    it(`does nothing to a job that is ${state} if a check refuses what it is`, async () => {
+    it(`changes nothing for a job that is ${state} if the check throws`, async () => {
       const id = await jobIn(state);
       const before = await bench.storage.jobs.find(id);
       const seen: unknown[] = [];
@@ -109,7 +109,7 @@ export function controlling(bench: Bench): void {
     });
   }
 
-  it('sets nothing of a queue whose settings are not those that were seen', async () => {
+  it('changes nothing of a queue whose settings differ from those seen', async () => {
     const queue = bench.newQueue();
     await bench.enqueue(queue);
     const found = async () => (await bench.storage.queues.find(queue)) ?? expect.fail('The queue is gone');
@@ -123,7 +123,7 @@ export function controlling(bench: Bench): void {
     expect(await bench.storage.queues.resume(queue, await found())).to.equal(true);
   });
 
-  it('allows a failed job that is retried one more attempt, and keeps the ones before', async () => {
+  it('gives a retried job one more attempt, and keeps its earlier ones', async () => {
     const id = await jobIn('failed');
     await bench.storage.control.retry(id);
     expect(await bench.storage.jobs.find(id)).to.include({ state: 'enqueued', attempt: 1, maxAttempts: 2 });
@@ -132,27 +132,27 @@ export function controlling(bench: Bench): void {
     ]);
   });
 
-  it('gives a scheduled job another time', async () => {
+  it('reschedules a scheduled job', async () => {
     const id = await jobIn('scheduled');
     const runAt = new Date(Date.now() + 7_200_000);
     await bench.storage.control.reschedule(id, runAt);
     expect((await bench.storage.jobs.find(id))?.runAt?.getTime()).to.equal(runAt.getTime());
   });
 
-  it('names the running jobs that somebody cancelled', async () => {
+  it('returns the claims of running jobs that have been cancelled', async () => {
     const { claim } = await bench.claimOne();
     const { claim: other } = await bench.claimOne();
     await bench.storage.control.cancel(claim.jobId);
     expect(await bench.storage.control.cancellations([claim, other])).to.deep.equal([claim]);
   });
 
-  it('cancels a job twice to the same effect as once', async () => {
+  it('has the same effect when a job is cancelled twice', async () => {
     const { claim } = await bench.claimOne();
     await bench.storage.control.cancel(claim.jobId);
     expect(await bench.storage.control.cancel(claim.jobId)).to.include({ outcome: 'ok', changed: false });
   });
 
-  it('does not run a cancelled job again whose server died', async () => {
+  it('does not run a cancelled job again after its server died', async () => {
     const { claim } = await bench.claimOne();
     await bench.storage.control.cancel(claim.jobId);
     await bench.silence(claim.serverId);
@@ -160,7 +160,7 @@ export function controlling(bench: Bench): void {
     expect((await bench.storage.jobs.find(claim.jobId))?.state).to.equal('cancelled');
   });
 
-  it('never gives a cancelled job to a server', async () => {
+  it('never lets a server claim a cancelled job', async () => {
     const queue = bench.newQueue();
     const { id } = await bench.enqueue(queue);
     await bench.storage.control.cancel(id);
@@ -168,7 +168,7 @@ export function controlling(bench: Bench): void {
     expect(await bench.claim(server.id, queue)).to.deep.equal([]);
   });
 
-  it('shows since when a queue is paused, and no longer when it is resumed', async () => {
+  it('shows when a queue was paused, until it is resumed', async () => {
     const queue = bench.newQueue();
     const pausedAt = async (): Promise<Date | null | undefined> =>
       (await bench.storage.queues.list()).find(({ name }) => name === queue)?.pausedAt;
@@ -178,7 +178,7 @@ export function controlling(bench: Bench): void {
     expect(await pausedAt()).to.equal(null);
   });
 
-  it('keeps counts true through every step', async () => {
+  it('keeps counts correct through every step', async () => {
     const queue = bench.newQueue();
     const counts = async () => (await bench.storage.queues.list()).find(({ name }) => name === queue)?.counts;
     const first = await bench.enqueue(queue);

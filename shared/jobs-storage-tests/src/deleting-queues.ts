@@ -4,12 +4,12 @@ import type { NewJob } from '@longshore/jobs/storage';
 import { childOf } from './dependent-job.js';
 import { type Bench, moveJob, until } from './storage-under-test.js';
 
-/** A queue that is not used any more goes, and comes back when it is. */
+/** An unused queue is deleted, and exists again as soon as it is used. */
 export function deletingQueues(bench: Bench): void {
   const isListed = async (queue: string): Promise<boolean> =>
     (await bench.storage.queues.list()).some(({ name }) => name === queue);
 
-  /** With one job, which was cancelled. */
+  /** Creates and deletes a queue with one job, which was cancelled. */
   async function deletedQueue(): Promise<{ queue: string; job: NewJob }> {
     const queue = bench.newQueue();
     const job = await bench.enqueue(queue);
@@ -24,14 +24,14 @@ export function deletingQueues(bench: Bench): void {
     expect(await isListed(queue)).to.equal(false);
   });
 
-  it('keeps the finished jobs of a deleted queue, which are found under its name', async () => {
+  it('keeps the finished jobs of a deleted queue under its name', async () => {
     const { queue, job } = await deletedQueue();
     expect((await bench.jobsOf(queue)).map(({ id }) => id)).to.deep.equal([job.id]);
     expect(await bench.storage.jobs.find(job.id)).to.include({ queue, state: 'cancelled' });
     expect(await bench.storage.jobs.count({ queue: [queue] })).to.include({ count: 1 });
   });
 
-  it('does not know a queue that never was, nor one that is deleted already', async () => {
+  it('returns unknown for a queue that never existed or is already deleted', async () => {
     const { queue } = await deletedQueue();
     expect(await bench.storage.queues.delete(queue)).to.equal('unknown');
     expect(await bench.storage.queues.delete(bench.newQueue())).to.equal('unknown');
@@ -49,7 +49,7 @@ export function deletingQueues(bench: Bench): void {
     },
   };
   for (const [state, make] of Object.entries(holding)) {
-    it(`does not delete a queue that holds a job that is ${state}`, async () => {
+    it(`does not delete a queue with a job that is ${state}`, async () => {
       const queue = bench.newQueue();
       await make(queue);
       expect(await bench.storage.queues.delete(queue)).to.equal('holds-jobs');
@@ -57,12 +57,12 @@ export function deletingQueues(bench: Bench): void {
     });
   }
 
-  it('does not delete a queue one of whose jobs runs', async () => {
+  it('does not delete a queue with a running job', async () => {
     const { queue } = await bench.claimOne();
     expect(await bench.storage.queues.delete(queue)).to.equal('holds-jobs');
   });
 
-  it('does not delete a queue that a server takes jobs from, before that server is gone', async () => {
+  it('does not delete a queue until its last consumer is gone', async () => {
     const queue = bench.newQueue();
     const server = await bench.register(queue);
     expect(await bench.storage.queues.delete(queue)).to.equal('served');
@@ -70,7 +70,7 @@ export function deletingQueues(bench: Bench): void {
     expect(await bench.storage.queues.delete(queue)).to.equal('deleted');
   });
 
-  it('does not delete a queue whose settings are not those that were seen', async () => {
+  it('does not delete a queue whose settings differ from those seen', async () => {
     const queue = bench.newQueue();
     await bench.storage.queues.limit(queue, { concurrencyLimit: 2 });
     const seen = (await bench.storage.queues.find(queue)) ?? undefined;
@@ -92,7 +92,7 @@ export function deletingQueues(bench: Bench): void {
     'a limit': (queue) => bench.storage.queues.limit(queue, { concurrencyLimit: 1 }),
   };
   for (const [how, bringBack] of Object.entries(returning)) {
-    it(`brings a deleted queue back with ${how}`, async () => {
+    it(`creates a deleted queue again with ${how}`, async () => {
       const { queue, job } = await deletedQueue();
       await bringBack(queue, job);
       expect(await bench.storage.queues.find(queue)).to.include({ name: queue });
@@ -100,7 +100,7 @@ export function deletingQueues(bench: Bench): void {
     });
   }
 
-  it('brings a queue back without the settings that it had', async () => {
+  it('creates a deleted queue again without its old settings', async () => {
     const queue = bench.newQueue();
     await bench.storage.queues.pause(queue);
     await bench.storage.queues.limit(queue, { concurrencyLimit: 1, rateLimit: { jobs: 1, periodMs: 1_000 } });
@@ -113,13 +113,13 @@ export function deletingQueues(bench: Bench): void {
     });
   });
 
-  it('counts in a queue that came back what had finished before', async () => {
+  it('includes earlier finished jobs in the counts of a queue created again', async () => {
     const { queue } = await deletedQueue();
     await bench.enqueue(queue);
     expect((await bench.storage.queues.find(queue))?.counts).to.include({ cancelled: 1, enqueued: 1 });
   });
 
-  it('makes a job due that was scheduled in a deleted queue, and hands it out', async () => {
+  it('makes a scheduled job of a deleted queue ready, and lets servers claim it', async () => {
     const { queue } = await deletedQueue();
     const { id } = await bench.enqueue(queue, { due: { inMs: 1 } });
     await until(async () => {
@@ -131,7 +131,7 @@ export function deletingQueues(bench: Bench): void {
     expect(claimed.map(({ claim }) => claim.jobId)).to.deep.equal([id]);
   });
 
-  it('keeps every queue listed that jobs come to while it is deleted', async () => {
+  it('lists every queue that gets jobs while it is being deleted', async () => {
     for (let round = 0; round < 20; round++) {
       const { queue } = await deletedQueue();
       const jobs = await Promise.all([

@@ -9,7 +9,7 @@ export const outcomeOf: Record<FinishedState, Outcome> = {
   cancelled: { kind: 'cancelled', error },
 };
 
-/** A job that waits for others. */
+/** Builds a job with parents. */
 export function childOf(
   parents: readonly string[],
   when: ContinuationCondition = 'onDone',
@@ -18,7 +18,7 @@ export function childOf(
   return { ...job, after: { parents, when }, meta: { ...job.meta, parentIds: parents } };
 }
 
-/** Settles whatever there is to settle. */
+/** Resolves all pending dependencies. */
 export async function settleAll(storage: JobStorage): Promise<void> {
   let quiet = 0;
   while (quiet < 3) quiet = (await storage.maintenance.resolveDependencies(100)) === 0 ? quiet + 1 : 0;

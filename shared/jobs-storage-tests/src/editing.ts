@@ -35,7 +35,7 @@ export function editing(bench: Bench): void {
     ],
   ];
 
-  it('refuses to change jobs at once that together have more than 16 MiB of arguments, and names the way out', async () => {
+  it('rejects edits with more than 16 MiB of arguments in total, and says what to do', async () => {
     const queue = bench.newQueue();
     const args = JSON.stringify({ text: 'x'.repeat(6 * 1024 * 1024) });
     const jobs = [
@@ -45,7 +45,7 @@ export function editing(bench: Bench): void {
     ];
     const ids = jobs.map(({ id }) => id);
     const error = await edit(ids, { priority: 3 }).catch((thrown: unknown) => thrown);
-    expect(String(error)).to.match(/^RangeError: These 3 jobs have .* change fewer of them at a time$/);
+    expect(String(error)).to.match(/^RangeError: These 3 jobs have .* edit fewer jobs at a time$/);
     expect((await edit(ids.slice(0, 2), { priority: 3 })).map(({ priority }) => priority)).to.deep.equal([
       3, 3,
     ]);
@@ -60,7 +60,7 @@ export function editing(bench: Bench): void {
       expect(await find(id)).to.deep.equal(edited);
     });
 
-    it(`moves a job that is ${state} to another queue, and counts it there`, async () => {
+    it(`moves a job that is ${state} to another queue, where it is counted`, async () => {
       const [from, to] = [bench.newQueue(), bench.newQueue()];
       const { id } = await make(from);
       const [edited] = await edit([id], { queue: to });
@@ -74,7 +74,7 @@ export function editing(bench: Bench): void {
   }
 
   for (const [state, make] of states) {
-    it(`keeps the digits of arguments that nobody changed in a job that is ${state}`, async () => {
+    it(`keeps the digits of unchanged arguments of a job that is ${state}`, async () => {
       const { id } = await make(bench.newQueue(), '{"n":12345678901234567890,"m":1}');
       const argsOf = async (): Promise<string> =>
         ((await bench.storage.jobs.findDocuments(id))?.args ?? '').replaceAll(' ', '');
@@ -91,7 +91,7 @@ export function editing(bench: Bench): void {
     });
   }
 
-  it('leaves a ready job that waited for a time ready when it is moved', async () => {
+  it('keeps a formerly scheduled job ready when it is moved', async () => {
     const { id } = await bench.enqueue(bench.newQueue(), { due: { inMs: 0.25 } });
     await until(async () => {
       await bench.storage.maintenance.promoteDue(1_000);
@@ -101,7 +101,7 @@ export function editing(bench: Bench): void {
     expect(moved).to.include({ state: 'enqueued' });
   });
 
-  it('keeps what was said of a job that was moved, and how it came there', async () => {
+  it('keeps logs, progress and transitions of a moved job', async () => {
     const { queue, claim } = await bench.claimOne();
     const line = { line: 1, at: new Date(), level: 'info', message: 'tried', fields: null } as const;
     const progress = { percent: 50, message: 'half', at: new Date() };
@@ -115,7 +115,7 @@ export function editing(bench: Bench): void {
       await bench.storage.reports.listLogs(claim.jobId),
       await bench.storage.reports.countLogs(claim.jobId),
       await bench.storage.reports.listTransitions(claim.jobId),
-      (await bench.storage.feed.saidBy(claim.jobId, new Date(0))).map(({ kind }) => kind),
+      (await bench.storage.feed.reportsOf(claim.jobId, new Date(0))).map(({ kind }) => kind),
     ];
     const before = await said();
     await moveJob(bench.storage, claim.jobId, bench.newQueue());
@@ -124,7 +124,7 @@ export function editing(bench: Bench): void {
     expect(await said()).to.deep.equal(before);
   });
 
-  it('gives a job that was moved to the servers of its new queue', async () => {
+  it('lets servers of the new queue claim a moved job', async () => {
     const [from, to] = [bench.newQueue(), bench.newQueue()];
     const { id } = await bench.enqueue(from);
     await edit([id], { queue: to, args: '{"n":7}' });
@@ -134,7 +134,7 @@ export function editing(bench: Bench): void {
     expect(await bench.claim(serverId, from)).to.deep.equal([]);
   });
 
-  it('lets a moved job run when the one that it waits for is done', async () => {
+  it('runs a moved job when its parent is done', async () => {
     const [from, to] = [bench.newQueue(), bench.newQueue()];
     const parent = await bench.claimOne({ queue: from });
     const child = await bench.enqueue(from, childOf([parent.claim.jobId]));
@@ -146,7 +146,7 @@ export function editing(bench: Bench): void {
     expect(await find(child.id)).to.include({ queue: to, state: 'enqueued' });
   });
 
-  it('makes a ready job wait for a time, and gives a waiting one another', async () => {
+  it('makes a ready job scheduled, and changes the time of a scheduled one', async () => {
     const queue = bench.newQueue();
     const [ready, waiting] = [
       await bench.enqueue(queue),
@@ -161,7 +161,7 @@ export function editing(bench: Bench): void {
     expect(counts.count).to.equal(2);
   });
 
-  it('hands out jobs by their new priority', async () => {
+  it('lets jobs be claimed by their new priority', async () => {
     const queue = bench.newQueue();
     const [first, second] = [await bench.enqueue(queue), await bench.enqueue(queue)];
     await edit([second.id], { priority: -1 });
@@ -170,7 +170,7 @@ export function editing(bench: Bench): void {
     expect(claimed.map(({ claim }) => claim.jobId)).to.deep.equal([second.id, first.id]);
   });
 
-  it('keeps the limit of a concurrency key in the queue that a job comes to', async () => {
+  it('applies the limit of a concurrency key in a job’s new queue', async () => {
     const [from, to] = [bench.newQueue(), bench.newQueue()];
     const keyed = { meta: { concurrencyKey: 'k', concurrencyLimit: 1 } };
     const jobs = [await bench.enqueue(to, keyed), await bench.enqueue(from, keyed)];
@@ -182,7 +182,7 @@ export function editing(bench: Bench): void {
     expect(await find(jobs[1]?.id ?? '')).to.include({ queue: to, state: 'enqueued' });
   });
 
-  it('shows those that are there, whatever their state, and changes none of them if the decision throws', async () => {
+  it('shows existing jobs in any state, and changes none if the decision throws', async () => {
     const queue = bench.newQueue();
     const ready = await bench.enqueue(queue);
     const { claim } = await bench.claimOne();
@@ -195,7 +195,7 @@ export function editing(bench: Bench): void {
     expect(seen).to.have.members(['enqueued', 'processing']);
   });
 
-  it('changes none of several if one of them runs', async () => {
+  it('changes none of several jobs if one is running', async () => {
     const queue = bench.newQueue();
     const ready = await bench.enqueue(queue);
     const { claim } = await bench.claimOne();

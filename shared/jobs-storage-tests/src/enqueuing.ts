@@ -3,7 +3,7 @@ import { it } from 'mocha';
 import { type Bench, newJob } from './storage-under-test.js';
 
 export function enqueuing(bench: Bench): void {
-  it('keeps everything that the job was given', async () => {
+  it('stores all properties of a job', async () => {
     const queue = bench.newQueue();
     const { id } = await bench.enqueue(queue, {
       name: 'keep',
@@ -21,7 +21,7 @@ export function enqueuing(bench: Bench): void {
     expect((await bench.storage.jobs.find(id))?.args).to.deep.equal({ a: [1, 'zwei', null] });
   });
 
-  it('leaves a new job enqueued, with no attempt, result, error or server', async () => {
+  it('makes a new job enqueued, without attempt, result, error or server', async () => {
     const { id } = await bench.enqueue(bench.newQueue());
     expect(await bench.storage.jobs.find(id)).to.include({
       state: 'enqueued',
@@ -35,70 +35,68 @@ export function enqueuing(bench: Bench): void {
     });
   });
 
-  it('keeps text of every script, and quotes, backslashes and commas', async () => {
+  it('stores text in every script, with quotes, backslashes and commas', async () => {
     const text = 'Ünïcödé 漢字 🚢 "quoted" \\ back, {brace} \u2028 %_';
     const { id } = await bench.enqueue(bench.newQueue(), { args: JSON.stringify({ text }) });
     expect((await bench.storage.jobs.find(id))?.args).to.deep.equal({ text });
   });
 
-  it('refuses a second job with the same id and keeps the first', async () => {
+  it('rejects a second job with the same id and keeps the first', async () => {
     const queue = bench.newQueue();
     const first = await bench.enqueue(queue, { args: '{"n":1}' });
     const refusal = await bench.storage.enqueuer
-      .enqueue({ ...first, args: '{"n":2}' })
+      .enqueue([{ ...first, args: '{"n":2}' }])
       .catch((error: unknown) => error);
     expect(refusal).to.be.an('error');
     expect((await bench.storage.jobs.find(first.id))?.args).to.deep.equal({ n: 1 });
   });
 
-  it('takes all jobs of a bulk, in the order given', async () => {
+  it('stores all jobs of a call in the given order', async () => {
     const queue = bench.newQueue();
     const jobs = Array.from({ length: 25 }, () => newJob(queue));
-    await bench.storage.enqueuer.enqueueMany(jobs);
+    await bench.storage.enqueuer.enqueue(jobs);
     const { id } = await bench.register(queue);
     const claimed = await bench.claim(id, queue, 25);
     expect(claimed.map(({ claim }) => claim.jobId)).to.deep.equal(jobs.map((job) => job.id));
   });
 
-  it('takes a bulk for several queues', async () => {
+  it('stores jobs for several queues in one call', async () => {
     const queues = [bench.newQueue(), bench.newQueue()];
-    await bench.storage.enqueuer.enqueueMany(queues.map(newJob));
+    await bench.storage.enqueuer.enqueue(queues.map(newJob));
     expect(await bench.storage.jobs.count({ queue: queues, state: ['enqueued'] })).to.deep.equal({
       count: 2,
       exact: true,
     });
   });
 
-  it('takes none of a bulk if one of its jobs is refused', async () => {
+  it('stores none of the jobs if one of them is rejected', async () => {
     const queue = bench.newQueue();
     const job = newJob(queue);
     const refusal = await bench.storage.enqueuer
-      .enqueueMany([newJob(queue), job, job])
+      .enqueue([newJob(queue), job, job])
       .catch((error: unknown) => error);
     expect(refusal).to.be.an('error');
     expect((await bench.storage.jobs.count({ queue: [queue] })).count).to.equal(0);
   });
 
   for (const [place, refused] of ['first', 'second', 'last'].entries()) {
-    it(`takes none of a bulk for several queues if the job for the ${refused} is refused`, async () => {
+    it(`stores none of the jobs for several queues if the job for the ${refused} is rejected`, async () => {
       const queues = [bench.newQueue(), bench.newQueue(), bench.newQueue()];
       const jobs = queues.map(newJob);
       const standing = jobs[place];
       if (standing === undefined) throw new Error('There is no such place');
-      await bench.storage.enqueuer.enqueue(standing);
-      const refusal: unknown = await bench.storage.enqueuer
-        .enqueueMany(jobs)
-        .catch((error: unknown) => error);
+      await bench.storage.enqueuer.enqueue([standing]);
+      const refusal: unknown = await bench.storage.enqueuer.enqueue(jobs).catch((error: unknown) => error);
       expect(refusal).to.be.an('error');
       expect((await bench.storage.jobs.count({ queue: queues })).count).to.equal(1);
     });
   }
 
-  it('lets a refused job fail alone when many are enqueued at once', async () => {
+  it('rejects only the invalid job when many are enqueued concurrently', async () => {
     const queue = bench.newQueue();
     const taken = await bench.enqueue(queue);
     const jobs = [newJob(queue), taken, newJob(queue), newJob(queue)];
-    const results = await Promise.allSettled(jobs.map((job) => bench.storage.enqueuer.enqueue(job)));
+    const results = await Promise.allSettled(jobs.map((job) => bench.storage.enqueuer.enqueue([job])));
     expect(results.map(({ status }) => status)).to.deep.equal([
       'fulfilled',
       'rejected',
@@ -107,7 +105,7 @@ export function enqueuing(bench: Bench): void {
     ]);
   });
 
-  it('wakes those who wait for the queue', async () => {
+  it('notifies listeners of the queue', async () => {
     const queue = bench.newQueue();
     const woken = new Promise<string>((resolve) => {
       const unsubscribe = bench.storage.onNotification((name) => {

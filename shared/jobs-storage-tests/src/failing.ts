@@ -3,7 +3,7 @@ import { it } from 'mocha';
 import type { ErrorGroup } from '@longshore/jobs/storage';
 import { type Bench, until } from './storage-under-test.js';
 
-/** What failed last, whenever it was created; each test has names and queues of its own. */
+/** Lists of latest failures; each test uses its own names and queues. */
 export function failing(bench: Bench): void {
   const failAgain = async (queue: string, message = 'No'): Promise<string> => {
     const { id: serverId } = await bench.register(queue);
@@ -13,7 +13,7 @@ export function failing(bench: Bench): void {
     const error = { name: 'TypeError', message, stack: null };
     await bench.storage.completions.complete([{ claim, outcome: { kind: 'failed', error } }]);
     const job = await bench.storage.jobs.find(claim.jobId);
-    // So that the next one fails later by the storage's clock.
+    // Ensures that the next job fails later by the storage's clock.
     await until(async () => (await bench.storage.readClock()) > (job?.finishedAt ?? 0) || undefined);
     return claim.jobId;
   };
@@ -26,7 +26,7 @@ export function failing(bench: Bench): void {
     return jobs.map(({ id }) => id);
   };
 
-  it('lists the jobs of a queue that failed last, the latest first', async () => {
+  it('lists the jobs of a queue that failed last, latest first', async () => {
     const queue = bench.newQueue();
     const ids = [await fail(queue), await fail(queue), await fail(queue)];
     await fail(bench.newQueue());
@@ -36,7 +36,7 @@ export function failing(bench: Bench): void {
     expect(await latest(2, queue)).to.deep.equal(ids.toReversed().slice(0, 2));
   });
 
-  it('lists an old job that was sent back and failed again before all that are newer', async () => {
+  it('lists an old job that was retried and failed again before newer ones', async () => {
     const queue = bench.newQueue();
     const old = await fail(queue);
     const newer = await fail(queue);
@@ -48,11 +48,11 @@ export function failing(bench: Bench): void {
     expect(await latest(2)).to.deep.equal([old, newer]);
   });
 
-  it('lists none of a queue that does not exist', async () => {
+  it('returns nothing for a queue that does not exist', async () => {
     expect(await latest(5, 'nowhere')).to.deep.equal([]);
   });
 
-  it('tells of errors by when jobs failed, not by when they were created', async () => {
+  it('groups errors by the time of the failure, not of the job’s creation', async () => {
     const queue = bench.newQueue();
     const name = 'failing.again';
     const group = async (): Promise<ErrorGroup | undefined> => {

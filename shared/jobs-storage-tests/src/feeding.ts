@@ -16,10 +16,10 @@ const done: Outcome = { kind: 'done', result: 'null' };
 
 export function feeding(bench: Bench): void {
   async function start(): Promise<Date> {
-    return (await bench.storage.feed.read({ since: null, topics: [] })).settled;
+    return (await bench.storage.feed.read({ since: null, topics: [] })).resumeAt;
   }
 
-  /** What is told of a queue. */
+  /** Returns the events of a queue. */
   async function told(
     queue: string,
     since: Date,
@@ -32,7 +32,7 @@ export function feeding(bench: Bench): void {
   const course = (events: readonly JobEvent[]): string[] =>
     events.map((event) => `${topicOf(event)} ${event.attempt}`);
 
-  it('tells of the creation, the start and the end of a job', async () => {
+  it('contains the creation, the start and the end of a job', async () => {
     const since = await start();
     const { queue, claim } = await bench.claimOne();
     expect(course(await told(queue, since))).to.deep.equal(['enqueued 0', 'processing 1']);
@@ -40,7 +40,7 @@ export function feeding(bench: Bench): void {
     expect(course(await told(queue, since))).to.deep.equal(['enqueued 0', 'processing 1', 'done 1']);
   });
 
-  it('says which job it is about', async () => {
+  it('identifies the job of each event', async () => {
     const since = await start();
     const queue = bench.newQueue();
     const { id } = await bench.enqueue(queue, {
@@ -52,7 +52,7 @@ export function feeding(bench: Bench): void {
     expect(event).to.deep.include({ state: 'enqueued', batchId: null, recurringJobId: 'tide' });
   });
 
-  it('tells of jobs that begin by waiting', async () => {
+  it('contains jobs that start out waiting', async () => {
     const since = await start();
     const queue = bench.newQueue();
     const parent = await bench.enqueue(queue, { due: { inMs: 60_000 } });
@@ -63,14 +63,14 @@ export function feeding(bench: Bench): void {
     expect(course(await told(queue, since))).to.have.members(['scheduled 0', 'awaiting 0']);
   });
 
-  it('tells of a failed attempt that is to be repeated', async () => {
+  it('contains a failed attempt that will be retried', async () => {
     const since = await start();
     const { queue, claim } = await bench.claimOne();
     await bench.storage.completions.complete([{ claim, outcome: { kind: 'retry', error, delayMs: 60_000 } }]);
     expect(course(await told(queue, since))).to.deep.equal(['enqueued 0', 'processing 1', 'scheduled 1']);
   });
 
-  it('tells of a lost attempt when the next one starts', async () => {
+  it('contains a lost attempt once the next one starts', async () => {
     const since = await start();
     const { queue, claim } = await bench.claimOne();
     await bench.silence(claim.serverId);
@@ -85,7 +85,7 @@ export function feeding(bench: Bench): void {
     ]);
   });
 
-  it('tells that a job was cancelled before it began', async () => {
+  it('contains the cancellation of a job before its first attempt', async () => {
     const since = await start();
     const queue = bench.newQueue();
     const { id } = await bench.enqueue(queue);
@@ -93,7 +93,7 @@ export function feeding(bench: Bench): void {
     expect(course(await told(queue, since))).to.deep.equal(['enqueued 0', 'cancelled 0']);
   });
 
-  it('tells only of the states asked for', async () => {
+  it('contains only the requested states', async () => {
     const since = await start();
     const { queue, claim } = await bench.claimOne();
     await bench.storage.completions.complete([{ claim, outcome: { kind: 'failed', error } }]);
@@ -102,7 +102,7 @@ export function feeding(bench: Bench): void {
     expect(course(await told(queue, since, ['done']))).to.deep.equal([]);
   });
 
-  it('tells of progress and of the lines of logs', async () => {
+  it('contains progress and log lines', async () => {
     const since = await start();
     const { queue, claim } = await bench.claimOne({ meta: { tags: ['blue'] } });
     const progress = { percent: 12.5, message: 'Casting off', at: new Date() };
@@ -124,28 +124,28 @@ export function feeding(bench: Bench): void {
     expect(log).to.include({ line: written?.id });
   });
 
-  it('takes no move by an operator for something that was said', async () => {
+  it('contains no reports that are only due to an operator’s move', async () => {
     const since = await start();
     const queue = bench.newQueue();
     const { id } = await bench.enqueue(queue);
     await bench.storage.control.cancel(id);
     await bench.storage.control.retry(id);
     expect(await told(queue, since, ['progress', 'log'])).to.deep.equal([]);
-    expect(await bench.storage.feed.saidBy(id, since)).to.deep.equal([]);
+    expect(await bench.storage.feed.reportsOf(id, since)).to.deep.equal([]);
   });
 
-  it('gives what the attempts of one job have said, also when it has ended', async () => {
+  it('returns what the attempts of one job reported, even after it ended', async () => {
     const since = await start();
     const { claim } = await bench.claimOne();
     const line = { line: 1, at: new Date(), level: 'info', message: 'Land', fields: null } as const;
     await bench.storage.reports.report([{ claim, progress: null, lines: [line] }]);
     await bench.storage.completions.complete([{ claim, outcome: done }]);
-    const said = await bench.storage.feed.saidBy(claim.jobId, since);
+    const said = await bench.storage.feed.reportsOf(claim.jobId, since);
     expect(said.map((event) => (event.kind === 'log' ? event.message : event.kind))).to.deep.equal(['Land']);
-    expect(await bench.storage.feed.saidBy(newId(), since)).to.deep.equal([]);
+    expect(await bench.storage.feed.reportsOf(newId(), since)).to.deep.equal([]);
   });
 
-  it('misses no end between one read and the next, and ends to tell some twice', async () => {
+  it('contains every end across consecutive reads, and stops repeating events', async () => {
     const queue = bench.newQueue();
     const jobs = Array.from({ length: 40 }, () => bench.enqueue(queue));
     const ids = (await Promise.all(jobs)).map(({ id }) => id);
@@ -154,7 +154,7 @@ export function feeding(bench: Bench): void {
     const ended = new Map<string, number>();
     const read = async (): Promise<void> => {
       const page = await bench.storage.feed.read({ since, topics: finishedStates });
-      since = page.settled;
+      since = page.resumeAt;
       for (const { jobId } of page.events) ended.set(jobId, (ended.get(jobId) ?? 0) + 1);
     };
     for (let left = ids.length; left > 0; left -= 5) {
@@ -173,7 +173,7 @@ export function feeding(bench: Bench): void {
     });
   });
 
-  it('reads no further than it is asked to', async () => {
+  it('does not exceed the requested span', async () => {
     const since = await start();
     const { queue, claim } = await bench.claimOne();
     await bench.storage.completions.complete([{ claim, outcome: done }]);

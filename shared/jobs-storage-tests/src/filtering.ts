@@ -4,7 +4,7 @@ import { type JobFilter, newId } from '@longshore/jobs/storage';
 import { error } from './dependent-job.js';
 import { type Bench, newJob } from './storage-under-test.js';
 
-/** Which jobs a filter finds; each test keeps to a queue of its own. */
+/** Filters; each test uses its own queue. */
 export function filtering(bench: Bench): void {
   const found = async (queue: string, filter: JobFilter): Promise<string[]> => {
     const jobs = await bench.storage.jobs.list({ filter: { queue: [queue], ...filter }, limit: 100 });
@@ -43,7 +43,7 @@ export function filtering(bench: Bench): void {
     });
   }
 
-  it('finds jobs only by whole tags', async () => {
+  it('matches whole tags only', async () => {
     const queue = bench.newQueue();
     await bench.enqueue(queue, { meta: { tags: ['nightly'] } });
     expect(await found(queue, { tag: ['night'] })).to.deep.equal([]);
@@ -56,7 +56,7 @@ export function filtering(bench: Bench): void {
     expect(await found(queue, { recurringJobId: ['report'] })).to.deep.equal([id]);
   });
 
-  it('finds the jobs of a batch, however its id is spelt', async () => {
+  it('finds the jobs of a batch, regardless of the case of its id', async () => {
     const queue = bench.newQueue();
     const batchId = newId();
     const job = { ...newJob(queue), meta: { batchId } };
@@ -65,7 +65,7 @@ export function filtering(bench: Bench): void {
     expect(await found(queue, { batchId: [batchId.toUpperCase()] })).to.deep.equal([job.id]);
   });
 
-  it('finds the jobs that wait for a job, also by one of several parents', async () => {
+  it('finds the dependents of a job, including those with several parents', async () => {
     const queue = bench.newQueue();
     const [first, second] = [await bench.enqueue(queue), await bench.enqueue(queue)];
     const parents = [first.id, second.id];
@@ -76,7 +76,7 @@ export function filtering(bench: Bench): void {
     expect(await found(queue, { parentId: [second.id.toUpperCase()] })).to.deep.equal([id]);
   });
 
-  it('finds the jobs that a server runs and those that it ran last', async () => {
+  it('finds the jobs that a server is running or ran last', async () => {
     const queue = bench.newQueue();
     const done = await work(queue);
     const { claim } = await bench.claimOne({ queue, id: newId(Date.now() + 1) });
@@ -86,7 +86,7 @@ export function filtering(bench: Bench): void {
     expect(await found(queue, { serverId: [doneBy, claim.serverId] })).to.deep.equal([claim.jobId, done]);
   });
 
-  it('finds nothing by an id that is none', async () => {
+  it('finds nothing by a malformed id', async () => {
     const queue = bench.newQueue();
     await work(queue);
     for (const member of ['serverId', 'parentId', 'batchId']) {
@@ -94,7 +94,7 @@ export function filtering(bench: Bench): void {
     }
   });
 
-  it('finds jobs created at a time or later and earlier than another', async () => {
+  it('finds jobs created at or after one time and before another', async () => {
     const queue = bench.newQueue();
     const start = Date.now();
     const ids = [0, 1, 2].map((offset) => newId(start + offset * 1_000));
@@ -105,7 +105,7 @@ export function filtering(bench: Bench): void {
     expect(await found(queue, { createdAfter: at(1), createdBefore: at(2) })).to.deep.equal([ids[1]]);
   });
 
-  it('finds jobs finished at a time or later and earlier than another, and none that has not finished', async () => {
+  it('finds jobs finished at or after one time and before another, and no unfinished ones', async () => {
     const queue = bench.newQueue();
     const id = await work(queue);
     await bench.enqueue(queue);
@@ -117,7 +117,7 @@ export function filtering(bench: Bench): void {
     expect(await found(queue, { finishedBefore: earlier })).to.deep.equal([]);
   });
 
-  it('finds jobs by what their arguments hold at a path', async () => {
+  it('finds jobs by the value at a path in their arguments', async () => {
     const queue = bench.newQueue();
     const { id } = await bench.enqueue(queue, { args: '{"customer":{"id":7},"items":["a","b"]}' });
     await bench.enqueue(queue, { args: '{"customer":{"id":"7"},"items":["b"]}' });
@@ -138,7 +138,7 @@ export function filtering(bench: Bench): void {
     ).to.deep.equal([]);
   });
 
-  it('compares numbers in arguments by what they are, to the last digit', async () => {
+  it('compares numbers in arguments by value, to the last digit', async () => {
     const queue = bench.newQueue();
     const { id } = await bench.enqueue(queue, { args: '{"big":9007199254740992,"one":1.0}' });
     await bench.enqueue(queue, { args: '{"big":9007199254740993,"one":1.00000000000000000001}' });
@@ -146,7 +146,7 @@ export function filtering(bench: Bench): void {
     expect(await found(queue, { args: [{ path: ['one'], values: [1] }] })).to.deep.equal([id]);
   });
 
-  it('finds only what matches every member', async () => {
+  it('finds only jobs that match every member', async () => {
     const queue = bench.newQueue();
     const { id } = await bench.enqueue(queue, { name: 'mail', meta: { tags: ['night'] } });
     await bench.enqueue(queue, { name: 'mail' });
@@ -154,13 +154,13 @@ export function filtering(bench: Bench): void {
     expect(await found(queue, { name: ['mail'], tag: ['night'] })).to.deep.equal([id]);
   });
 
-  it('takes a member without values as not given', async () => {
+  it('treats an empty member as absent', async () => {
     const queue = bench.newQueue();
     const { id } = await bench.enqueue(queue);
     expect(await found(queue, { name: [], tag: [], serverId: [], args: [] })).to.deep.equal([id]);
   });
 
-  it('goes on after a job within what matches', async () => {
+  it('continues after a job within the matches', async () => {
     const queue = bench.newQueue();
     const ids = [0, 1, 2].map((offset) => newId(Date.now() + offset));
     for (const id of ids) {
@@ -171,13 +171,13 @@ export function filtering(bench: Bench): void {
     expect((await bench.storage.jobs.list(page)).map((job) => job.id)).to.deep.equal([ids[1]]);
   });
 
-  it('finds failed jobs by a tag', async () => {
+  it('finds failed jobs by tag', async () => {
     const { queue, claim } = await bench.claimOne({ meta: { tags: ['night'] } });
     await bench.storage.completions.complete([{ claim, outcome: { kind: 'failed', error } }]);
     expect(await found(queue, { state: ['failed'], tag: ['night'] })).to.deep.equal([claim.jobId]);
   });
 
-  it('answers every pair of filters, whatever they have to do with one another', async () => {
+  it('supports every combination of two filters', async () => {
     const queue = bench.newQueue();
     const { id } = await bench.enqueue(queue);
     const at = new Date(Date.UTC(2020, 0, 1));

@@ -8,7 +8,7 @@ import { type Bench, until } from './storage-under-test.js';
 export function firing(bench: Bench): void {
   const recurring = new RecurringBench(bench);
 
-  it('enqueues a job with its arguments when it is due, and moves on', async () => {
+  it('enqueues a job with its arguments when due, and advances the due time', async () => {
     const { id, queue, nextDueAt } = await recurring.addDue(0, {
       args: { port: 'Rotterdam' },
       priority: 4,
@@ -24,7 +24,7 @@ export function firing(bench: Bench): void {
     expect(after.nextDueAt).to.be.greaterThan(nextDueAt);
   });
 
-  it('gives its jobs its tags and the concurrency key that their definition makes of the arguments', async () => {
+  it('gives the jobs its tags and the concurrency key that the definition derives from the arguments', async () => {
     const Port = Type.Object({ port: Type.String() });
     const definition = defineJob({
       name: 'dredge',
@@ -47,14 +47,14 @@ export function firing(bench: Bench): void {
     ]);
   });
 
-  it('enqueues nothing before the time has come', async () => {
+  it('enqueues nothing before the due time', async () => {
     const { id, queue } = await recurring.add();
     const { fired } = await bench.storage.recurring.fireDue(1_000);
     expect(fired.map((entry) => entry.id)).not.to.include(id);
     expect(await bench.jobsOf(queue)).to.deep.equal([]);
   });
 
-  it('says how long until the next one is due', async () => {
+  it('returns the time until the next recurring job is due', async () => {
     await recurring.add({ cron: '* * * * * *' });
     const nextDueMs = await until(async () => {
       const report = await bench.storage.recurring.fireDue(1_000);
@@ -64,7 +64,7 @@ export function firing(bench: Bench): void {
     for (const { id } of await bench.storage.recurring.list()) await bench.storage.recurring.remove(id);
   });
 
-  it('meets each due time once, however many servers ask', async () => {
+  it('enqueues one job per due time, however many servers poll', async () => {
     const all: RecurringJob[] = [];
     while (all.length < 20) all.push(await recurring.addDue(0));
     await Promise.all(Array.from({ length: 8 }, async () => bench.storage.recurring.fireDue(5)));
@@ -74,36 +74,36 @@ export function firing(bench: Bench): void {
     for (const { queue } of all) expect(await bench.jobsOf(queue)).to.have.length(1);
   });
 
-  it('misfire once: one job for all that was missed', async () => {
+  it('misfire once: one job for all missed due times', async () => {
     const { id, queue, nextDueAt } = await recurring.addDue(10 * minuteMs);
-    const { passedOver } = await recurring.fire(id);
+    const { skipped } = await recurring.fire(id);
     expect(await bench.jobsOf(queue)).to.have.length(1);
-    expect(passedOver).to.deep.include({ from: nextDueAt, reason: 'misfire' });
+    expect(skipped).to.deep.include({ from: nextDueAt, reason: 'misfire' });
   });
 
-  it('misfire skip: no job for what was missed by more than a minute', async () => {
+  it('misfire skip: no job for due times missed by more than a minute', async () => {
     const at = new Date(Math.floor(Date.now() / minuteMs) * minuteMs - 90 * minuteMs);
     const cron = `${at.getUTCMinutes()} ${at.getUTCHours()} * * *`;
     const { id, queue } = await recurring.add({ cron, misfire: 'skip' });
     await bench.setNextDue(id, at);
-    const { jobIds, passedOver } = await recurring.fire(id);
+    const { jobIds, skipped } = await recurring.fire(id);
     expect(jobIds).to.deep.equal([]);
-    expect(passedOver?.reason).to.equal('misfire');
+    expect(skipped?.reason).to.equal('misfire');
     expect(await bench.jobsOf(queue)).to.deep.equal([]);
     expect((await recurring.find(id)).lastJobId).to.equal(null);
   });
 
-  it('misfire all: a job for each, up to the limit, the oldest passed over', async () => {
+  it('misfire all: a job for each missed due time, up to the limit, skipping the oldest', async () => {
     const { id, queue, nextDueAt } = await recurring.addDue(10 * minuteMs, {
       misfire: 'all',
       misfireLimit: 4,
     });
-    const { passedOver } = await recurring.fire(id);
+    const { skipped } = await recurring.fire(id);
     expect(await bench.jobsOf(queue)).to.have.length(4);
-    expect(passedOver?.from).to.deep.equal(nextDueAt);
+    expect(skipped?.from).to.deep.equal(nextDueAt);
   });
 
-  it('overlap allow: starts beside the job before', async () => {
+  it('overlap allow: runs in parallel with the previous job', async () => {
     const { id, queue, nextDueAt } = await recurring.addDue(0);
     await recurring.fire(id);
     await bench.setNextDue(id, nextDueAt);
@@ -111,11 +111,11 @@ export function firing(bench: Bench): void {
     expect(await bench.jobsOf(queue)).to.have.length(2);
   });
 
-  it('overlap skip: passes over while the job before is unfinished', async () => {
+  it('overlap skip: skips due times while the previous job is unfinished', async () => {
     const { id, queue, nextDueAt } = await recurring.addDue(0, { overlap: 'skip' });
     await recurring.fire(id);
     await bench.setNextDue(id, nextDueAt);
-    expect((await recurring.fire(id)).passedOver?.reason).to.equal('overlap');
+    expect((await recurring.fire(id)).skipped?.reason).to.equal('overlap');
     expect(await bench.jobsOf(queue)).to.have.length(1);
     await recurring.finish(queue);
     await bench.setNextDue(id, nextDueAt);
@@ -123,7 +123,7 @@ export function firing(bench: Bench): void {
     expect(await bench.jobsOf(queue)).to.have.length(2);
   });
 
-  it('overlap wait: stays due until the job before has finished', async () => {
+  it('overlap wait: stays due until the previous job has finished', async () => {
     const { id, queue, nextDueAt } = await recurring.addDue(0, { overlap: 'wait' });
     await recurring.fire(id);
     await bench.setNextDue(id, nextDueAt);
@@ -135,7 +135,7 @@ export function firing(bench: Bench): void {
     expect(await bench.jobsOf(queue)).to.have.length(2);
   });
 
-  it('overlap wait with misfire all: one after the other, none lost', async () => {
+  it('overlap wait with misfire all: one job after the other, none lost', async () => {
     const { id, queue, nextDueAt } = await recurring.addDue(3 * minuteMs, {
       overlap: 'wait',
       misfire: 'all',
@@ -150,7 +150,7 @@ export function firing(bench: Bench): void {
     }
   });
 
-  it('enqueues nothing while it is paused, and misses nothing of that time', async () => {
+  it('enqueues nothing while paused, and does not count that time as missed', async () => {
     const { id, queue } = await recurring.addDue(10 * minuteMs, { misfire: 'all' });
     await bench.storage.recurring.pause(id);
     await bench.storage.recurring.fireDue(1_000);

@@ -4,7 +4,7 @@ import type { JobState } from '@longshore/jobs';
 import { childOf, error, outcomeOf, settleAll } from './dependent-job.js';
 import { type Bench, newJob } from './storage-under-test.js';
 
-/** What else may happen to jobs that wait for others, and to those they wait for. */
+/** Further events in the lives of dependents and their parents. */
 export function following(bench: Bench): void {
   const stateOf = async (id: string): Promise<JobState | undefined> =>
     (await bench.storage.jobs.find(id))?.state;
@@ -17,7 +17,7 @@ export function following(bench: Bench): void {
     return claim.jobId;
   };
 
-  it('does not leave a job waiting for a parent that was deleted', async () => {
+  it('does not leave a job waiting for a deleted parent', async () => {
     const parent = await doneJob();
     const child = await bench.enqueue(bench.newQueue(), childOf([parent], 'onAny'));
     const strict = await bench.enqueue(bench.newQueue(), childOf([parent]));
@@ -27,7 +27,7 @@ export function following(bench: Bench): void {
     expect(await stateOf(strict.id)).to.be.oneOf(['enqueued', 'cancelled']);
   });
 
-  it('lets a job wait for a parent that is tried again', async () => {
+  it('keeps a job waiting for a parent that is retried', async () => {
     const { claim } = await bench.claimOne();
     const child = await bench.enqueue(bench.newQueue(), childOf([claim.jobId]));
     await settled();
@@ -36,7 +36,7 @@ export function following(bench: Bench): void {
     expect(await stateOf(child.id)).to.equal('awaiting');
   });
 
-  it('notices that a waiting parent was cancelled', async () => {
+  it('handles the cancellation of a waiting parent', async () => {
     const parent = await bench.enqueue(bench.newQueue(), { due: { inMs: 60_000 } });
     const child = await bench.enqueue(bench.newQueue(), childOf([parent.id]));
     await settled();
@@ -45,7 +45,7 @@ export function following(bench: Bench): void {
     expect(await stateOf(child.id)).to.equal('cancelled');
   });
 
-  it('notices that the last attempt of a parent was lost', async () => {
+  it('handles the loss of a parent’s last attempt', async () => {
     const { claim } = await bench.claimOne({ maxAttempts: 1 });
     const child = await bench.enqueue(bench.newQueue(), childOf([claim.jobId], 'onFailed'));
     await settled();
@@ -55,7 +55,7 @@ export function following(bench: Bench): void {
     expect(await stateOf(child.id)).to.equal('enqueued');
   });
 
-  it('forgets its parents when an operator runs it now', async () => {
+  it('drops a job’s parents when an operator runs it now', async () => {
     const { claim } = await bench.claimOne();
     const child = await bench.enqueue(bench.newQueue(), childOf([claim.jobId]));
     await bench.storage.control.run(child.id);
@@ -64,7 +64,7 @@ export function following(bench: Bench): void {
     expect(await stateOf(child.id)).to.equal('enqueued');
   });
 
-  it('forgets its parents when it is sent back after its cancellation', async () => {
+  it('drops a job’s parents when it is retried after a cancellation', async () => {
     const { claim } = await bench.claimOne();
     const child = await bench.enqueue(bench.newQueue(), childOf([claim.jobId]));
     await bench.storage.control.cancel(child.id);
@@ -93,18 +93,18 @@ export function following(bench: Bench): void {
     );
   });
 
-  it('gives the continuations of a job page by page', async () => {
+  it('lists the continuations of a job in pages', async () => {
     const { claim } = await bench.claimOne();
     const queue = bench.newQueue();
     const children = Array.from({ length: 5 }, () => ({ ...newJob(queue), ...childOf([claim.jobId]) }));
-    await bench.storage.enqueuer.enqueueMany(children);
+    await bench.storage.enqueuer.enqueue(children);
     const first = await bench.storage.jobs.listContinuations(claim.jobId, { limit: 3 });
     const after = first.at(-1)?.id ?? '';
     const rest = await bench.storage.jobs.listContinuations(claim.jobId, { limit: 3, after });
     expect([...first, ...rest].map(({ id }) => id)).to.deep.equal(children.map(({ id }) => id).toSorted());
   });
 
-  it('counts and lists the jobs that wait for others', async () => {
+  it('counts and lists awaiting jobs', async () => {
     const { claim } = await bench.claimOne();
     const queue = bench.newQueue();
     const child = await bench.enqueue(queue, childOf([claim.jobId]));
@@ -119,12 +119,12 @@ export function following(bench: Bench): void {
     expect(await bench.storage.jobs.count(filter)).to.deep.equal({ count: 0, exact: true });
   });
 
-  it('settles at once or in parallel to the same effect', async () => {
+  it('has the same effect whether dependencies are resolved immediately or concurrently', async () => {
     const { claim: first } = await bench.claimOne();
     const { claim: second } = await bench.claimOne();
     const queue = bench.newQueue();
     const parents = [first.jobId, second.jobId];
-    await bench.storage.enqueuer.enqueueMany(
+    await bench.storage.enqueuer.enqueue(
       Array.from({ length: 50 }, () => ({ ...newJob(queue), ...childOf(parents) })),
     );
     await settled();

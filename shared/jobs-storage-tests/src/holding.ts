@@ -3,20 +3,20 @@ import { it } from 'mocha';
 import { type Bench, until } from './storage-under-test.js';
 
 export function holding(bench: Bench): void {
-  it('keeps a job with its server as long as the claim is renewed', async () => {
+  it('keeps a job with its server as long as the lease is renewed', async () => {
     const { claim } = await bench.claimOne({}, 1_000);
     expect(await bench.storage.claims.renew([claim], 60_000)).to.deep.equal([]);
     await bench.storage.maintenance.rescue();
     expect((await bench.storage.jobs.find(claim.jobId))?.serverId).to.equal(claim.serverId);
   });
 
-  it('names the claims that no longer hold when it is asked to renew them', async () => {
+  it('returns the claims that are no longer valid on renewal', async () => {
     const { claim } = await bench.claimOne();
     const stale = { ...claim, attempt: claim.attempt + 1 };
     expect(await bench.storage.claims.renew([claim, stale], 60_000)).to.deep.equal([stale]);
   });
 
-  it('gives a released job to the next server, its attempt not counted', async () => {
+  it('lets the next server claim a released job, without counting the attempt', async () => {
     const { queue, claim } = await bench.claimOne();
     expect(await bench.storage.claims.release([claim])).to.deep.equal([]);
     expect(await bench.storage.jobs.find(claim.jobId)).to.include({
@@ -32,7 +32,7 @@ export function holding(bench: Bench): void {
     expect(again?.claim).to.include({ jobId: claim.jobId, attempt: 1 });
   });
 
-  it('lists the claims that a server holds in a queue, and no others', async () => {
+  it('lists exactly the claims that a server holds in a queue', async () => {
     const { queue, claim } = await bench.claimOne();
     await bench.enqueue(queue);
     const other = await bench.register(queue);

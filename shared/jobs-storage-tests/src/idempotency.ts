@@ -4,14 +4,14 @@ import { defineJob, IdempotencyConflictError, JobClient, type JobDefinition } fr
 import { EnqueuedJobDetails } from '@longshore/jobs/storage';
 import { type Bench, moveJob, until } from './storage-under-test.js';
 
-/** The same request again gives the same job. */
+/** A repeated request returns the same job. */
 export function identifying(bench: Bench): void {
   const definition = (): JobDefinition => defineJob({ name: 'once', queue: bench.newQueue() });
   const options = { idempotencyKey: 'request 7' };
 
   const move = (id: string, queue: string): Promise<unknown> => moveJob(bench.storage, id, queue);
 
-  it('gives the same job for the same idempotency key, whatever became of it', async () => {
+  it('returns the same job for the same idempotency key, whatever its state', async () => {
     const client = new JobClient(bench.storage);
     const job = definition();
     const first = await client.enqueue(job, { a: 1, b: 2 }, options);
@@ -26,13 +26,13 @@ export function identifying(bench: Bench): void {
     expect((await bench.storage.jobs.find(id))?.idempotencyKey).to.equal('request 7');
   });
 
-  it('keeps idempotency keys of different queues apart', async () => {
+  it('separates idempotency keys of different queues', async () => {
     const client = new JobClient(bench.storage);
     await client.enqueue(definition(), {}, options);
     expect((await client.enqueue(definition(), {}, options)).created).to.equal(true);
   });
 
-  it('refuses an idempotency key that was used with other arguments', async () => {
+  it('rejects an idempotency key that was used with other arguments', async () => {
     const client = new JobClient(bench.storage);
     const job = definition();
     const { id } = await client.enqueue(job, { n: 1 }, options);
@@ -43,7 +43,7 @@ export function identifying(bench: Bench): void {
     expect(await bench.jobsOf(job.queue)).to.have.length(1);
   });
 
-  it('refuses an idempotency key that was used with another name', async () => {
+  it('rejects an idempotency key that was used with another name', async () => {
     const client = new JobClient(bench.storage);
     const job = definition();
     await client.enqueue(job, {}, options);
@@ -52,7 +52,7 @@ export function identifying(bench: Bench): void {
     expect(problem).to.be.instanceOf(IdempotencyConflictError);
   });
 
-  it('forgets an idempotency key when the period of its client is over', async () => {
+  it('forgets an idempotency key after the client’s period', async () => {
     const client = new JobClient(bench.storage, { idempotencyPeriodMs: 1 });
     const job = definition();
     const first = await client.enqueue(job, {}, options);
@@ -65,7 +65,7 @@ export function identifying(bench: Bench): void {
 
   const shown = { ...options, showHolder: true };
 
-  it('shows the job that holds a key as it is, where that is asked for', async () => {
+  it('returns the current state of the key’s holder if requested', async () => {
     const client = new JobClient(bench.storage);
     const job = definition();
     const first = await client.enqueue(job, { n: 1 }, options);
@@ -75,7 +75,7 @@ export function identifying(bench: Bench): void {
     expect((again as EnqueuedJobDetails).asStored()).to.deep.equal(await bench.storage.jobs.find(first.id));
   });
 
-  it('shows a holder that came to another queue', async () => {
+  it('returns a holder that was moved to another queue', async () => {
     const client = new JobClient(bench.storage);
     const job = definition();
     const { id } = await client.enqueue(job, {}, options);
@@ -84,7 +84,7 @@ export function identifying(bench: Bench): void {
     expect(again.asStored()).to.include({ id });
   });
 
-  it('enqueues nothing of a call if the job that it must show has been deleted', async () => {
+  it('enqueues nothing if a holder that must be shown has been deleted', async () => {
     const client = new JobClient(bench.storage);
     const job = definition();
     const { id } = await client.enqueue(job, {}, options);
@@ -97,7 +97,7 @@ export function identifying(bench: Bench): void {
     expect(await client.enqueue(job, {}, options)).to.include({ id, created: false });
   });
 
-  it('enqueues nothing of a call if the job that it must show is out of its scope', async () => {
+  it('enqueues nothing if a holder that must be shown is out of scope', async () => {
     const client = new JobClient(bench.storage);
     const job = definition();
     const { id } = await client.enqueue(job, {}, options);
@@ -110,7 +110,7 @@ export function identifying(bench: Bench): void {
     expect(await bench.jobsOf(job.queue)).to.deep.equal([]);
   });
 
-  it('gives the job that held a unique key again to the request that was given it', async () => {
+  it('returns the same unique key’s holder to a repeated request', async () => {
     const client = new JobClient(bench.storage);
     const job = definition();
     const holder = await client.enqueue(job, {}, { unique: { key: 'a' } });
@@ -120,7 +120,7 @@ export function identifying(bench: Bench): void {
     expect([first.id, second.id]).to.deep.equal([holder.id, holder.id]);
   });
 
-  it('creates one job for 50 callers with one idempotency key at the same time', async () => {
+  it('creates one job for 50 concurrent callers with one idempotency key', async () => {
     const client = new JobClient(bench.storage);
     const job = definition();
     const enqueued = await Promise.all(Array.from({ length: 50 }, () => client.enqueue(job, {}, options)));

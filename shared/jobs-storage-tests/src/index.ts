@@ -43,9 +43,9 @@ import { Bench, type StorageUnderTest } from './storage-under-test.js';
 export type { StorageUnderTest } from './storage-under-test.js';
 
 /**
- * The properties that every storage has. For mocha: call it at the top of a test file.
+ * Defines the tests that every storage must pass, with mocha. Call it at the top of a test file.
  *
- * @param open gives an open, empty storage; called once, before the first test
+ * @param open opens an empty storage; called once, before the first test
  */
 export function describeStorage(name: string, open: () => Promise<StorageUnderTest>): void {
   describe(`${name} as a job storage`, () => {

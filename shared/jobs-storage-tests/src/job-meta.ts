@@ -15,12 +15,12 @@ const outcomes: readonly Outcome[] = [
   { kind: 'snooze', delayMs: 60_000 },
 ];
 
-/** What only some jobs carry goes with them wherever they go. */
+/** Metadata stays with a job through all state changes. */
 export function linking(bench: Bench): void {
   const tagsOf = async (id: string): Promise<string[] | undefined> =>
     (await bench.storage.jobs.find(id))?.tags.toSorted();
 
-  it('hands over what a job carries with its claim', async () => {
+  it('is returned with the claim', async () => {
     const queue = bench.newQueue();
     await bench.enqueue(queue, { meta });
     const { id } = await bench.register(queue);
@@ -28,7 +28,7 @@ export function linking(bench: Bench): void {
     expect(claimed?.meta).to.deep.equal(meta);
   });
 
-  it('hands over nothing with the claim of a plain job, also beside one that carries something', async () => {
+  it('is absent from the claim of a plain job, even next to a job with metadata', async () => {
     const queue = bench.newQueue();
     const { id } = await bench.register(queue);
     const [carrying, plain] = [await bench.enqueue(queue, { meta }), await bench.enqueue(queue)];
@@ -43,7 +43,7 @@ export function linking(bench: Bench): void {
 
   for (const outcome of outcomes) {
     for (const hasMeta of [true, false]) {
-      it(`keeps what a job carries when its outcome is ${outcome.kind}, ${hasMeta ? 'with' : 'without'} the hint that it has metadata`, async () => {
+      it(`is kept when the outcome is ${outcome.kind}, ${hasMeta ? 'with' : 'without'} the hint that there is metadata`, async () => {
         const { claim } = await bench.claimOne({ meta });
         const plain = await bench.claimOne();
         const stale = await bench.storage.completions.complete([
@@ -56,7 +56,7 @@ export function linking(bench: Bench): void {
     }
   }
 
-  it('keeps what a scheduled job carries when it becomes ready', async () => {
+  it('is kept when a scheduled job becomes ready', async () => {
     const queue = bench.newQueue();
     const { id } = await bench.enqueue(queue, { meta, due: { inMs: 1 } });
     const server = await bench.register(queue);
@@ -68,21 +68,21 @@ export function linking(bench: Bench): void {
     expect(claimed.claim.jobId).to.equal(id);
   });
 
-  it('keeps what a job carries when it is cancelled and sent back', async () => {
+  it('is kept when a job is cancelled and retried', async () => {
     const { id } = await bench.enqueue(bench.newQueue(), { meta });
     await bench.storage.control.cancel(id);
     await bench.storage.control.retry(id);
     expect(await tagsOf(id)).to.deep.equal(['mail', 'night']);
   });
 
-  it('keeps what a job carries when its server dies', async () => {
+  it('is kept when a job’s server dies', async () => {
     const { claim } = await bench.claimOne({ meta });
     await bench.silence(claim.serverId);
     await bench.storage.maintenance.rescue();
     expect(await tagsOf(claim.jobId)).to.deep.equal(['mail', 'night']);
   });
 
-  it('settles every move sooner or later, and then has nothing left to settle', async () => {
+  it('leaves no outbox entries once all dependencies are resolved', async () => {
     const { claim } = await bench.claimOne({ meta });
     await bench.storage.completions.complete([
       { claim, outcome: { kind: 'done', result: 'null' }, hasMeta: true },

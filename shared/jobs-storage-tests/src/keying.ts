@@ -11,7 +11,7 @@ const keyed = (queue: string, key: string, limit: number): NewJob => ({
   meta: { concurrencyKey: key, concurrencyLimit: limit },
 });
 
-/** At most so many jobs of one concurrency key run at once, and no key stands in another's way. */
+/** Limits how many jobs of a concurrency key run at once; keys do not affect each other. */
 export function keying(bench: Bench): void {
   async function settled(): Promise<void> {
     await until(async () =>
@@ -19,7 +19,7 @@ export function keying(bench: Bench): void {
     );
   }
 
-  /** Claims what can be claimed once everything has settled. */
+  /** Claims all ready jobs once all dependencies are resolved. */
   async function claimAll(serverId: string, queue: string): Promise<ClaimedJob[]> {
     await settled();
     return bench.claim(serverId, queue, 100);
@@ -27,7 +27,7 @@ export function keying(bench: Bench): void {
 
   async function queueWith(jobs: (queue: string) => NewJob[]): Promise<{ queue: string; serverId: string }> {
     const queue = bench.newQueue();
-    await bench.storage.enqueuer.enqueueMany(jobs(queue));
+    await bench.storage.enqueuer.enqueue(jobs(queue));
     const { id } = await bench.register(queue);
     return { queue, serverId: id };
   }
@@ -38,13 +38,13 @@ export function keying(bench: Bench): void {
   const five = (queue: string, key: string, limit: number): NewJob[] =>
     Array.from({ length: 5 }, () => keyed(queue, key, limit));
 
-  it('gives no more jobs of a key at once than its limit', async () => {
+  it('runs no more jobs of a key at once than its limit', async () => {
     const { queue, serverId } = await queueWith((name) => five(name, 'a', 2));
     expect(await claimAll(serverId, queue)).to.have.length(2);
     expect(await claimAll(serverId, queue)).to.deep.equal([]);
   });
 
-  it('says of a job that its key holds back that it is not ready yet', async () => {
+  it('shows a blocked job as not ready', async () => {
     const { queue } = await queueWith((name) => five(name, 'a', 2));
     await settled();
     const jobs = await bench.storage.jobs.list({ filter: { queue: [queue] }, limit: 10 });
@@ -52,7 +52,7 @@ export function keying(bench: Bench): void {
     expect(jobs.filter(({ readyAt }) => readyAt !== null)).to.have.length(2);
   });
 
-  it('gives each key its own share, and jobs without a key theirs', async () => {
+  it('gives each key its own limit, and none to jobs without a key', async () => {
     const { queue, serverId } = await queueWith((name) => [
       ...five(name, 'a', 2),
       ...five(name, 'b', 1),
@@ -61,14 +61,14 @@ export function keying(bench: Bench): void {
     expect(keysOf(await claimAll(serverId, queue))).to.deep.equal(['a', 'a', 'b', 'none']);
   });
 
-  it('keeps keys of different queues apart', async () => {
+  it('separates keys of different queues', async () => {
     const first = await queueWith((name) => five(name, 'a', 1));
     const second = await queueWith((name) => five(name, 'a', 1));
     expect(await claimAll(first.serverId, first.queue)).to.have.length(1);
     expect(await claimAll(second.serverId, second.queue)).to.have.length(1);
   });
 
-  it('lets a key with one job in beside one with many, wherever it stands', async () => {
+  it('does not let a key with many jobs hold up a key with one job', async () => {
     const { queue, serverId } = await queueWith((name) => [
       ...Array.from({ length: 50 }, () => keyed(name, 'large', 2)),
       keyed(name, 'small', 2),
@@ -92,7 +92,7 @@ export function keying(bench: Bench): void {
     { kind: 'snooze', delayMs: 60_000 },
   ];
   for (const outcome of outcomes) {
-    it(`lets the next job of a key in when the outcome of one is ${outcome.kind}`, async () => {
+    it(`unblocks the next job of a key when an outcome is ${outcome.kind}`, async () => {
       const { queue, serverId } = await queueWith((name) => five(name, 'a', 1));
       const [first] = await claimAll(serverId, queue);
       if (first !== undefined)
@@ -104,7 +104,7 @@ export function keying(bench: Bench): void {
     });
   }
 
-  it('shows a job that is held back as enqueued', async () => {
+  it('shows a blocked job as enqueued', async () => {
     const { queue, serverId } = await queueWith((name) => five(name, 'a', 1));
     await claimAll(serverId, queue);
     const listed = await bench.storage.jobs.list({
@@ -118,7 +118,7 @@ export function keying(bench: Bench): void {
     expect(counts).to.include({ enqueued: 4, processing: 1 });
   });
 
-  it('lets the one with the lowest priority number in first, then the oldest', async () => {
+  it('unblocks the lowest priority number first, then the oldest', async () => {
     const { queue, serverId } = await queueWith((name) => [keyed(name, 'a', 1)]);
     await settled();
     const late = await bench.enqueue(queue, keyed(queue, 'a', 1));
@@ -134,7 +134,7 @@ export function keying(bench: Bench): void {
     expect(order.slice(1)).to.deep.equal([urgent.id, late.id]);
   });
 
-  it('lets the next one in when a ready job of the key is cancelled', async () => {
+  it('unblocks the next job when a ready one of the key is cancelled', async () => {
     const { queue, serverId } = await queueWith((name) => [keyed(name, 'a', 1)]);
     const second = await bench.enqueue(queue, keyed(queue, 'a', 1));
     await settled();
@@ -144,7 +144,7 @@ export function keying(bench: Bench): void {
     expect((await claimAll(serverId, queue)).map(({ claim }) => claim.jobId)).to.deep.equal([second.id]);
   });
 
-  it('cancels a job that is held back, and sends it back when it is retried', async () => {
+  it('cancels a blocked job, and blocks it again when it is retried', async () => {
     const { queue, serverId } = await queueWith((name) => [keyed(name, 'a', 1)]);
     const [running] = await claimAll(serverId, queue);
     const { id } = await bench.enqueue(queue, keyed(queue, 'a', 1));
@@ -159,7 +159,7 @@ export function keying(bench: Bench): void {
     expect((await claimAll(serverId, queue)).map(({ claim }) => claim.jobId)).to.deep.equal([id]);
   });
 
-  it('holds scheduled jobs back that become due, or are run by hand', async () => {
+  it('blocks scheduled jobs that become due or are run manually', async () => {
     const { queue, serverId } = await queueWith((name) => [keyed(name, 'a', 1)]);
     await claimAll(serverId, queue);
     await bench.enqueue(queue, { ...keyed(queue, 'a', 1), due: { inMs: 1 } });
@@ -173,7 +173,7 @@ export function keying(bench: Bench): void {
     expect(await claimAll(serverId, queue)).to.deep.equal([]);
   });
 
-  it('keeps the place of a job that is given back, and of one whose server died', async () => {
+  it('keeps the slot of a released job, and of one whose server died', async () => {
     const { queue, serverId } = await queueWith((name) => five(name, 'a', 1));
     const [first] = await claimAll(serverId, queue);
     if (first !== undefined) await bench.storage.claims.release([first.claim]);
@@ -188,7 +188,7 @@ export function keying(bench: Bench): void {
     ]);
   });
 
-  it('lets the next one in after a job failed with its server', async () => {
+  it('unblocks the next job after one failed with its server', async () => {
     const { queue, serverId } = await queueWith((name) => [{ ...keyed(name, 'a', 1), maxAttempts: 1 }]);
     await claimAll(serverId, queue);
     const { id: next } = await bench.enqueue(queue, keyed(queue, 'a', 1));
@@ -198,7 +198,7 @@ export function keying(bench: Bench): void {
     expect((await claimAll(id, queue)).map(({ claim }) => claim.jobId)).to.deep.equal([next]);
   });
 
-  it('holds a job back that waited for another one', async () => {
+  it('blocks a job whose parent has ended', async () => {
     const { queue, serverId } = await queueWith((name) => [keyed(name, 'a', 1)]);
     const [first] = await claimAll(serverId, queue);
     if (first === undefined) throw new Error('The first job of a key was held back');
@@ -219,7 +219,7 @@ export function keying(bench: Bench): void {
     expect((await claimAll(serverId, queue)).map(({ claim }) => claim.jobId)).to.deep.equal([child.id]);
   });
 
-  it('never runs more jobs of a key at once than its limit, over many servers, and comes to an end', async () => {
+  it('never runs more jobs of a key at once than its limit, across many servers, and finishes all', async () => {
     const queue = bench.newQueue();
     const work = defineJob({ name: 'work', queue });
     const running = new Map<string, number>();

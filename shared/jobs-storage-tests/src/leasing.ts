@@ -3,7 +3,7 @@ import { it } from 'mocha';
 import type { Lease } from '@longshore/jobs/storage';
 import { type Bench, until } from './storage-under-test.js';
 
-/** What people see of leases. */
+/** Reading leases. */
 export function leasing(bench: Bench): void {
   const stalledIn = async (queue: string, expiredForMs = 0): Promise<Lease[]> =>
     (await bench.storage.leases.listStalled({ expiredForMs, limit: 100 })).filter(
@@ -15,7 +15,7 @@ export function leasing(bench: Bench): void {
       return lease;
     });
 
-  it('tells who holds a running job, and until when', async () => {
+  it('returns the holder of a running job, and when the lease expires', async () => {
     const { queue, claim } = await bench.claimOne({}, 60_000);
     const lease = await bench.storage.leases.find({ id: claim.jobId, queue });
     expect(lease).to.deep.include({ ...claim, locked: false });
@@ -23,7 +23,7 @@ export function leasing(bench: Bench): void {
     expect(lease?.expiresAt.getTime()).to.be.closeTo(started + 60_000, 5_000);
   });
 
-  it('tells the new end of a lease that was renewed', async () => {
+  it('returns the new expiry of a renewed lease', async () => {
     const { queue, claim } = await bench.claimOne({}, 60_000);
     const before = await bench.storage.leases.find({ id: claim.jobId, queue });
     await bench.storage.claims.renew([claim], 120_000);
@@ -31,7 +31,7 @@ export function leasing(bench: Bench): void {
     expect(after?.expiresAt.getTime()).to.be.greaterThan(before?.expiresAt.getTime() ?? Infinity);
   });
 
-  it('knows no lease of a job that does not run, nor of one that is unknown', async () => {
+  it('returns no lease of a job that is not running or does not exist', async () => {
     const queue = bench.newQueue();
     const { id } = await bench.enqueue(queue);
     expect(await bench.storage.leases.find({ id, queue })).to.equal(null);
@@ -39,14 +39,14 @@ export function leasing(bench: Bench): void {
     expect(await bench.storage.leases.find({ id: 'none', queue })).to.equal(null);
   });
 
-  it('lists a lease that has run out although its server lives, until it is taken back', async () => {
+  it('lists the expired lease of a live server until it is taken back', async () => {
     const { queue, claim } = await bench.claimOne({}, 1);
     expect(await expired(queue)).to.deep.include(claim);
     await bench.storage.maintenance.rescue();
     expect(await stalledIn(queue)).to.deep.equal([]);
   });
 
-  it('lists no lease that holds, and none that ran out only just now', async () => {
+  it('lists no lease that is valid or has only just expired', async () => {
     const held = await bench.claimOne({}, 60_000);
     expect(await stalledIn(held.queue)).to.deep.equal([]);
     const { queue } = await bench.claimOne({}, 1);

@@ -6,13 +6,13 @@ import { type Bench, newJob, until } from './storage-under-test.js';
 
 const error: JobError = { name: 'Error', message: 'no', stack: null };
 
-/** Limits of queues hold over all servers, whatever these do at once. */
+/** Queue limits hold across all servers, whatever they do concurrently. */
 export function limiting(bench: Bench): void {
-  /** A queue with these limits, this many ready jobs and a server. */
+  /** Creates a queue with these limits, this many ready jobs and a server. */
   async function limited(limits: QueueLimits, jobs: number): Promise<{ queue: string; serverId: string }> {
     const queue = bench.newQueue();
     await bench.storage.queues.limit(queue, limits);
-    await bench.storage.enqueuer.enqueueMany(Array.from({ length: jobs }, () => newJob(queue)));
+    await bench.storage.enqueuer.enqueue(Array.from({ length: jobs }, () => newJob(queue)));
     const { id } = await bench.register(queue);
     return { queue, serverId: id };
   }
@@ -30,7 +30,7 @@ export function limiting(bench: Bench): void {
     });
   });
 
-  it('changes one limit and leaves the other', async () => {
+  it('changes one limit and keeps the other', async () => {
     const { queue } = await limited({ concurrencyLimit: 7, rateLimit: { jobs: 5, periodMs: 100 } }, 0);
     await bench.storage.queues.limit(queue, { rateLimit: null });
     expect(await limitsOf(queue)).to.deep.equal({ concurrencyLimit: 7, rateLimit: null });
@@ -43,7 +43,7 @@ export function limiting(bench: Bench): void {
     { rateLimit: { jobs: 1, periodMs: Number.NaN } },
     { rateLimit: { jobs: 1, periodMs: 1, burst: 0 } },
   ] satisfies QueueLimits[]) {
-    it(`refuses ${JSON.stringify(limits)}`, async () => {
+    it(`rejects ${JSON.stringify(limits)}`, async () => {
       const refused = await Promise.resolve()
         .then(() => bench.storage.queues.limit(bench.newQueue(), limits))
         .catch((reason: unknown) => reason);
@@ -51,7 +51,7 @@ export function limiting(bench: Bench): void {
     });
   }
 
-  it('gives no more jobs at once than the concurrency limit', async () => {
+  it('runs no more jobs at once than the concurrency limit', async () => {
     const { queue, serverId } = await limited({ concurrencyLimit: 3 }, 10);
     const first = await bench.claim(serverId, queue, 2);
     const second = await bench.claim(serverId, queue, 10);
@@ -67,7 +67,7 @@ export function limiting(bench: Bench): void {
     { kind: 'snooze', delayMs: 60_000 },
   ];
   for (const outcome of outcomes) {
-    it(`has room again after a job's outcome was ${outcome.kind}`, async () => {
+    it(`frees a slot after the outcome ${outcome.kind}`, async () => {
       const { queue, serverId } = await limited({ concurrencyLimit: 1 }, 3);
       const [claimed] = await bench.claim(serverId, queue);
       if (claimed !== undefined)
@@ -76,7 +76,7 @@ export function limiting(bench: Bench): void {
     });
   }
 
-  it('has room again after a job was given back, and after its server died', async () => {
+  it('frees a slot after a job was released, and after its server died', async () => {
     const { queue, serverId } = await limited({ concurrencyLimit: 1 }, 3);
     const [claimed] = await bench.claim(serverId, queue);
     if (claimed !== undefined) await bench.storage.claims.release([claimed.claim]);
@@ -87,14 +87,14 @@ export function limiting(bench: Bench): void {
     expect(await bench.claim(id, queue)).to.have.length(1);
   });
 
-  it('gives nothing from a paused queue with limits', async () => {
+  it('returns nothing from a paused queue with limits', async () => {
     const { queue, serverId } = await limited({ concurrencyLimit: 3 }, 3);
     await bench.claim(serverId, queue, 1);
     await bench.storage.queues.pause(queue);
     expect(await bench.claim(serverId, queue)).to.deep.equal([]);
   });
 
-  it('gives everything again when the limits are taken away', async () => {
+  it('returns all jobs again when the limits are removed', async () => {
     const { queue, serverId } = await limited(
       { concurrencyLimit: 1, rateLimit: { jobs: 1, periodMs: 60_000 } },
       10,
@@ -104,7 +104,7 @@ export function limiting(bench: Bench): void {
     expect(await bench.claim(serverId, queue)).to.have.length(9);
   });
 
-  it('limits a queue that many have claimed from before', async () => {
+  it('limits a queue from which many jobs have been claimed before', async () => {
     const { queue, serverId } = await limited({}, 10);
     await bench.claim(serverId, queue, 2);
     await bench.storage.queues.limit(queue, { concurrencyLimit: 3 });
@@ -114,7 +114,7 @@ export function limiting(bench: Bench): void {
     expect(counts).to.deep.equal([1, 0]);
   });
 
-  it('gives a burst, then a job for each new token', async () => {
+  it('returns a burst, then one job per new token', async () => {
     const { queue, serverId } = await limited({ rateLimit: { jobs: 10, periodMs: 1_000, burst: 4 } }, 20);
     const began = performance.now();
     const burst = await bench.claim(serverId, queue, 20);
@@ -128,7 +128,7 @@ export function limiting(bench: Bench): void {
     expect(claimed).to.be.at.most(Math.ceil(allowed));
   });
 
-  it('takes a token for a job that is tried again, too', async () => {
+  it('takes a token for a retried job, too', async () => {
     const { queue, serverId } = await limited({ rateLimit: { jobs: 1, periodMs: 60_000, burst: 2 } }, 1);
     for (let round = 0; round < 2; round++) {
       const [claimed] = await bench.claim(serverId, queue);
@@ -144,7 +144,7 @@ export function limiting(bench: Bench): void {
     expect(await bench.claim(serverId, queue)).to.have.length(1);
   });
 
-  it('never runs more jobs at once than the limit, over many servers, and comes to an end', async () => {
+  it('never runs more jobs at once than the limit, across many servers, and finishes all', async () => {
     const queue = bench.newQueue();
     const work = defineJob({ name: 'work', queue });
     await bench.storage.queues.limit(queue, { concurrencyLimit: 3 });
@@ -171,7 +171,7 @@ export function limiting(bench: Bench): void {
     }
   });
 
-  it('starts the next job when its token comes, not at some later look', async () => {
+  it('starts the next job when its token arrives, not at some later poll', async () => {
     const queue = bench.newQueue();
     const work = defineJob({ name: 'work', queue });
     await bench.storage.queues.limit(queue, { rateLimit: { jobs: 1, periodMs: 20 } });
@@ -189,7 +189,7 @@ export function limiting(bench: Bench): void {
       );
       await until(async () => (starts.length === 11 ? true : undefined));
       const tookMs = (starts.at(-1) ?? 0) - (starts[0] ?? 0);
-      expect(tookMs).to.be.within(180, 1_200); // looks each 200 ms alone would take 2000
+      expect(tookMs).to.be.within(180, 1_200); // polling every 200 ms would take 2000 ms
     } finally {
       await server.stop();
     }

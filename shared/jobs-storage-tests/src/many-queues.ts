@@ -3,28 +3,28 @@ import { before, it } from 'mocha';
 import { type JobListQuery, newId, type NewJob } from '@longshore/jobs/storage';
 import { type Bench, newJob } from './storage-under-test.js';
 
-/** Lists of the jobs of more queues than are asked for a page each. */
+/** Lists that span more queues than are read page by page. */
 export function readingManyQueues(bench: Bench): void {
   const queues = Array.from({ length: 30 }, () => bench.newQueue());
   const start = Date.now();
-  /** Turn and turn about, but the first and last ten are of one queue; one name in ten is another. */
+  /** Alternates between queues, except that the first and last ten jobs share one; every tenth job has another name. */
   const jobs: NewJob[] = Array.from({ length: 90 }, (_each, index) => ({
     ...newJob(queues[index < 10 || index >= 80 ? 3 : (index * 7) % 30] ?? ''),
     id: newId(start + index),
     name: index % 10 === 0 ? 'tenth' : 'other',
   }));
   const ids = jobs.map(({ id }) => id);
-  before(() => bench.storage.enqueuer.enqueueMany(jobs));
+  before(() => bench.storage.enqueuer.enqueue(jobs));
   const filter = { queue: queues, state: ['enqueued'] } as const;
   const list = async (query: Omit<JobListQuery, 'limit'>): Promise<string[]> =>
     (await bench.storage.jobs.list({ filter, limit: 8, ...query })).map(({ id }) => id);
 
-  it('lists the newest jobs, and the oldest', async () => {
+  it('lists the newest and the oldest jobs', async () => {
     expect(await list({})).to.deep.equal(ids.slice(-8).toReversed());
     expect(await list({ order: 'oldest' })).to.deep.equal(ids.slice(0, 8));
   });
 
-  it('lists the newest jobs, and the oldest, of several pages', async () => {
+  it('lists several pages of the newest and of the oldest jobs', async () => {
     const page = { filter, offset: 5, limit: 60 };
     const newest = await bench.storage.jobs.list(page);
     expect(newest.map(({ id }) => id)).to.deep.equal(ids.slice(25, 85).toReversed());
@@ -32,12 +32,12 @@ export function readingManyQueues(bench: Bench): void {
     expect(oldest.map(({ id }) => id)).to.deep.equal(ids.slice(5, 65));
   });
 
-  it('goes on after a job', async () => {
+  it('continues after a job', async () => {
     expect(await list({ after: ids[40] ?? '' })).to.deep.equal(ids.slice(32, 40).toReversed());
     expect(await list({ after: ids[40] ?? '', order: 'oldest' })).to.deep.equal(ids.slice(41, 49));
   });
 
-  it('lists and counts those of a name, or with a word', async () => {
+  it('lists and counts jobs by name or by word', async () => {
     const tenth = [80, 70, 60, 50, 40, 30, 20, 10].map((place) => ids[place]);
     expect(await list({ filter: { ...filter, name: ['tenth'] } })).to.deep.equal(tenth);
     expect(await list({ filter: { ...filter, q: 'tenth' } })).to.deep.equal(tenth);
@@ -45,7 +45,7 @@ export function readingManyQueues(bench: Bench): void {
     expect(await bench.storage.jobs.count({ ...filter, q: 'tenth' })).to.include({ count: 9 });
   });
 
-  it('counts those that are newer than a time', async () => {
+  it('counts the jobs created after a time', async () => {
     const createdAfter = new Date(start + 30);
     expect(await bench.storage.jobs.count({ ...filter, createdAfter })).to.include({ count: 60 });
   });

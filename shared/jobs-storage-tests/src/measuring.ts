@@ -19,7 +19,7 @@ const failure = (message: string): Outcome => ({
 const named = (queues: number): string[] =>
   Array.from({ length: queues }, (_each, index) => `queue ${index}`);
 
-/** Figures over many jobs; each test has names and queues of its own. */
+/** Figures over many jobs; each test uses its own names and queues. */
 export function measuring(bench: Bench): void {
   const end = async (job: Partial<NewJob>, outcome: Outcome): Promise<string> => {
     const { claim } = await bench.claimOne(job);
@@ -33,7 +33,7 @@ export function measuring(bench: Bench): void {
   const sum = (buckets: readonly ThroughputBucket[], state: 'done' | 'failed'): number =>
     buckets.reduce((total, bucket) => total + bucket[state], 0);
 
-  it('groups failures of one kind, whatever numbers, ids and quoted texts they bear', async () => {
+  it('groups failures of one kind, ignoring numbers, ids and quoted text', async () => {
     const name = 'measuring.grouped';
     const messages = ['No ship 17 for "order 4"', 'No ship 18 for "order 5"'];
     const ids: string[] = [];
@@ -53,35 +53,35 @@ export function measuring(bench: Bench): void {
     });
   });
 
-  it('keeps failures of different jobs apart', async () => {
+  it('separates failures of different jobs', async () => {
     await end({ name: 'measuring.one' }, failure('No'));
     await end({ name: 'measuring.other' }, failure('No'));
     expect(await groupsOf('measuring.one')).to.have.length(1);
     expect((await groupsOf('measuring.other'))[0]).to.include({ count: 1 });
   });
 
-  it('counts a job that waits for another attempt, which cannot be sent back', async () => {
+  it('counts a job that waits for another attempt as not retryable', async () => {
     const name = 'measuring.retrying';
     const error = { name: 'Error', message: 'not yet', stack: null };
     await end({ name }, { kind: 'retry', error, delayMs: 60_000 });
     expect((await groupsOf(name))[0]).to.include({ count: 1, retryable: 0 });
   });
 
-  it('leaves out failures that lie further back', async () => {
+  it('ignores older failures', async () => {
     const name = 'measuring.old';
     await end({ name }, failure('No'));
     expect(await groupsOf(name)).to.have.length(1);
     await until(async () => (await groupsOf(name, 1)).length === 0 || undefined);
   });
 
-  it('gives at most as many groups as asked for, the largest first', async () => {
+  it('returns at most the requested number of groups, the largest first', async () => {
     const { groups } = await bench.storage.statistics.listErrorGroups({ sinceMs: hourMs, limit: 2 });
     const counts = groups.map(({ count }) => count);
     expect(counts).to.have.length(2);
     expect(counts).to.deep.equal(counts.toSorted((one, other) => other - one));
   });
 
-  it('counts the jobs of a queue that ended, by the minute', async () => {
+  it('counts the ended jobs of a queue per minute', async () => {
     const queue = bench.newQueue();
     const throughput = (): Promise<ThroughputBucket[]> =>
       bench.storage.statistics.throughput({ sinceMs: hourMs, bucketMs: 60_000, queue });
@@ -98,7 +98,7 @@ export function measuring(bench: Bench): void {
     expect(sum(buckets.slice(-3), 'done')).to.equal(2);
   });
 
-  it('counts the jobs of all queues that ended, in buckets of any multiple of ten seconds', async () => {
+  it('counts the ended jobs of all queues in buckets of any multiple of ten seconds', async () => {
     const all = (bucketMs: number): Promise<ThroughputBucket[]> =>
       bench.storage.statistics.throughput({ sinceMs: 600_000, bucketMs });
     const before = sum(await all(10_000), 'done');
@@ -112,7 +112,7 @@ export function measuring(bench: Bench): void {
     expect(sum(await bench.storage.statistics.throughput(query), 'done')).to.equal(0);
   });
 
-  it('counts the jobs of several queues that ended, each apart, in one read', async () => {
+  it('counts the ended jobs of several queues separately in one read', async () => {
     const [busy, failing, idle] = [bench.newQueue(), bench.newQueue(), bench.newQueue()];
     const queues = [failing, idle, busy, 'nowhere', busy];
     for (const queue of [busy, busy, failing]) await end({ queue }, { kind: 'done', result: 'null' });
@@ -149,7 +149,7 @@ export function measuring(bench: Bench): void {
     ['buckets of 10 s', { queues: ['any'], sinceMs: hourMs, bucketMs: 10_000 }],
     ['two days', { queues: ['any'], sinceMs: 2 * 86_400_000, bucketMs: hourMs }],
   ] as const) {
-    it(`refuses throughput of several queues that is too much or not kept: ${why}`, async () => {
+    it(`rejects throughput of several queues that is too much or not kept: ${why}`, async () => {
       const refusal: unknown = await bench.storage.statistics
         .throughputByQueue(query)
         .catch((reason: unknown) => reason);
@@ -163,7 +163,7 @@ export function measuring(bench: Bench): void {
     { sinceMs: 8 * 86_400_000, bucketMs: 86_400_000 },
     { sinceMs: 86_400_000, bucketMs: 10_000 },
   ]) {
-    it(`refuses throughput that is not kept: ${JSON.stringify(query)}`, async () => {
+    it(`rejects throughput that is not kept: ${JSON.stringify(query)}`, async () => {
       const refusal: unknown = await bench.storage.statistics
         .throughput(query)
         .catch((reason: unknown) => reason);
@@ -171,7 +171,7 @@ export function measuring(bench: Bench): void {
     });
   }
 
-  it('finds one queue by its name', async () => {
+  it('finds a single queue by name', async () => {
     const queue = bench.newQueue();
     await bench.enqueue(queue);
     const found = await bench.storage.queues.find(queue);

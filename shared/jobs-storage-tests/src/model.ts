@@ -1,7 +1,7 @@
 import type { ConflictPolicy, JobState } from '@longshore/jobs';
 import { type Claim, isFinished, type Outcome } from '@longshore/jobs/storage';
 
-/** A job as the model knows it. */
+/** A job of the model. */
 export interface ModelJob {
   state: JobState;
   attempt: number;
@@ -9,31 +9,33 @@ export interface ModelJob {
   priority: number;
   /** At most {@link concurrencyLimit} jobs with the same one run at once. */
   concurrencyKey: string | null;
-  /** Who holds it. */
+  /** The claim of its current holder. */
   claim: Claim | null;
   cancelRequested: boolean;
 }
 
 export const concurrencyLimit = 2;
 
-/** What a client asks for. */
+/** A job to be enqueued. */
 export interface ModelOrder extends Pick<ModelJob, 'priority' | 'maxAttempts' | 'concurrencyKey'> {
   readonly due: 'now' | 'later';
-  /** A unique key, and what is to be done if an unfinished job holds it. */
+  /** A unique key, and what to do if an unfinished job holds it. */
   readonly unique: { readonly key: string; readonly onConflict: ConflictPolicy } | null;
 }
 
-/** What an operation on one job must answer. */
+/** The expected result of an action on one job. */
 export type ModelResult = 'changed' | 'unchanged' | 'illegal' | 'unknown';
 
-/** The life of jobs in one queue, as simply as it can be said: what a storage must do, without how. */
+/** A minimal model of the jobs in one queue: what a storage must do, regardless of how. */
 export class Model {
   readonly jobs = new Map<string, ModelJob>();
   /** The job that last got each unique key. */
   readonly #holders = new Map<string, string>();
   paused = false;
 
-  /** Returns the job that holds the key, `id` if it does itself, or that there must not be another. */
+  /**
+   * Returns the id of the job that holds the key, which is `id` if the job was created, or throws if it is rejected.
+   */
   enqueue(id: string, { due, unique, ...content }: ModelOrder): string {
     const state = due === 'now' ? 'enqueued' : 'scheduled';
     const held = this.#holders.get(unique?.key ?? '') ?? '';
@@ -51,7 +53,7 @@ export class Model {
     return held;
   }
 
-  /** How many jobs there are to claim. */
+  /** Returns the number of jobs that can be claimed. */
   ready(): number {
     if (this.paused) return 0;
     const room = new Map<string, number>();
@@ -139,7 +141,7 @@ export class Model {
     return 'changed';
   }
 
-  /** A job that somebody cancelled while it ran does not come back. */
+  /** Cancels a job instead if it was cancelled while running. */
   #goOn(job: ModelJob, state: JobState): void {
     if (job.cancelRequested) this.#end(job, 'cancelled');
     else job.state = state;

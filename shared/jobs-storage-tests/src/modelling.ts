@@ -16,7 +16,7 @@ import { type Bench, newJob, until } from './storage-under-test.js';
 const error = { name: 'Error', message: 'no', stack: null };
 const hour = 3_600_000;
 
-/** The storage beside the model: which servers live, and every claim there ever was, whether it still holds or not. */
+/** The storage next to the model: its live servers, and all claims ever made, valid or not. */
 interface Real {
   readonly bench: Bench;
   readonly storage: JobStorage;
@@ -36,7 +36,7 @@ const outcomes: readonly Outcome[] = [
   { kind: 'snooze', delayMs: hour },
 ];
 
-/** One of those there are: the numbers that fast-check draws must mean something whatever there is. */
+/** Picks an item by a number that fast-check drew, which is valid for any number of items. */
 function pick<Item>(items: readonly Item[], index: number): Item | undefined {
   return items[index % Math.max(items.length, 1)];
 }
@@ -54,7 +54,7 @@ const enqueue =
       keys: unique === null ? null : [uniqueKey(plain.name, unique)],
       meta: concurrencyKey === null ? null : { concurrencyKey, concurrencyLimit },
     };
-    const answer = await storage.enqueuer.enqueue(job).then(
+    const answer = await storage.enqueuer.enqueue([job]).then(
       ({ holders }) => holders.get(job.id) ?? job.id,
       (failure: unknown) => {
         if (failure instanceof DuplicateJobError) return 'rejected';
@@ -71,7 +71,7 @@ const claim =
     const server = pick(servers, serverIndex);
     if (server === undefined) return;
     const ready = model.ready();
-    // A storage may overlook a job that has just become ready for a moment, but not for long.
+    // A storage may miss a job that has just become ready, but not for long.
     const jobs = await until(async () => {
       await storage.maintenance.resolveDependencies(100);
       const found = await storage.claims.claim({ serverId: server.id, queue, limit, leaseMs: hour });
@@ -86,7 +86,7 @@ const claim =
     }
   };
 
-/** With claims of all ages: what no longer holds must change nothing and be reported. */
+/** Uses claims of any age: invalid ones must change nothing and be reported. */
 const withClaim =
   (
     claimIndex: number,
@@ -98,9 +98,9 @@ const withClaim =
     if (drawn === undefined) return;
     const held = model.holds(drawn);
     const stale = await write(storage, drawn);
-    await storage.maintenance.maintain(); // which may have to carry out a cancellation that came too late for the attempt
+    await storage.maintenance.maintain(); // may have to apply a cancellation that came too late for the attempt
     if (held) change(model, drawn);
-    // A claim whose outcome was written once may be reported as written: its answer could have been lost.
+    // A repeated completion may be reported as successful, because the first response could have been lost.
     if (held) expect(stale).to.deep.equal([]);
   };
 
@@ -139,7 +139,7 @@ const setPaused =
     model.paused = paused;
   };
 
-/** Gives a step the name that a counterexample shows. */
+/** Names a step in counterexamples. */
 function named<Drawn>(
   arbitrary: fc.Arbitrary<Drawn>,
   name: string,
@@ -222,9 +222,9 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: named(fc.boolean(), 'pause', setPaused) },
 );
 
-/** Random sequences of everything that clients, servers and operators do, beside a model of the jobs' states. */
+/** Random sequences of everything that clients, servers and operators do, compared with a model. */
 export function modelling(bench: Bench): void {
-  it('is at every step in the state that the model is in', async function () {
+  it('is in the same state as the model after every step', async function () {
     this.timeout(120_000);
     await fc.assert(
       fc.asyncProperty(fc.array(steps, { minLength: 5, maxLength: 40 }), async (drawn) => {

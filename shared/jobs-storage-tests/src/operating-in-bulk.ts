@@ -7,12 +7,12 @@ import { childOf, outcomeOf, settleAll } from './dependent-job.js';
 import { jobInState, whileServing } from './serving-queue.js';
 import { type Bench, newJob, until } from './storage-under-test.js';
 
-/** Actions on all jobs of a filter; each test keeps to a queue of its own. */
+/** Actions on all jobs that match a filter; each test uses its own queue. */
 export function operatingInBulk(bench: Bench): void {
   const bulk = new BulkBench(bench);
   const stateOf = async (id: string): Promise<JobState | undefined> =>
     (await bench.storage.jobs.find(id))?.state;
-  /** One job in each state, by state. */
+  /** Creates one job in each state. */
   const oneInEach = async (queue: string): Promise<Map<JobState, string>> => {
     const ids = new Map<JobState, string>();
     for (const state of ['done', 'failed', 'cancelled'] as const) {
@@ -41,7 +41,7 @@ export function operatingInBulk(bench: Bench): void {
   } as const;
 
   for (const [action, effect] of Object.entries(effects)) {
-    it(`does ${action} to every job of a filter that is in a state for it, and to no other`, async () => {
+    it(`applies ${action} to every matching job in a permitted state, and to no other`, async () => {
       const queue = bench.newQueue();
       const ids = await oneInEach(queue);
       const operation = await bulk.carryOut({
@@ -56,7 +56,7 @@ export function operatingInBulk(bench: Bench): void {
       }
     });
 
-    it(`does ${action} to a selection, and skips what is in no state for it and what is no job`, async () => {
+    it(`applies ${action} to a selection, and skips unknown jobs and those in other states`, async () => {
       const queue = bench.newQueue();
       const ids = await oneInEach(queue);
       const id = [...ids.values(), newId(), 'nothing'];
@@ -66,7 +66,7 @@ export function operatingInBulk(bench: Bench): void {
     });
   }
 
-  it('does nothing for a selection of ids that are none', async () => {
+  it('does nothing for a selection of malformed ids', async () => {
     const queue = bench.newQueue();
     const [id] = await bulk.fill(queue, 1);
     expect(await bulk.carryOut({ action: 'cancel', filter: { id: ['nothing'] } })).to.include({
@@ -77,7 +77,7 @@ export function operatingInBulk(bench: Bench): void {
     expect(await stateOf(id ?? '')).to.equal('enqueued');
   });
 
-  it('keeps to the members of its filter', async () => {
+  it('applies the members of its filter', async () => {
     const queue = bench.newQueue();
     const [tagged] = await bulk.fill(queue, 1, { meta: { tags: ['night'] }, args: '{"n":7}' });
     const [other] = await bulk.fill(queue, 1, { meta: { tags: ['night'] } });
@@ -91,7 +91,7 @@ export function operatingInBulk(bench: Bench): void {
     expect(await stateOf(other ?? '')).to.equal('enqueued');
   });
 
-  it('leaves jobs alone that were enqueued after it was started', async () => {
+  it('ignores jobs that were enqueued after it started', async () => {
     const queue = bench.newQueue();
     await bulk.fill(queue, 2);
     const { id } = await bench.storage.bulk.start({ action: 'cancel', filter: { queue: [queue] } });
@@ -100,7 +100,7 @@ export function operatingInBulk(bench: Bench): void {
     expect(await stateOf(late ?? '')).to.equal('enqueued');
   });
 
-  it('has servers abort the running jobs that it cancels', async () => {
+  it('makes servers abort the running jobs that it cancels', async () => {
     const queue = bench.newQueue();
     const endless = defineJob({ name: 'endless', queue });
     const handler = handleJob(endless, async ({ signal }) => {
@@ -121,7 +121,7 @@ export function operatingInBulk(bench: Bench): void {
     });
   });
 
-  it('draws the consequences for jobs that wait for those it cancels, and for their batch', async () => {
+  it('resolves the dependents and the batch of jobs that it cancels', async () => {
     const queue = bench.newQueue();
     const batchId = newId();
     const jobs = Array.from({ length: 3 }, () => ({ ...newJob(queue), meta: { batchId } }));
@@ -137,7 +137,7 @@ export function operatingInBulk(bench: Bench): void {
     expect(await bench.storage.batches.find(batchId)).to.include({ cancelled: 0, finishedAt: null });
   });
 
-  it('lets jobs of a concurrency key in one by one when it sends them back', async () => {
+  it('unblocks retried jobs of a concurrency key one by one', async () => {
     const queue = bench.newQueue();
     await bulk.fill(queue, 3, { meta: { concurrencyKey: 'tenant', concurrencyLimit: 1 } });
     await bulk.carryOut({ action: 'cancel', filter: { queue: [queue] } });
@@ -148,7 +148,7 @@ export function operatingInBulk(bench: Bench): void {
     expect(await bench.storage.jobs.count({ queue: [queue], state: ['enqueued'] })).to.include({ count: 2 });
   });
 
-  it('allows a job that it sends back one more attempt, and keeps the ones before', async () => {
+  it('gives a retried job one more attempt, and keeps its earlier ones', async () => {
     const { queue, claim } = await bench.claimOne({ maxAttempts: 1 });
     await bench.storage.completions.complete([{ claim, outcome: outcomeOf.failed }]);
     await bulk.carryOut({ action: 'retry', filter: { queue: [queue], state: ['failed'] } });
@@ -158,7 +158,7 @@ export function operatingInBulk(bench: Bench): void {
     ]);
   });
 
-  it('keeps counts true', async () => {
+  it('keeps counts correct', async () => {
     const queue = bench.newQueue();
     await bulk.fill(queue, 30);
     await bulk.fill(queue, 20, { due: { inMs: 60_000 } });

@@ -3,7 +3,7 @@ import { it } from 'mocha';
 import type { Orphan } from '@longshore/jobs/storage';
 import type { Bench } from './storage-under-test.js';
 
-/** What waits for a server that is not there. */
+/** Jobs that wait for a server which does not exist. */
 export function orphaning(bench: Bench): void {
   const orphansOf = async (queue: string): Promise<Orphan[]> =>
     (await bench.storage.jobs.listOrphans()).filter((orphan) => orphan.queue === queue);
@@ -20,13 +20,13 @@ export function orphaning(bench: Bench): void {
     return () => server.unregister();
   };
 
-  it('names the jobs of a queue that no server takes jobs from', async () => {
+  it('lists the jobs of a queue without consumers', async () => {
     const queue = bench.newQueue();
     await bench.enqueue(queue, { name: 'one' });
     expect(await orphansOf(queue)).to.deep.equal([{ queue, name: 'one', jobs: 1, reason: 'no-server' }]);
   });
 
-  it('names the jobs that no server of their queue has a handler for, also those that wait for a time', async () => {
+  it('lists jobs for which no consumer has a handler, including scheduled ones', async () => {
     const queue = bench.newQueue();
     const leave = await serve(queue, ['known']);
     await bench.enqueue(queue, { name: 'known' });
@@ -36,7 +36,7 @@ export function orphaning(bench: Bench): void {
     await leave();
   });
 
-  it('names none of a queue whose server did not say what it handles', async () => {
+  it('lists none of a queue with a server that registered no handlers', async () => {
     const queue = bench.newQueue();
     const leave = await serve(queue);
     await bench.enqueue(queue, { name: 'anything' });
@@ -44,12 +44,12 @@ export function orphaning(bench: Bench): void {
     await leave();
   });
 
-  it('names no job that runs', async () => {
+  it('lists no running job', async () => {
     const { queue } = await bench.claimOne({ name: 'running' });
     expect(await orphansOf(queue)).to.deep.equal([]);
   });
 
-  it('lists what a server has handlers for', async () => {
+  it('lists the handlers of a server', async () => {
     const queue = bench.newQueue();
     const leave = await serve(queue, ['one', 'two']);
     const servers = await bench.storage.servers.list();

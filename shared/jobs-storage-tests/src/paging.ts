@@ -5,16 +5,16 @@ import { type Bench, newJob } from './storage-under-test.js';
 
 const kilobyte = 1_024;
 
-/** Pages of jobs that carry much. */
+/** Pages of large jobs. */
 export function paging(bench: Bench): void {
-  /** As many jobs, the oldest first, each with arguments of so many bytes. */
+  /** Enqueues this many jobs, oldest first, each with arguments of this many bytes. */
   async function carrying(count: number, bytes: number): Promise<{ queue: string; ids: string[] }> {
     const queue = bench.newQueue();
     const jobs = Array.from({ length: count }, (_, index) => ({
       ...newJob(queue),
       args: JSON.stringify({ index, text: 'x'.repeat(bytes) }),
     }));
-    await bench.storage.enqueuer.enqueueMany(jobs);
+    await bench.storage.enqueuer.enqueue(jobs);
     return { queue, ids: jobs.map(({ id }) => id).toSorted() };
   }
 
@@ -31,7 +31,7 @@ export function paging(bench: Bench): void {
     ['small', 10],
     ['large', 100 * kilobyte],
   ] as const)
-    it(`is whole while its ${size} documents fit`, async () => {
+    it(`is complete if its ${size} documents fit`, async () => {
       const { queue, ids } = await carrying(12, bytes);
       const { jobs, cut } = await page(queue);
       expect([jobs.map(({ id }) => id), cut]).to.deep.equal([ids, false]);
@@ -40,7 +40,7 @@ export function paging(bench: Bench): void {
       );
     });
 
-  it('ends before its documents exceed the bytes, and goes on after its last job', async () => {
+  it('ends before its documents exceed the limit, and the next one continues after its last job', async () => {
     const { queue, ids } = await carrying(12, 100 * kilobyte);
     const maxBytes = 350 * kilobyte;
     const first = await page(queue, { maxBytes });
@@ -49,20 +49,20 @@ export function paging(bench: Bench): void {
     expect(second.jobs.map(({ id }) => id)).to.deep.equal(ids.slice(3, 6));
   });
 
-  it('has one job at least', async () => {
+  it('has at least one job', async () => {
     const { queue, ids } = await carrying(2, 100 * kilobyte);
     const { jobs, cut } = await page(queue, { maxBytes: 1 });
     expect([jobs.map(({ id }) => id), cut]).to.deep.equal([ids.slice(0, 1), true]);
   });
 
-  it('without documents has all its jobs, with neither arguments nor results', async () => {
+  it('has all its jobs if arguments and results are left out', async () => {
     const { queue, ids } = await carrying(12, 100 * kilobyte);
     const { jobs, cut } = await page(queue, { documents: false, maxBytes: 1 });
     expect([jobs.map(({ id }) => id), cut]).to.deep.equal([ids, false]);
     expect(jobs.every(({ args, result }) => args === null && result === null)).to.equal(true);
   });
 
-  it('has results that are large', async () => {
+  it('includes large results', async () => {
     const { claim } = await bench.claimOne();
     const result = JSON.stringify('y'.repeat(100 * kilobyte));
     await bench.storage.completions.complete([{ claim, outcome: { kind: 'done', result } }]);

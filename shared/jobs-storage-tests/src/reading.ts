@@ -5,13 +5,13 @@ import { readingManyQueues } from './many-queues.js';
 import { type Bench, newJob, until } from './storage-under-test.js';
 
 export function reading(bench: Bench): void {
-  /** One job in each of four states, the oldest first: done, processing, enqueued, scheduled. */
+  /** Creates one job in each of four states, oldest first: done, processing, enqueued, scheduled. */
   async function fourStates(): Promise<{ queue: string; ids: string[] }> {
     const queue = bench.newQueue();
     const start = Date.now();
     const jobs: NewJob[] = [0, 1, 2, 3].map((offset) => ({ ...newJob(queue), id: newId(start + offset) }));
     const server = await bench.register(queue);
-    await bench.storage.enqueuer.enqueueMany(
+    await bench.storage.enqueuer.enqueue(
       jobs.map((job, index) => (index === 3 ? { ...job, due: { inMs: 60_000 } } : job)),
     );
     const [first] = await bench.claim(server.id, queue, 2);
@@ -26,15 +26,15 @@ export function reading(bench: Bench): void {
     readingManyQueues(bench);
   });
 
-  it('finds no job for an id that is unknown or no id at all', async () => {
+  it('finds no job by an unknown or malformed id', async () => {
     expect(await bench.storage.jobs.find(newId())).to.equal(null);
     expect(await bench.storage.jobs.find("1'; drop table job; --")).to.equal(null);
   });
 
-  it('gives arguments and result as text, with digits that no JavaScript number has', async () => {
+  it('returns arguments and result as text, with more digits than JavaScript numbers have', async () => {
     const queue = bench.newQueue();
     const job = { ...newJob(queue), args: '{"id": 900719925474099312345, "rate": 1.10}' };
-    await bench.storage.enqueuer.enqueue(job);
+    await bench.storage.enqueuer.enqueue([job]);
     const server = await bench.register(queue);
     const waiting = await bench.storage.jobs.findDocuments(job.id);
     expect(waiting).to.deep.equal({ args: job.args, result: 'null' });
@@ -45,26 +45,26 @@ export function reading(bench: Bench): void {
     expect(await bench.storage.jobs.findDocuments(job.id)).to.include({ result: outcome.result });
   });
 
-  it('gives no text of a job that it does not know', async () => {
+  it('returns no text of an unknown job', async () => {
     expect(await bench.storage.jobs.findDocuments(newId())).to.equal(null);
     expect(await bench.storage.jobs.findDocuments('none')).to.equal(null);
   });
 
-  it('lists jobs of every state, the newest first', async () => {
+  it('lists jobs of every state, newest first', async () => {
     const { queue, ids } = await fourStates();
     const jobs = await bench.storage.jobs.list({ filter: { queue: [queue] }, limit: 10 });
     expect(jobs.map(({ id }) => id)).to.deep.equal(ids.toReversed());
     expect(jobs.map(({ state }) => state)).to.deep.equal(['scheduled', 'enqueued', 'processing', 'done']);
   });
 
-  it('lists the oldest first if asked to', async () => {
+  it('lists oldest first on request', async () => {
     const { queue, ids } = await fourStates();
     const jobs = await bench.storage.jobs.list({ filter: { queue: [queue] }, order: 'oldest', limit: 10 });
     expect(jobs.map(({ id }) => id)).to.deep.equal(ids);
   });
 
   for (const [state, place] of Object.entries({ done: 0, processing: 1, enqueued: 2, scheduled: 3 })) {
-    it(`lists only ${state} jobs if asked to`, async () => {
+    it(`lists only ${state} jobs on request`, async () => {
       const { queue, ids } = await fourStates();
       const jobs = await bench.storage.jobs.list({
         filter: { queue: [queue], state: [state as 'done'] },
@@ -74,7 +74,7 @@ export function reading(bench: Bench): void {
     });
   }
 
-  it('lists only jobs of the names asked for', async () => {
+  it('lists only jobs of the requested names', async () => {
     const queue = bench.newQueue();
     const { id } = await bench.enqueue(queue, { name: 'rare' });
     await bench.enqueue(queue);
@@ -86,13 +86,13 @@ export function reading(bench: Bench): void {
     expect(await bench.storage.jobs.list({ filter: { queue: ['nowhere'] }, limit: 10 })).to.deep.equal([]);
   });
 
-  it('passes over the offset and stops at the limit', async () => {
+  it('skips the offset and stops at the limit', async () => {
     const { queue, ids } = await fourStates();
     const jobs = await bench.storage.jobs.list({ filter: { queue: [queue] }, limit: 2, offset: 1 });
     expect(jobs.map(({ id }) => id)).to.deep.equal([ids[2], ids[1]]);
   });
 
-  it('goes on after the last job of a page', async () => {
+  it('continues after the last job of a page', async () => {
     const { queue, ids } = await fourStates();
     const after = ids[2] ?? '';
     const jobs = await bench.storage.jobs.list({ filter: { queue: [queue] }, limit: 10, after });
@@ -105,7 +105,7 @@ export function reading(bench: Bench): void {
     expect(found?.counts).to.include({ scheduled: 1, enqueued: 1, processing: 1, done: 1, failed: 0 });
   });
 
-  it('counts the same after housekeeping', async () => {
+  it('returns the same counts after housekeeping', async () => {
     const { queue } = await fourStates();
     const before = await bench.storage.jobs.count({ queue: [queue], state: ['done', 'enqueued'] });
     await bench.storage.maintenance.maintain();
@@ -115,7 +115,7 @@ export function reading(bench: Bench): void {
     expect(before).to.deep.equal({ count: 2, exact: true });
   });
 
-  it('counts the jobs of a name', async () => {
+  it('counts the jobs of one name', async () => {
     const queue = bench.newQueue();
     await bench.enqueue(queue, { name: 'counted' });
     await bench.enqueue(queue);
@@ -125,7 +125,7 @@ export function reading(bench: Bench): void {
     });
   });
 
-  it('says since when the job of a queue waits that waits longest, also behind more urgent ones', async () => {
+  it('shows when the longest-waiting job of a queue became ready, even behind more urgent ones', async () => {
     const queue = bench.newQueue();
     const { id } = await bench.enqueue(queue, { priority: 9 });
     const starved = await until(async () => {
@@ -138,7 +138,7 @@ export function reading(bench: Bench): void {
     expect(found?.oldestEnqueuedAt?.getTime()).to.equal(starved?.readyAt?.getTime());
   });
 
-  it('says since when a ready job waits while one of the same age runs', async () => {
+  it('shows when a ready job became ready while one of the same age is running', async () => {
     const queue = bench.newQueue();
     await bench.enqueue(queue, { priority: 9 });
     const { id } = await bench.register(queue);
@@ -151,7 +151,7 @@ export function reading(bench: Bench): void {
     );
   });
 
-  it('says since when the job of a queue that came first has been waiting', async () => {
+  it('shows how long the first job of a queue has been waiting', async () => {
     const queue = bench.newQueue();
     const { id } = await bench.enqueue(queue);
     await bench.enqueue(queue);
@@ -160,7 +160,7 @@ export function reading(bench: Bench): void {
     expect(found?.oldestEnqueuedAt?.getTime()).to.equal(oldest?.readyAt?.getTime());
   });
 
-  it('says of a job since when it is ready, while it is', async () => {
+  it('shows when a job became ready, while it is', async () => {
     const queue = bench.newQueue();
     const { id } = await bench.enqueue(queue);
     const ready = await bench.storage.jobs.find(id);
@@ -170,7 +170,7 @@ export function reading(bench: Bench): void {
     expect((await bench.storage.jobs.find(id))?.readyAt).to.equal(null);
   });
 
-  it('lists running servers with what they are and how many serve a queue', async () => {
+  it('lists running servers with their details, and the number of consumers of a queue', async () => {
     const queue = bench.newQueue();
     const { id } = await bench.register(queue);
     const server = (await bench.storage.servers.list()).find((candidate) => candidate.id === id);
@@ -184,7 +184,7 @@ export function reading(bench: Bench): void {
     expect(await bench.storage.jobs.listAttempts(id)).to.deep.equal([]);
   });
 
-  it('lists the attempt that runs', async () => {
+  it('lists the running attempt', async () => {
     const { claim } = await bench.claimOne();
     const [attempt] = await bench.storage.jobs.listAttempts(claim.jobId);
     expect(attempt).to.include({
@@ -195,11 +195,11 @@ export function reading(bench: Bench): void {
     });
   });
 
-  it('answers a ping', async () => {
+  it('responds to a ping', async () => {
     await bench.storage.ping();
   });
 
-  it('tells the time that it tells of jobs', async () => {
+  it('reads the clock that sets the times of jobs', async () => {
     const before = await bench.storage.readClock();
     const { id } = await bench.enqueue(bench.newQueue());
     const after = await bench.storage.readClock();

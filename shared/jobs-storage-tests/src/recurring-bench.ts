@@ -9,7 +9,7 @@ export const hourly = { definition: tick, args: {}, cron: '0 * * * *' };
 
 type Options = Partial<Parameters<typeof defineRecurringJob<object>>[0]>;
 
-/** What nearly all tests do with recurring jobs. */
+/** Helpers for tests of recurring jobs. */
 export class RecurringBench {
   readonly #bench: Bench;
 
@@ -17,7 +17,7 @@ export class RecurringBench {
     this.#bench = bench;
   }
 
-  /** With an id and a queue of its own. */
+  /** Describes a recurring job with a unique id and queue. */
   describe(options: Options = {}): NewRecurringJob {
     const queue = this.#bench.newQueue();
     return defineRecurringJob({ ...hourly, id: `every-${queue}`, queue, ...options });
@@ -27,7 +27,7 @@ export class RecurringBench {
     return this.#bench.storage.recurring.addOrUpdate(this.describe(options));
   }
 
-  /** Added, and due since a full minute about so long ago. */
+  /** Adds a recurring job that became due about this long ago, at a full minute. */
   async addDue(agoMs: number, options: Options = {}): Promise<RecurringJob & { nextDueAt: Date }> {
     const { id, createdAt } = await this.add({ cron: '* * * * *', ...options });
     const nextDueAt = new Date(Math.floor((createdAt.getTime() - agoMs) / minuteMs) * minuteMs);
@@ -35,7 +35,7 @@ export class RecurringBench {
     return { ...(await this.find(id)), nextDueAt };
   }
 
-  /** Fires what is due; this one must be. */
+  /** Fires due recurring jobs, which must include this one. */
   async fire(id: string): Promise<FiredRecurringJob> {
     const { fired } = await this.#bench.storage.recurring.fireDue(1_000);
     const own = fired.find((entry) => entry.id === id);

@@ -7,7 +7,7 @@ import type { Bench } from './storage-under-test.js';
 export function keepingRecurring(bench: Bench): void {
   const recurring = new RecurringBench(bench);
 
-  it('keeps what it is told, and the next due time', async () => {
+  it('stores its options and the next due time', async () => {
     const job = recurring.describe({
       timeZone: 'Europe/Berlin',
       priority: 3,
@@ -25,14 +25,14 @@ export function keepingRecurring(bench: Bench): void {
     expect(await recurring.find(job.id)).to.deep.equal(added);
   });
 
-  it('adds only what is not there', async () => {
+  it('adds only recurring jobs that do not exist', async () => {
     const job = recurring.describe({ priority: 3 });
     expect(await bench.storage.recurring.add(job)).to.include({ priority: 3, application: null });
     expect(await bench.storage.recurring.add({ ...job, priority: 4 })).to.equal(null);
     expect((await recurring.find(job.id)).priority).to.equal(3);
   });
 
-  it('is changed on the grounds of what it is', async () => {
+  it('updates a recurring job based on its current version', async () => {
     const { id, queue } = await recurring.add({ priority: 3 });
     const updated = await bench.storage.recurring.update(id, ({ priority }) =>
       recurring.describe({ id, queue, priority: priority + 1 }),
@@ -41,7 +41,7 @@ export function keepingRecurring(bench: Bench): void {
     expect(await recurring.find(id)).to.deep.equal(updated);
   });
 
-  it('stays as it is if the change throws', async () => {
+  it('changes nothing if the change throws', async () => {
     const before = await recurring.add();
     const change = bench.storage.recurring.update(before.id, () => {
       throw new Error('not so');
@@ -50,7 +50,7 @@ export function keepingRecurring(bench: Bench): void {
     expect(await recurring.find(before.id)).to.deep.equal(before);
   });
 
-  it('is changed with others, all or none', async () => {
+  it('updates several recurring jobs, all or none', async () => {
     const [one, other] = [await recurring.add(), await recurring.add()];
     const job = recurring.describe();
     await bench.storage.recurring.synchronize(`app-${job.id}`, [job]);
@@ -70,7 +70,7 @@ export function keepingRecurring(bench: Bench): void {
     ]);
   });
 
-  it('keeps the digits of its arguments that nobody changed', async () => {
+  it('keeps the digits of unchanged arguments', async () => {
     const { id } = await recurring.add();
     const args = '{"n":12345678901234567890,"m":1}';
     await bench.storage.recurring.addOrUpdate({ ...recurring.describe({ id }), args });
@@ -91,13 +91,13 @@ export function keepingRecurring(bench: Bench): void {
       .and.to.contain('"m":2');
   });
 
-  it('is removed with others', async () => {
+  it('removes several recurring jobs', async () => {
     const ids = [(await recurring.add()).id, (await recurring.add()).id];
     expect(await bench.storage.recurring.removeAll([...ids, 'nobody-knows-me'])).to.equal(2);
     expect(await bench.storage.recurring.find(ids[0] ?? '')).to.equal(null);
   });
 
-  it('is not changed if it is an application’s', async () => {
+  it('does not update an application’s recurring job', async () => {
     const job = recurring.describe();
     await bench.storage.recurring.synchronize(`app-${job.id}`, [job]);
     const change = bench.storage.recurring.update(job.id, () => ({ ...job, priority: 9 }));
@@ -105,7 +105,7 @@ export function keepingRecurring(bench: Bench): void {
     expect((await recurring.find(job.id)).priority).to.equal(0);
   });
 
-  it('changes nothing that is not there', async () => {
+  it('does not update a recurring job that does not exist', async () => {
     expect(await bench.storage.recurring.update('nobody-knows-me', () => recurring.describe())).to.equal(
       null,
     );
@@ -118,19 +118,19 @@ export function keepingRecurring(bench: Bench): void {
     expect(listed).to.deep.equal(listed.toSorted());
   });
 
-  it('keeps the next due time when something else than the schedule changes', async () => {
+  it('keeps the next due time when anything but the schedule changes', async () => {
     const { id, queue, nextDueAt } = await recurring.addDue(5 * minuteMs);
     const changed = await recurring.add({ id, queue, cron: '* * * * *', priority: 7 });
     expect(changed).to.deep.include({ priority: 7, nextDueAt });
   });
 
-  it('takes the next due time from a new schedule', async () => {
+  it('computes the next due time of a changed schedule', async () => {
     const { id, queue } = await recurring.addDue(5 * minuteMs);
     const changed = await recurring.add({ id, queue, cron: '30 * * * *' });
     expect(changed.nextDueAt?.getUTCMinutes()).to.equal(30);
   });
 
-  it('keeps a pause when it is changed', async () => {
+  it('keeps the pause of an updated recurring job', async () => {
     const { id, queue } = await recurring.add();
     await bench.storage.recurring.pause(id);
     const changed = await recurring.add({ id, queue, cron: '30 * * * *' });
@@ -138,7 +138,7 @@ export function keepingRecurring(bench: Bench): void {
     expect(changed.nextDueAt).to.equal(null);
   });
 
-  it('forgets one that is removed', async () => {
+  it('deletes a removed recurring job', async () => {
     const { id } = await recurring.add();
     expect(await bench.storage.recurring.remove(id)).to.equal(true);
     expect(await bench.storage.recurring.remove(id)).to.equal(false);
@@ -146,7 +146,7 @@ export function keepingRecurring(bench: Bench): void {
   });
 
   for (const verb of ['find', 'findArgs', 'trigger', 'pause', 'resume'] as const) {
-    it(`${verb} on an unknown recurring job gives null`, async () => {
+    it(`${verb} on an unknown recurring job returns null`, async () => {
       expect(await bench.storage.recurring[verb]('nobody-knows-me')).to.equal(null);
     });
   }
@@ -156,7 +156,7 @@ export function keepingRecurring(bench: Bench): void {
     expect((await bench.storage.recurring.resume(id))?.nextDueAt).to.deep.equal(nextDueAt);
   });
 
-  it('is triggered without a change of its schedule, even while it is paused', async () => {
+  it('is triggered without changing its schedule, even while paused', async () => {
     const { id, queue } = await recurring.add();
     await bench.storage.recurring.pause(id);
     const before = await recurring.find(id);
@@ -167,7 +167,7 @@ export function keepingRecurring(bench: Bench): void {
     expect(await recurring.find(id)).to.deep.equal(before);
   });
 
-  it('gives its jobs all digits of large numbers, and tells them', async () => {
+  it('passes all digits of large numbers to its jobs, and returns them', async () => {
     const { storage } = bench;
     const { id, queue } = await recurring.addDue(minuteMs);
     const digits = '9007199254740993';
@@ -183,7 +183,7 @@ export function keepingRecurring(bench: Bench): void {
     for (const text of [...texts, await storage.recurring.findArgs(id)]) expect(text).to.include(digits);
   });
 
-  it('is managed through the client', async () => {
+  it('is managed by the client', async () => {
     const client = new JobClient(bench.storage);
     const queue = bench.newQueue();
     const { id } = await client.recurring.addOrUpdate({ ...hourly, id: `client-${queue}`, queue });

@@ -10,7 +10,7 @@ import {
 } from '@longshore/jobs';
 import { type Bench, until } from './storage-under-test.js';
 
-/** A job that comes with a key which another holds may give the holder its content. */
+/** An enqueued job may replace the content of the job that holds its key. */
 export function replacing(bench: Bench): void {
   const client = (): JobClient => new JobClient(bench.storage);
   const definition = (): JobDefinition => defineJob({ name: 'replaced', queue: bench.newQueue() });
@@ -50,7 +50,7 @@ export function replacing(bench: Bench): void {
     });
   }
 
-  it('lets a replaced job run with its new content', async () => {
+  it('runs a replaced job with its new content', async () => {
     const job = definition();
     const standing = await replace(job, { n: 1 }, soon);
     await replace(job, { n: 2 }, { concurrency: { key: 'x', limit: 1 } });
@@ -63,7 +63,7 @@ export function replacing(bench: Bench): void {
     expect(claimed.claim.jobId).to.equal(standing.id);
   });
 
-  it('makes room for the next job of its concurrency key when a replaced one leaves it', async () => {
+  it('unblocks the next job of a concurrency key that a replaced job leaves', async () => {
     const job = definition();
     const concurrency = { key: 'x', limit: 1 };
     await replace(job, {}, { concurrency });
@@ -78,7 +78,7 @@ export function replacing(bench: Bench): void {
     expect(claimed.claim.jobId).to.equal(next.id);
   });
 
-  it('replaces the content of a job that waits for another, which it goes on to do', async () => {
+  it('replaces the content of an awaiting job, which keeps waiting', async () => {
     const job = definition();
     const parent = await client().enqueue(job, {});
     const after = { parents: [parent.id] };
@@ -87,7 +87,7 @@ export function replacing(bench: Bench): void {
     expect(await find(standing)).to.deep.include({ args: { n: 2 }, state: 'awaiting', parentId: parent.id });
   });
 
-  it('leaves a job that runs as it is', async () => {
+  it('does not change a running job', async () => {
     const job = definition();
     const standing = await replace(job, { n: 1 });
     const { id } = await bench.register(job.queue);
@@ -96,7 +96,7 @@ export function replacing(bench: Bench): void {
     expect(await find(standing)).to.deep.include({ args: { n: 1 }, state: 'processing' });
   });
 
-  it('leaves a replaced job its attempts, with at least one more', async () => {
+  it('keeps the attempts of a replaced job, with at least one more', async () => {
     const job = definition();
     const standing = await replace(job, {});
     const { id } = await bench.register(job.queue);
@@ -116,7 +116,7 @@ export function replacing(bench: Bench): void {
     expect(await bench.storage.jobs.listAttempts(standing.id)).to.have.length(1);
   });
 
-  it('lets a replaced job keep its batch, which ends with it', async () => {
+  it('keeps a replaced job in its batch, which finishes with it', async () => {
     const job = definition();
     const batch = await client().enqueueBatch({
       jobs: [{ definition: job, args: { n: 1 }, options: { unique: { key: 'a' } } }],
@@ -133,7 +133,7 @@ export function replacing(bench: Bench): void {
     });
   });
 
-  it('creates the last of several jobs with one key in one call, under the id of the first', async () => {
+  it('creates the last of several jobs with one key in one call, with the id of the first', async () => {
     const job = definition();
     const unique = { key: 'a', onConflict: 'replace' } as const;
     const orders = [1, 2, 3].map((n) => ({ definition: job, args: { n }, options: { unique } }));
@@ -144,7 +144,7 @@ export function replacing(bench: Bench): void {
     expect(more).to.deep.equal([]);
   });
 
-  it('loses neither a job nor a change while servers take the jobs that are replaced', async () => {
+  it('loses neither jobs nor changes while servers claim the replaced jobs', async () => {
     const job = definition();
     const { id } = await bench.register(job.queue);
     const started = new Map<string, unknown>();
@@ -154,7 +154,7 @@ export function replacing(bench: Bench): void {
         started.set(claim.jobId, args);
         await bench.storage.completions.complete([{ claim, outcome: { kind: 'done', result: 'null' } }]);
       }
-      // Either it waits with this content, or it was taken with this content, or with an earlier one while it ran.
+      // It either waits with this content, or was claimed with this or an earlier content.
       const { args, state } = await find(answer);
       if (state === 'enqueued') expect(args).to.deep.equal({ n });
       else expect(started.has(answer.id)).to.equal(true);

@@ -37,7 +37,7 @@ export function reporting(bench: Bench): void {
     return (await bench.storage.jobs.find(id))?.progress;
   }
 
-  /** Runs one job to its end. */
+  /** Runs one job until it ends. */
   async function run(
     handler: RunJob<unknown>,
     options: Partial<JobServerOptions> = {},
@@ -51,7 +51,7 @@ export function reporting(bench: Bench): void {
     return whileServing(bench, talkative.queue, [handleJob(talkative, handler)], work, options);
   }
 
-  it('keeps the lines of a log in their order, with attempt, time, level and fields', async () => {
+  it('stores log lines in order, with attempt, time, level and fields', async () => {
     const { claim } = await bench.claimOne();
     const first = lineOf(1, '{"order":7}');
     expect(
@@ -68,14 +68,14 @@ export function reporting(bench: Bench): void {
     expect(two).to.deep.include({ message: 'line 2', fields: null });
   });
 
-  it('keeps each line once, however often it is reported', async () => {
+  it('stores each line once, however often it is reported', async () => {
     const { claim } = await bench.claimOne();
     await bench.storage.reports.report([linesFor(claim, 1, 2)]);
     await bench.storage.reports.report([linesFor(claim, 2, 3)]);
     expect(await messagesOf(claim.jobId)).to.deep.equal(['line 1', 'line 2', 'line 3']);
   });
 
-  it('keeps nothing of a claim that does not hold, and returns it', async () => {
+  it('stores nothing for an invalid claim, and returns it', async () => {
     const { claim } = await bench.claimOne();
     const stale = { ...claim, attempt: 2 };
     const report = { ...linesFor(stale, 1), progress: { percent: 5, message: null, at: new Date() } };
@@ -84,7 +84,7 @@ export function reporting(bench: Bench): void {
     expect(await progressOf(claim.jobId)).to.equal(null);
   });
 
-  it('lists the lines of one attempt, by pages, and counts them', async () => {
+  it('lists and counts the lines of one attempt, in pages', async () => {
     const { queue, claim } = await bench.claimOne();
     await bench.storage.reports.report([linesFor(claim, 1, 2)]);
     await bench.storage.completions.complete([
@@ -107,7 +107,7 @@ export function reporting(bench: Bench): void {
     expect(await messagesOf(jobId, { offset: 4 })).to.deep.equal(['line 3']);
   });
 
-  it('has no log of an unknown job', async () => {
+  it('returns no log of an unknown job', async () => {
     expect(await bench.storage.reports.listLogs('nobody')).to.deep.equal([]);
     expect(await bench.storage.reports.countLogs('nobody')).to.equal(0);
   });
@@ -126,7 +126,7 @@ export function reporting(bench: Bench): void {
     expect((await bench.jobsOf(queue))[0]?.progress).to.deep.equal({ percent: 50.25, message: 'half' });
   });
 
-  it('begins an attempt without the progress of the one before', async () => {
+  it('clears the progress of the previous attempt', async () => {
     const { queue, claim } = await bench.claimOne();
     await bench.storage.reports.report([
       { claim, progress: { percent: 50, message: null, at: new Date() }, lines: [] },
@@ -137,7 +137,7 @@ export function reporting(bench: Bench): void {
     expect(await progressOf(claim.jobId)).to.equal(null);
   });
 
-  it('has the last progress and every line of a handler when its job is done', async () => {
+  it('stores the last progress and every line before the job is done', async () => {
     const job = await run(({ log, progress }) => {
       for (let percent = 0; percent <= 100; percent++) progress(percent, `${percent} of 100`);
       log.debug('begun');
@@ -150,7 +150,7 @@ export function reporting(bench: Bench): void {
     expect(slow?.fields?.['err']).to.include({ name: 'RangeError', message: 'late' });
   });
 
-  it('has every line of a handler when its job has failed', async () => {
+  it('stores every line before the job has failed', async () => {
     const handler: RunJob<unknown> = ({ log }) => {
       log.error('about to give up');
       throw new Error('gave up');
@@ -159,7 +159,7 @@ export function reporting(bench: Bench): void {
     expect(await messagesOf(id)).to.deep.equal(['about to give up']);
   });
 
-  it('shows lines and progress while the handler still runs', async () => {
+  it('shows lines and progress while the handler is running', async () => {
     const patient = defineJob({ name: 'patient', queue: bench.newQueue() });
     let finish = (): void => undefined;
     const handler = handleJob(patient, async ({ log, progress }) => {
@@ -177,7 +177,7 @@ export function reporting(bench: Bench): void {
     });
   });
 
-  it('keeps only so many lines of an attempt, and says that it dropped others', async () => {
+  it('stores a limited number of lines per attempt, and reports that others were dropped', async () => {
     const handler: RunJob<unknown> = ({ log }) => {
       for (let line = 1; line <= 1_200; line++) log.info(`line ${line}`);
     };
@@ -189,7 +189,7 @@ export function reporting(bench: Bench): void {
     expect(lines[1_000]?.message).to.contain('maxLogLines');
   });
 
-  it('keeps only so many bytes of a line, and whole characters', async () => {
+  it('stores a limited number of bytes per line, in whole characters', async () => {
     const handler: RunJob<unknown> = ({ log }) => {
       log.info('€'.repeat(100));
       log.info('short', { long: 'x'.repeat(200) });
@@ -200,7 +200,7 @@ export function reporting(bench: Bench): void {
     expect(short).to.deep.include({ message: 'short', fields: { omitted: 'too long' } });
   });
 
-  it('keeps text that no database can hold as near to it as can be', async () => {
+  it('replaces characters that databases cannot store', async () => {
     const job = await run(({ log, progress }) => {
       log.info('a\0b\ud800', { text: 'c\0d\ud800', [String.raw`\u0000`]: String.raw`\\u0000` });
       progress(Number.NaN, '\0');

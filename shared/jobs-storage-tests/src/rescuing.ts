@@ -3,7 +3,7 @@ import { it } from 'mocha';
 import { type Bench, newJob, until } from './storage-under-test.js';
 
 export function rescuing(bench: Bench): void {
-  it('gives the jobs of a silent server back at once, with the lost attempt on record', async () => {
+  it('releases the jobs of a dead server immediately, and records the lost attempt', async () => {
     const { claim } = await bench.claimOne();
     await bench.silence(claim.serverId);
     const report = await bench.storage.maintenance.rescue();
@@ -17,13 +17,13 @@ export function rescuing(bench: Bench): void {
     expect(lost).to.include({ attempt: 1, outcome: 'lost', serverId: claim.serverId });
   });
 
-  it('leaves the jobs of a living server alone', async () => {
+  it('does not affect the jobs of a live server', async () => {
     const { claim } = await bench.claimOne();
     await bench.storage.maintenance.rescue();
     expect((await bench.storage.jobs.find(claim.jobId))?.serverId).to.equal(claim.serverId);
   });
 
-  it('takes back a claim that is not renewed although its server lives', async () => {
+  it('takes back an expired lease although its server is alive', async () => {
     const { claim } = await bench.claimOne({}, 1);
     await until(async () => ((await bench.storage.maintenance.rescue()).released > 0 ? true : undefined));
     expect((await bench.storage.jobs.find(claim.jobId))?.state).to.equal('enqueued');
@@ -39,9 +39,9 @@ export function rescuing(bench: Bench): void {
     expect(job?.error?.name).to.equal('AttemptLost');
   });
 
-  it('counts no attempt of jobs that a dead server had claimed beyond what it runs at once', async () => {
+  it('counts attempts only for as many jobs as a dead server could run at once', async () => {
     const queue = bench.newQueue();
-    await bench.storage.enqueuer.enqueueMany(Array.from({ length: 8 }, () => newJob(queue)));
+    await bench.storage.enqueuer.enqueue(Array.from({ length: 8 }, () => newJob(queue)));
     const { id } = await bench.register(queue); // with a concurrency of 5
     const claimed = await bench.claim(id, queue, 8);
     await bench.silence(id);
@@ -54,7 +54,7 @@ export function rescuing(bench: Bench): void {
     expect(counted).to.include({ state: 'enqueued', attempt: 0 });
   });
 
-  it('tells a server that it has been declared dead, or lets it find out by claiming', async () => {
+  it('reports to a server that it has been declared dead, at the latest when it claims', async () => {
     const queue = bench.newQueue();
     const registration = await bench.register(queue);
     await bench.silence(registration.id);
@@ -62,7 +62,7 @@ export function rescuing(bench: Bench): void {
     expect((await bench.storage.servers.list()).map(({ id }) => id)).not.to.include(registration.id);
   });
 
-  it('keeps in mind which servers were declared dead, the latest first', async () => {
+  it('lists servers that were declared dead, latest first', async () => {
     const die = async (): Promise<string> => {
       const { id } = await bench.register(bench.newQueue());
       await bench.silence(id);
@@ -80,7 +80,7 @@ export function rescuing(bench: Bench): void {
     expect((await bench.storage.servers.listLost()).map(({ id }) => id)).not.to.include(leaving.id);
   });
 
-  it('gives the jobs of a server that leaves back', async () => {
+  it('releases the jobs of a server that unregisters', async () => {
     const queue = bench.newQueue();
     const registration = await bench.register(queue);
     const { id } = await bench.enqueue(queue);

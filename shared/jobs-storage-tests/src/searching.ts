@@ -5,7 +5,7 @@ import { errorFingerprint, type JobFilter, type NewJob } from '@longshore/jobs/s
 import { BulkBench } from './bulk-bench.js';
 import type { Bench } from './storage-under-test.js';
 
-/** Jobs found by their errors and by words; each test keeps to a queue of its own. */
+/** Searches by error and by words; each test uses its own queue. */
 export function searching(bench: Bench): void {
   const found = async (queue: string, filter: JobFilter): Promise<string[]> => {
     const jobs = await bench.storage.jobs.list({ filter: { queue: [queue], ...filter }, limit: 100 });
@@ -26,7 +26,7 @@ export function searching(bench: Bench): void {
     return claim.jobId;
   };
 
-  it('finds jobs by a part of their latest error, in large or small letters', async () => {
+  it('finds jobs by part of their latest error, ignoring case', async () => {
     const queue = bench.newQueue();
     const wanted = [await fail(queue, 'No ship for 7'), await fail(queue, 'No SHIP at all', 'retry')];
     await fail(queue, 'No sea');
@@ -37,7 +37,7 @@ export function searching(bench: Bench): void {
     expect(await found(queue, { error: ['no ship'], state: ['done'] })).to.deep.equal([]);
   });
 
-  it('takes signs that stand for others in patterns as themselves', async () => {
+  it('treats pattern characters literally', async () => {
     const queue = bench.newQueue();
     const id = await fail(queue, 'at 100%_\\');
     await fail(queue, 'at 1000 m');
@@ -53,7 +53,7 @@ export function searching(bench: Bench): void {
     expect(await found(queue, { errorFingerprint: [kind] })).to.deep.equal(wanted.toSorted());
   });
 
-  it('sends back the failed jobs of an error group', async () => {
+  it('retries the failed jobs of an error group', async () => {
     const queue = bench.newQueue();
     const name = 'searching.group';
     const id = await fail(queue, 'No ship 7', 'failed', { name });
@@ -70,7 +70,7 @@ export function searching(bench: Bench): void {
     'a tag': { meta: { tags: ['hay', 'a needle'] } },
     'the arguments': { args: '{"in":{"the":["stack","one needle"]}}' },
   })) {
-    it(`finds jobs by a word in ${where}, whatever their state`, async () => {
+    it(`finds jobs in any state by a word in ${where}`, async () => {
       const queue = bench.newQueue();
       const { id } = await bench.enqueue(queue, job);
       const scheduled = await bench.enqueue(queue, { ...job, due: { inMs: 60_000 } });
@@ -81,7 +81,7 @@ export function searching(bench: Bench): void {
     });
   }
 
-  it('finds jobs by a word of their error and of their queue', async () => {
+  it('finds jobs by words of their error and of their queue', async () => {
     const queue = bench.newQueue();
     const id = await fail(queue, 'A needle broke');
     await bench.enqueue(queue);
@@ -89,7 +89,7 @@ export function searching(bench: Bench): void {
     expect(await found(queue, { q: queue.slice(1) })).to.have.length(2);
   });
 
-  it('finds jobs in which every word appears somewhere', async () => {
+  it('finds jobs that contain every word', async () => {
     const queue = bench.newQueue();
     const { id } = await bench.enqueue(queue, { name: 'ship', args: '{"to":"Delft"}' });
     await bench.enqueue(queue, { name: 'ship', args: '{"to":"Gouda"}' });
@@ -97,14 +97,14 @@ export function searching(bench: Bench): void {
     expect(await found(queue, { q: 'ship 50%' })).to.deep.equal([]);
   });
 
-  it('takes a search without words as none', async () => {
+  it('treats a search without words as absent', async () => {
     const queue = bench.newQueue();
     const { id } = await bench.enqueue(queue);
     expect(await found(queue, { q: '' })).to.deep.equal([id]);
     expect(await found(queue, { q: '  ' })).to.deep.equal([id]);
   });
 
-  it('finds jobs by their ids, however these are spelt', async () => {
+  it('finds jobs by id, ignoring case', async () => {
     const queue = bench.newQueue();
     const { id } = await bench.enqueue(queue);
     await bench.enqueue(queue);
@@ -112,7 +112,7 @@ export function searching(bench: Bench): void {
     expect(await found(queue, { id: ['nothing'] })).to.deep.equal([]);
   });
 
-  it('finds elements and members of arguments that bear a number as their name', async () => {
+  it('finds array elements and object members with numeric names in arguments', async () => {
     const queue = bench.newQueue();
     const element = await bench.enqueue(queue, { args: '{"a":[7,8]}' });
     const member = await bench.enqueue(queue, { args: '{"a":{"1":8}}' });

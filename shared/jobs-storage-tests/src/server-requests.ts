@@ -3,7 +3,7 @@ import { it } from 'mocha';
 import { newId, type Server, type ServerRegistration, type ServerRequest } from '@longshore/jobs/storage';
 import { type Bench, until } from './storage-under-test.js';
 
-/** Short, so that heartbeats come often. */
+/** Short, for frequent heartbeats. */
 const timeoutMs = 900;
 
 export function askingServers(bench: Bench): void {
@@ -25,7 +25,7 @@ export function askingServers(bench: Bench): void {
       return server?.state === state ? server : undefined;
     });
 
-  it('tells a server once what is asked of it', async () => {
+  it('delivers each request to the server once', async () => {
     const [registration, requests] = await register(bench.newQueue());
     const first = await bench.storage.servers.quiet(registration.id);
     expect(first).to.deep.include({ outcome: 'ok', changed: true });
@@ -38,7 +38,7 @@ export function askingServers(bench: Bench): void {
     expect(requests).to.deep.equal(['quiet', 'stop']);
   });
 
-  it('does not take a request to stop back for one to be quiet', async () => {
+  it('does not replace a request to stop by one to quiet', async () => {
     const [registration] = await register(bench.newQueue());
     await bench.storage.servers.stop(registration.id);
     expect(await bench.storage.servers.quiet(registration.id)).to.include({ outcome: 'ok', changed: false });
@@ -47,13 +47,13 @@ export function askingServers(bench: Bench): void {
   });
 
   for (const verb of ['quiet', 'stop'] as const) {
-    it(`${verb} knows no server by the id of none`, async () => {
+    it(`${verb} returns unknown for an unknown server`, async () => {
       expect(await bench.storage.servers[verb](newId())).to.deep.equal({ outcome: 'unknown' });
       expect(await bench.storage.servers[verb]('none')).to.deep.equal({ outcome: 'unknown' });
     });
   }
 
-  it('counts no quiet server among those that take jobs from a queue', async () => {
+  it('does not count a quiet server as a consumer', async () => {
     const queue = bench.newQueue();
     const [registration] = await register(queue);
     const takers = async (): Promise<number | undefined> =>

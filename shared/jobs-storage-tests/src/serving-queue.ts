@@ -1,7 +1,7 @@
 import { type Job, type JobHandler, JobServer, type JobServerOptions, type JobState } from '@longshore/jobs';
 import { type Bench, until } from './storage-under-test.js';
 
-/** Runs `work` while a server takes jobs from a queue. */
+/** Runs `work` while a server consumes a queue. */
 export async function whileServing<Result>(
   bench: Bench,
   queue: string,

@@ -48,7 +48,7 @@ export function serving(bench: Bench): void {
     (job: Job): boolean =>
       job.state === state;
 
-  it('runs a job and keeps what its handler returns', async () => {
+  it('runs a job and stores the result of its handler', async () => {
     const queue = bench.newQueue();
     const add = defineJob({ name: 'add', args: Type.Object({ a: Type.Number(), b: Type.Number() }), queue });
     await withServer(queue, [handleJob(add, ({ args }) => ({ sum: args.a + args.b }))], async () => {
@@ -57,7 +57,7 @@ export function serving(bench: Bench): void {
     });
   });
 
-  it('tries a job that throws again and ends it done', async () => {
+  it('retries a job that throws until it is done', async () => {
     const queue = bench.newQueue();
     const flaky = defineJob({ name: 'flaky', queue, retryDelay: () => 1 });
     const handler = handleJob(flaky, ({ job }) => {
@@ -70,7 +70,7 @@ export function serving(bench: Bench): void {
     });
   });
 
-  it('fails a job that threw in its last attempt, with the error', async () => {
+  it('fails a job that throws in its last attempt, with the error', async () => {
     const queue = bench.newQueue();
     const broken = defineJob({ name: 'broken', queue, maxAttempts: 1 });
     const handler = handleJob(broken, () => {
@@ -82,7 +82,7 @@ export function serving(bench: Bench): void {
     });
   });
 
-  it('fails an attempt whose result cannot be stored and says which part', async () => {
+  it('fails an attempt whose result cannot be stored, and names the part', async () => {
     const queue = bench.newQueue();
     const odd = defineJob({ name: 'odd', queue, maxAttempts: 1 });
     await withServer(queue, [handleJob(odd, () => ({ when: new Date() }))], async () => {
@@ -110,7 +110,7 @@ export function serving(bench: Bench): void {
     expect([...runs.values()].filter((times) => times === 1)).to.have.length(500);
   });
 
-  it('gives jobs that do not end in time back when it stops, the attempt not counted', async () => {
+  it('releases jobs that do not end before it stops, without counting the attempt', async () => {
     const queue = bench.newQueue();
     const endless = defineJob({ name: 'endless', queue });
     const handler = handleJob(endless, async ({ signal }) => {
@@ -124,7 +124,7 @@ export function serving(bench: Bench): void {
     expect(await bench.storage.jobs.find(id)).to.include({ state: 'enqueued', attempt: 0, serverId: null });
   });
 
-  it('gives back what it fetched ahead by the pace of quick jobs when slow ones follow', async () => {
+  it('releases jobs fetched ahead when slow jobs follow fast ones', async () => {
     const queue = bench.newQueue();
     const quick = defineJob({ name: 'quick', queue });
     const slow = defineJob({ name: 'slow', queue });
@@ -174,7 +174,7 @@ export function serving(bench: Bench): void {
     expect(await bench.storage.jobs.find(id)).to.include({ state: 'done', result: 'finished' });
   });
 
-  it('aborts the signal of a running job that is cancelled, and ends it cancelled', async () => {
+  it('aborts the signal of a running job that is cancelled, and cancels the job', async () => {
     const queue = bench.newQueue();
     const patient = defineJob({ name: 'patient', queue });
     const handler = handleJob(patient, async ({ signal }) => {
@@ -190,7 +190,7 @@ export function serving(bench: Bench): void {
     });
   });
 
-  it('ends a job cancelled whose handler throws CancelJob, whatever attempts are left', async () => {
+  it('cancels a job whose handler throws CancelJob, regardless of the attempts left', async () => {
     const queue = bench.newQueue();
     const moot = defineJob({ name: 'moot', queue });
     const handler = handleJob(moot, () => {
@@ -202,7 +202,7 @@ export function serving(bench: Bench): void {
     });
   });
 
-  it('runs a job that snoozed again, as the same attempt', async () => {
+  it('runs a snoozed job again, as the same attempt', async () => {
     const queue = bench.newQueue();
     const sleepy = defineJob({ name: 'sleepy', queue, maxAttempts: 1 });
     let runs = 0;
@@ -217,7 +217,7 @@ export function serving(bench: Bench): void {
     });
   });
 
-  it('takes no jobs from a paused queue until it is resumed', async () => {
+  it('claims no jobs from a paused queue until it is resumed', async () => {
     const queue = bench.newQueue();
     const waiting = defineJob({ name: 'waiting', queue });
     await bench.storage.queues.pause(queue);
@@ -229,7 +229,7 @@ export function serving(bench: Bench): void {
     });
   });
 
-  it('is not on the list of servers after it stopped', async () => {
+  it('is not listed after it stopped', async () => {
     const queue = bench.newQueue();
     let id: string | null = null;
     await withServer(queue, [], async (server) => {

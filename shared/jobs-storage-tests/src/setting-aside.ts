@@ -5,7 +5,7 @@ import { bounds, type NewJob, timeBounds } from '@longshore/jobs/storage';
 import { jobInState, whileServing } from './serving-queue.js';
 import { type Bench, newJob } from './storage-under-test.js';
 
-/** What is out of bounds is refused where it comes in, and harms nobody where it gets in all the same. */
+/** Values out of bounds are rejected, and do no harm if they get in anyway. */
 export function settingAside(bench: Bench): void {
   const refused: [string, Partial<NewJob>][] = [
     ['a delay beyond ten years', { due: { inMs: bounds.delayMs.most + 1 } }],
@@ -19,13 +19,13 @@ export function settingAside(bench: Bench): void {
     ['no attempts', { maxAttempts: 0 }],
   ];
   for (const [what, job] of refused) {
-    it(`refuses ${what}, alone, among others and in batches`, async () => {
+    it(`rejects ${what}, alone, among others and in batches`, async () => {
       const queue = bench.newQueue();
       const bad = { ...newJob(queue), ...job };
       const { storage } = bench;
       const calls = [
-        storage.enqueuer.enqueue(bad),
-        storage.enqueuer.enqueueMany([newJob(queue), bad]),
+        storage.enqueuer.enqueue([bad]),
+        storage.enqueuer.enqueue([newJob(queue), bad]),
         storage.enqueuer.enqueueBatch({ id: newJob(queue).id, name: null, jobs: [bad], followUp: null }),
       ];
       for (const call of calls)
@@ -34,7 +34,7 @@ export function settingAside(bench: Bench): void {
     });
   }
 
-  it('takes what is just within the bounds', async () => {
+  it('accepts values at the bounds', async () => {
     const queue = bench.newQueue();
     await bench.enqueue(queue, { due: { inMs: bounds.delayMs.most }, priority: 100 });
     await bench.enqueue(queue, { due: { at: new Date(timeBounds.most) }, priority: -100 });
@@ -42,7 +42,7 @@ export function settingAside(bench: Bench): void {
     expect(jobs.map(({ runAt }) => runAt?.getTime())).to.include(timeBounds.most);
   });
 
-  it('refuses a new time that is out of bounds, and leaves the job as it was', async () => {
+  it('rejects a new time that is out of bounds, and does not change the job', async () => {
     const queue = bench.newQueue();
     const at = new Date('2100-01-01T00:00:00Z');
     const { id } = await bench.enqueue(queue, { due: { at } });
@@ -60,7 +60,7 @@ export function settingAside(bench: Bench): void {
     expect((await bench.storage.jobs.find(id))?.runAt).to.deep.equal(at);
   });
 
-  it('refuses a priority out of bounds for a job that is there', async () => {
+  it('rejects an invalid priority for an existing job', async () => {
     const queue = bench.newQueue();
     const { id } = await bench.enqueue(queue);
     const edit = { queue, priority: 5_000, args: '{}', runAt: null };
@@ -70,21 +70,21 @@ export function settingAside(bench: Bench): void {
     expect(error).to.be.instanceOf(RangeError);
   });
 
-  it('puts a job off by ten years at the most, however long its handler asks for', async () => {
+  it('delays a job by at most ten years, whatever its handler requests', async () => {
     const { claim } = await bench.claimOne();
     const { claim: other } = await bench.claimOne();
     await bench.storage.completions.complete([
       { claim, outcome: { kind: 'snooze', delayMs: 1e300 } },
       { claim: other, outcome: { kind: 'snooze', delayMs: Number.NaN } },
     ]);
-    const now = (await bench.storage.readClock()).getTime(); // other tests set the clock of the memory storage ahead
+    const now = (await bench.storage.readClock()).getTime(); // other tests move the memory storage's clock
     for (const { jobId } of [claim, other]) {
       const runAt = (await bench.storage.jobs.find(jobId))?.runAt?.getTime() ?? 0;
       expect(runAt - now).to.be.closeTo(bounds.delayMs.most, 600_000);
     }
   });
 
-  it('runs on after a handler has thrown what cannot be read, and fails that job', async () => {
+  it('keeps running after a handler throws something unreadable, and fails that job', async () => {
     const queue = bench.newQueue();
     const odd = defineJob({ name: 'odd', queue, maxAttempts: 1 });
     const client = new JobClient(bench.storage);

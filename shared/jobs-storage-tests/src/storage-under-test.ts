@@ -8,19 +8,19 @@ import {
   type ServerRegistration,
 } from '@longshore/jobs/storage';
 
-/** What a storage's own tests give to the suite. */
+/** What a storage provides to the suite. */
 export interface StorageUnderTest {
-  /** Open. One instance serves the whole suite: each test keeps to queues of its own. */
+  /** An open storage, shared by the whole suite; each test uses its own queues. */
   readonly storage: JobStorage;
-  /** Makes the storage believe that a server's last heartbeat lies longer ago than its timeout. */
+  /** Makes a server's last heartbeat older than its timeout. */
   silence(serverId: string): Promise<void>;
-  /** Makes a recurring job due at this time, which its schedule has. */
+  /** Makes a recurring job due at this time of its schedule. */
   setNextDue(recurringJobId: string, at: Date): Promise<void>;
   /** Called after the last test. */
   close(): Promise<void>;
 }
 
-/** Gives the suite's tests the storage, and the few things that nearly all of them do with it. */
+/** Provides the tests with the storage and common operations. */
 export class Bench {
   #subject: StorageUnderTest | undefined;
   readonly #registrations: ServerRegistration[] = [];
@@ -50,18 +50,18 @@ export class Bench {
     await this.#opened.setNextDue(recurringJobId, at);
   }
 
-  /** A queue that no other test uses. */
+  /** Returns the name of a queue that no other test uses. */
   newQueue(): string {
     return `queue-${++this.#queues}`;
   }
 
   async enqueue(queue: string, job: Partial<NewJob> = {}): Promise<NewJob> {
     const complete = { ...newJob(queue), ...job };
-    await this.storage.enqueuer.enqueue(complete);
+    await this.storage.enqueuer.enqueue([complete]);
     return complete;
   }
 
-  /** @param jobNames the names that the server has handlers for; any, unless given */
+  /** @param jobNames the names of jobs that the server has handlers for; any by default */
   async register(queue: string, jobNames?: readonly string[]): Promise<ServerRegistration> {
     const registration = await this.storage.servers.register({
       host: 'conformance',
@@ -89,7 +89,7 @@ export class Bench {
     return this.storage.claims.claim({ serverId, queue, limit, leaseMs });
   }
 
-  /** Every job of a queue, the newest first. */
+  /** Lists all jobs of a queue, newest first. */
   async jobsOf(queue: string): Promise<Job[]> {
     return this.storage.jobs.list({ filter: { queue: [queue] }, limit: 1_000 });
   }
@@ -105,7 +105,7 @@ export function newJob(queue: string): NewJob {
   return { id: newId(), name: 'work', queue, priority: 0, args: '{"n":1}', maxAttempts: 10, due: null };
 }
 
-/** Repeats until it gives something other than `undefined`; the test's own timeout ends it. */
+/** Repeats until the result is not `undefined`; limited by the test's timeout. */
 export async function until<Result>(look: () => Promise<Result | undefined>): Promise<Result> {
   for (;;) {
     const found = await look();
@@ -114,7 +114,7 @@ export async function until<Result>(look: () => Promise<Result | undefined>): Pr
   }
 }
 
-/** Brings a job that waits to another queue. */
+/** Moves a waiting job to another queue. */
 export async function moveJob(storage: JobStorage, id: string, queue: string): Promise<void> {
   await storage.control.edit([id], (current) => {
     const job = current.get(id);

@@ -7,7 +7,7 @@ import { type Bench, until } from './storage-under-test.js';
 export function synchronizing(bench: Bench): void {
   const recurring = new RecurringBench(bench);
 
-  it('brings the recurring jobs of an application to what its code defines', async () => {
+  it('makes an application’s recurring jobs match its code', async () => {
     const [first, second, third] = [recurring.describe(), recurring.describe(), recurring.describe()];
     const { storage } = bench;
     await storage.recurring.synchronize('shop', [first, second]);
@@ -23,7 +23,7 @@ export function synchronizing(bench: Bench): void {
     await storage.recurring.synchronize('shop', []);
   });
 
-  it('keeps due time, pause and date of change of what code defines as before', async () => {
+  it('keeps due time, pause and date of change of unchanged ones', async () => {
     const job = recurring.describe({ cron: '* * * * *', args: { b: 1, a: 2 } });
     const paused = recurring.describe();
     await bench.storage.recurring.synchronize('fleet', [job, paused]);
@@ -40,7 +40,7 @@ export function synchronizing(bench: Bench): void {
     await bench.storage.recurring.synchronize('fleet', []);
   });
 
-  it('leaves alone what operators and other applications have', async () => {
+  it('does not change those of operators and other applications', async () => {
     const operators = await recurring.add();
     const others = recurring.describe();
     await bench.storage.recurring.synchronize('other', [others]);
@@ -53,7 +53,7 @@ export function synchronizing(bench: Bench): void {
     await bench.storage.recurring.synchronize('other', []);
   });
 
-  it('refuses an operator to change what code defines', async () => {
+  it('rejects an operator’s change to those defined in code', async () => {
     const job = recurring.describe();
     await bench.storage.recurring.synchronize('harbour', [job]);
     const error: unknown = await bench.storage.recurring
@@ -64,7 +64,7 @@ export function synchronizing(bench: Bench): void {
     await bench.storage.recurring.synchronize('harbour', []);
   });
 
-  it('synchronises the same from many servers at once', async () => {
+  it('has the same effect from many servers at once', async () => {
     const jobs = Array.from({ length: 5 }, () => recurring.describe());
     const reports = await Promise.all(
       Array.from({ length: 6 }, async () => bench.storage.recurring.synchronize('fleet', jobs)),
@@ -74,7 +74,7 @@ export function synchronizing(bench: Bench): void {
     await bench.storage.recurring.synchronize('fleet', []);
   });
 
-  it('runs under a server that defines it, and is known to its job', async () => {
+  it('happens when a server starts, and its jobs name the recurring job', async () => {
     const queue = bench.newQueue();
     const definition = defineJob({ name: 'beat', queue });
     const beat = defineRecurringJob({ id: 'beat', definition, args: {}, cron: '* * * * * *' });

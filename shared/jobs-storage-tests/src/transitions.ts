@@ -4,9 +4,9 @@ import type { Claim, NewJob, Outcome } from '@longshore/jobs/storage';
 import { childOf, error } from './dependent-job.js';
 import { type Bench, newJob, until } from './storage-under-test.js';
 
-/** What became of a job, step by step. */
+/** The transitions of a job. */
 export function transitions(bench: Bench): void {
-  /** `state reason`, for each step. */
+  /** Returns each transition as `state reason`. */
   const stepsOf = async (id: string): Promise<string[]> =>
     (await bench.storage.reports.listTransitions(id)).map(({ state, reason }) => `${state} ${reason}`);
 
@@ -24,7 +24,7 @@ export function transitions(bench: Bench): void {
     });
   }
 
-  it('are known from its creation to its end, with the attempt and its server', async () => {
+  it('are listed from creation to end, with the attempt and its server', async () => {
     const { claim } = await bench.claimOne();
     await end(claim, done);
     const steps = await bench.storage.reports.listTransitions(claim.jobId);
@@ -39,7 +39,7 @@ export function transitions(bench: Bench): void {
     expect(steps.map(({ at }) => at)).to.deep.equal([job?.createdAt, job?.startedAt, job?.finishedAt]);
   });
 
-  it('tell of failed attempts, the pauses after them and the time until then', async () => {
+  it('include failed attempts, the pauses after them and the time of the retry', async () => {
     const { claim } = await bench.claimOne();
     await end(claim, { kind: 'retry', error, delayMs: 1 });
     const paused = (await bench.storage.reports.listTransitions(claim.jobId)).at(-1);
@@ -56,7 +56,7 @@ export function transitions(bench: Bench): void {
     ]);
   });
 
-  it('tell when a scheduled job became ready, and who rescheduled it or ran it before its time', async () => {
+  it('show when a scheduled job became ready, and whether it was rescheduled or run early', async () => {
     const queue = bench.newQueue();
     const { id: serverId } = await bench.register(queue);
     const dueSoon = await bench.enqueue(queue, { due: { inMs: 1 } });
@@ -78,7 +78,7 @@ export function transitions(bench: Bench): void {
     ]);
   });
 
-  it('tell of operators who cancel a job and send it back', async () => {
+  it('include operators’ cancellations and retries', async () => {
     const queue = bench.newQueue();
     const { id } = await bench.enqueue(queue);
     await bench.storage.control.cancel(id);
@@ -98,7 +98,7 @@ export function transitions(bench: Bench): void {
     expect(failed).to.deep.include({ attempt: 1, serverId, error });
   });
 
-  it('tell of attempts that did not count: given back, and snoozed', async () => {
+  it('include attempts that did not count: released and snoozed', async () => {
     const { claim } = await bench.claimOne();
     await bench.storage.claims.release([claim]);
     await end(await claimAgain(claim), { kind: 'snooze', delayMs: 1 });
@@ -115,7 +115,7 @@ export function transitions(bench: Bench): void {
     ]);
   });
 
-  it('tell of attempts that were lost', async () => {
+  it('include lost attempts', async () => {
     const { claim } = await bench.claimOne({ maxAttempts: 2 });
     await bench.silence(claim.serverId);
     await bench.storage.maintenance.rescue();
@@ -135,14 +135,14 @@ export function transitions(bench: Bench): void {
     expect(steps[4]).to.deep.include({ attempt: 2, serverId: second.serverId });
   });
 
-  it('tell of a job that waited for another, and then for a time', async () => {
+  it('include the wait for a parent, and then for a time', async () => {
     const { claim } = await bench.claimOne();
     const waitingFor = (due: NewJob['due']): NewJob => ({
       ...newJob(claim.queue),
       ...childOf([claim.jobId], 'onDone', { due }),
     });
     const [atOnce, later] = [waitingFor(null), waitingFor({ inMs: 3_600_000 })];
-    await bench.storage.enqueuer.enqueueMany([atOnce, later]);
+    await bench.storage.enqueuer.enqueue([atOnce, later]);
     await end(claim, done);
     const child = await claimAgain(claim);
     expect(child.jobId).to.equal(atOnce.id);
@@ -156,7 +156,7 @@ export function transitions(bench: Bench): void {
     expect((await stepsOf(later.id)).at(-1)).to.equal('enqueued run');
   });
 
-  it('of an unknown job are none', async () => {
+  it('are empty for an unknown job', async () => {
     expect(await bench.storage.reports.listTransitions('nobody')).to.deep.equal([]);
   });
 }

@@ -14,7 +14,7 @@ import { type Bench, moveJob, until } from './storage-under-test.js';
 
 const error = { name: 'Error', message: 'no', stack: null };
 
-/** Of the jobs of one name in one queue only one at a time holds a key. */
+/** Only one job of the same name and queue holds a key at a time. */
 export function uniqueness(bench: Bench): void {
   const client = (): JobClient => new JobClient(bench.storage);
   const definition = (): JobDefinition => defineJob({ name: 'unique', queue: bench.newQueue() });
@@ -26,7 +26,7 @@ export function uniqueness(bench: Bench): void {
     options: EnqueueOptions = {},
   ): Promise<EnqueuedJob> => client().enqueue(job, args, { ...options, unique: { key: 'a', ...unique } });
 
-  /** Starts the job that is next in line, and ends it if an outcome is given. */
+  /** Starts the next job, and ends it if an outcome is given. */
   async function run({ queue }: JobDefinition, outcome?: Outcome): Promise<void> {
     const { id } = await bench.register(queue);
     const [job] = await until(async () => {
@@ -41,7 +41,7 @@ export function uniqueness(bench: Bench): void {
     return enqueued.catch((problem: unknown) => problem);
   }
 
-  it('creates no second job with a key, and names the one that stands', async () => {
+  it('creates no second job with a key, and returns the holder', async () => {
     const job = definition();
     const first = await enqueue(job);
     const second = await enqueue(job);
@@ -50,7 +50,7 @@ export function uniqueness(bench: Bench): void {
     expect(await bench.jobsOf(job.queue)).to.have.length(1);
   });
 
-  it('creates one job for 50 callers at the same time', async () => {
+  it('creates one job for 50 concurrent callers', async () => {
     const job = definition();
     const enqueued = await Promise.all(Array.from({ length: 50 }, () => enqueue(job)));
     expect(enqueued.filter(({ created }) => created)).to.have.length(1);
@@ -58,7 +58,7 @@ export function uniqueness(bench: Bench): void {
     expect(await bench.jobsOf(job.queue)).to.have.length(1);
   });
 
-  it('names the job that an idempotency key was used for to those who see its queue, and to nobody else', async () => {
+  it('names the holder of an idempotency key only to callers who can see its queue', async () => {
     const job = definition();
     const options = { idempotencyKey: 'a' };
     const elsewhere = bench.newQueue();
@@ -74,10 +74,12 @@ export function uniqueness(bench: Bench): void {
       messages.push(String(await problemOf(client().enqueue(job, { n: 2 }, scoped))));
     }
     expect(messages.map((text) => text.includes(first.id))).to.deep.equal([true, true, false]);
-    expect(messages[2]).to.match(/^IdempotencyConflictError: .* was used for a job of another name/);
+    expect(messages[2]).to.match(
+      /^IdempotencyConflictError: .* was already used for a job with another name/,
+    );
   });
 
-  it('keeps keys, names of jobs and queues apart', async () => {
+  it('separates keys, job names and queues', async () => {
     const job = definition();
     const others = [defineJob({ name: 'other', queue: job.queue }), definition()];
     const enqueued = [await enqueue(job), await enqueue(job, { key: 'b' })];
@@ -85,13 +87,13 @@ export function uniqueness(bench: Bench): void {
     expect(enqueued.map(({ created }) => created)).to.deep.equal([true, true, true, true]);
   });
 
-  it('lets jobs without a key stand beside one with', async () => {
+  it('accepts jobs without a key next to one with a key', async () => {
     const job = definition();
     await enqueue(job);
     expect(await client().enqueue(job, {})).to.include({ created: true });
   });
 
-  it('makes the key of a definition from the arguments, in whatever order they stand', async () => {
+  it('derives the definition’s key from the arguments, regardless of member order', async () => {
     const job = defineJob({ name: 'by-arguments', queue: bench.newQueue(), unique: true });
     const first = await client().enqueue(job, { a: 1, b: { c: 2, d: 3 } });
     const same = await client().enqueue(job, { b: { d: 3, c: 2 }, a: 1 });
@@ -100,7 +102,7 @@ export function uniqueness(bench: Bench): void {
     expect(other.created).to.equal(true);
   });
 
-  it('lets the enqueuer do without the key of the definition', async () => {
+  it('lets the options remove the definition’s key', async () => {
     const job = defineJob({ name: 'optional', queue: bench.newQueue(), unique: { key: 'always' } });
     await client().enqueue(job, {});
     expect(await client().enqueue(job, {}, { unique: null })).to.include({ created: true });
@@ -113,7 +115,7 @@ export function uniqueness(bench: Bench): void {
     ['scheduled', {}, { kind: 'retry', error, delayMs: 60_000 }],
   ];
   for (const [state, options, outcome] of holding) {
-    it(`lets a job that is ${state}${outcome ? ' for a retry' : ''} hold its key`, async () => {
+    it(`keeps the key of a job that is ${state}${outcome ? ' for a retry' : ''}`, async () => {
       const job = definition();
       const first = await enqueue(job, {}, {}, options);
       if (outcome !== undefined) await run(job, outcome ?? undefined);
@@ -122,7 +124,7 @@ export function uniqueness(bench: Bench): void {
     });
   }
 
-  it('lets a job that waits for another hold its key', async () => {
+  it('keeps the key of an awaiting job', async () => {
     const job = definition();
     const parent = await client().enqueue(job, {});
     const first = await enqueue(job, {}, {}, { after: { parents: [parent.id] } });
@@ -146,7 +148,7 @@ export function uniqueness(bench: Bench): void {
     });
   }
 
-  it('frees the key of a job that is deleted', async () => {
+  it('frees the key of a deleted job', async () => {
     const job = definition();
     const { id } = await enqueue(job, { states: ['cancelled'], periodMs: 60_000 });
     await bench.storage.control.cancel(id);
@@ -155,7 +157,7 @@ export function uniqueness(bench: Bench): void {
     expect((await enqueue(job)).created).to.equal(true);
   });
 
-  it('lets a job hold its key in the states that it was given', async () => {
+  it('keeps the key in the given states', async () => {
     const job = definition();
     const first = await enqueue(job, { states: ['enqueued'] });
     expect((await enqueue(job)).created).to.equal(false);
@@ -165,21 +167,21 @@ export function uniqueness(bench: Bench): void {
     expect(second.id).not.to.equal(first.id);
   });
 
-  it('lets a job that is done hold its key for its period', async () => {
+  it('keeps the key of a done job for its period', async () => {
     const job = definition();
     const first = await enqueue(job, { states: ['enqueued', 'done'], periodMs: 60_000 });
     await run(job, { kind: 'done', result: 'null' });
     expect(await enqueue(job)).to.deep.equal({ ...first, created: false });
   });
 
-  it('frees a key when its period is over, though the job stands', async () => {
+  it('frees a key after its period, although the job remains', async () => {
     const job = definition();
     await enqueue(job, { periodMs: 1 });
     await until(async () => ((await enqueue(job)).created ? true : undefined));
     expect(await bench.jobsOf(job.queue)).to.have.length(2);
   });
 
-  it('refuses a job that insists on its key, and says who holds it', async () => {
+  it('rejects a job whose policy is reject, and names the holder', async () => {
     const job = definition();
     const { id } = await enqueue(job);
     const problem = await problemOf(enqueue(job, { onConflict: 'reject' }));
@@ -187,7 +189,7 @@ export function uniqueness(bench: Bench): void {
     expect(await bench.jobsOf(job.queue)).to.have.length(1);
   });
 
-  it('enqueues none of several jobs if one is refused for its key', async () => {
+  it('enqueues none of several jobs if one is rejected for its key', async () => {
     const job = definition();
     await enqueue(job);
     const orders = ['b', 'a', 'c'].map((key) => ({
@@ -211,7 +213,7 @@ export function uniqueness(bench: Bench): void {
     expect(stored).to.have.deep.members([{ n: 1 }, { n: 4 }]);
   });
 
-  it('lets a job wait for the one that stands in the place of its parent', async () => {
+  it('replaces a parent that was not created by the holder of its key', async () => {
     const job = definition();
     const standing = await enqueue(job);
     const [, child] = await client().enqueueMany([
@@ -224,7 +226,7 @@ export function uniqueness(bench: Bench): void {
     });
   });
 
-  it('counts in a batch only the jobs that it created', async () => {
+  it('counts only created jobs in a batch', async () => {
     const job = definition();
     const standing = await enqueue(job);
     const jobs = ['a', 'b'].map((key) => ({ definition: job, args: {}, options: { unique: { key } } }));
@@ -234,7 +236,7 @@ export function uniqueness(bench: Bench): void {
     expect((await bench.storage.jobs.find(standing.id))?.batchId).to.equal(null);
   });
 
-  it('lets a job that an operator sent back hold its key again, unless another took it', async () => {
+  it('gives a retried job its key back, unless another job has taken it', async () => {
     const job = definition();
     const first = await enqueue(job);
     await run(job, { kind: 'failed', error });
@@ -247,7 +249,7 @@ export function uniqueness(bench: Bench): void {
     expect(await enqueue(job)).to.deep.equal({ ...second, created: false });
   });
 
-  it('leaves a job that was moved to another queue the key of the queue that it came from', async () => {
+  it('keeps the key of a moved job in its original queue', async () => {
     const job = definition();
     const first = await enqueue(job);
     await moveJob(bench.storage, first.id, bench.newQueue());
@@ -255,7 +257,7 @@ export function uniqueness(bench: Bench): void {
     expect(await enqueue(job)).to.deep.equal({ ...first, created: false });
   });
 
-  it('leaves a job its key that was moved twice, and moved back', async () => {
+  it('keeps the key of a job that is moved twice, and moved back', async () => {
     const job = definition();
     const first = await enqueue(job, {}, {}, { delayMs: 60_000 });
     for (const queue of [bench.newQueue(), bench.newQueue(), job.queue]) {
@@ -264,7 +266,7 @@ export function uniqueness(bench: Bench): void {
     }
   });
 
-  it('frees the key of a job that was moved when it ends', async () => {
+  it('frees the key of a moved job when it ends', async () => {
     const job = definition();
     const there = definition();
     const first = await enqueue(job);
@@ -273,7 +275,7 @@ export function uniqueness(bench: Bench): void {
     expect(await enqueue(job)).to.include({ created: true });
   });
 
-  it('gives a job that was moved another content where it is', async () => {
+  it('replaces the content of a moved job in its new queue', async () => {
     const job = definition();
     const queue = bench.newQueue();
     const first = await enqueue(job, {}, { n: 1 }, { delayMs: 60_000 });
@@ -283,7 +285,7 @@ export function uniqueness(bench: Bench): void {
     expect(await bench.storage.jobs.find(first.id)).to.deep.include({ queue, args: { n: 2 } });
   });
 
-  it('does not take the key of a queue from a job that comes there with one of its own', async () => {
+  it('keeps the key of a queue separate from that of a job moved there', async () => {
     const [from, to] = [definition(), definition()];
     const [moved, standing] = [await enqueue(from), await enqueue(to)];
     await moveJob(bench.storage, moved.id, to.queue);

@@ -8,7 +8,7 @@ export { JobClient, type JobClientOptions } from './client/job-client.js';
 export { RecurringClient } from './client/recurring-client.js';
 export type { EventFilter } from './events/event-filter.js';
 export { type EventStream, JobEvents, type JobEventsOptions } from './events/job-events.js';
-export type { HeardEvent } from './events/job-listener.js';
+export type { DeliveredEvent } from './events/job-listener.js';
 export type { Batch } from './job/batch.js';
 export type { ContinuationCondition } from './job/continuation.js';
 export {

@@ -14,12 +14,12 @@ describe('Arguments of a job', () => {
     return [];
   }
 
-  it('come back from storage as they went in', () => {
+  it('are returned from storage unchanged', () => {
     const args = { a: null, b: [true, 0.5, -1, 'text'], c: { d: {} }, 'odd key': [] };
     expect(JSON.parse(toJsonText(args, 'args'))).to.deep.equal(args);
   });
 
-  it('may name one object twice', () => {
+  it('may contain the same object twice', () => {
     const shared = { n: 1 };
     expect(toJsonText([shared, shared], 'args')).to.equal('[{"n":1},{"n":1}]');
   });
@@ -53,18 +53,18 @@ describe('Arguments of a job', () => {
     ['a key with a NUL character', { 'k\0': 1 }, 'has a key that contains a NUL character'],
   ];
   for (const [what, value, message] of refused) {
-    it(`are refused with their path if they hold ${what}`, () => {
+    it(`are rejected with the path of ${what}`, () => {
       expect(problemsOf(value).join('; ')).to.contain(message);
     });
   }
 
-  it('are refused if they are nested more than 100 levels deep', () => {
+  it('are rejected if they are nested more than 100 levels deep', () => {
     let deep: unknown = 1;
     for (let level = 0; level < 101; level++) deep = [deep];
     expect(problemsOf(deep).join()).to.contain('nested more than 100 levels deep');
   });
 
-  it('are refused with all of their problems at once', () => {
+  it('are rejected with all of their problems at once', () => {
     expect(problemsOf({ a: undefined, b: [1n] })).to.have.length(2);
   });
 });

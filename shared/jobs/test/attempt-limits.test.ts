@@ -40,7 +40,7 @@ describe('The limits of an attempt', () => {
     });
   });
 
-  it('prefer the timeout given at enqueue to that of the definition', async () => {
+  it('prefer the timeout of the enqueue options to that of the definition', async () => {
     const queue = 'work';
     const slow = defineJob({ name: 'slow', queue, timeoutMs: 60_000, maxAttempts: 1 });
     const handler = handleJob(slow, async ({ signal }) => untilAborted(signal));
@@ -63,7 +63,7 @@ describe('The limits of an attempt', () => {
     });
   });
 
-  it('abandon a handler that ignores its timeout, and ignore its late result', async () => {
+  it('continue without a handler that ignores its timeout, and discard its late result', async () => {
     const queue = 'work';
     const deaf = defineJob({ name: 'deaf', queue, timeoutMs: 10, maxAttempts: 1 });
     let finish = (): void => undefined;
@@ -84,10 +84,12 @@ describe('The limits of an attempt', () => {
       },
       { timeoutGraceMs: 10, logger },
     );
-    expect(warnings).to.deep.equal(['a handler ignored its timeout; its job goes on without it']);
+    expect(warnings).to.deep.equal([
+      'a handler did not stop after its timeout; its job continues without it',
+    ]);
   });
 
-  it('fail an attempt whose result is larger than the server allows', async () => {
+  it('fail an attempt whose result exceeds the size limit', async () => {
     const queue = 'work';
     const verbose = defineJob({ name: 'verbose', queue, maxAttempts: 1 });
     const options = { maxResultBytes: 100 };
@@ -96,7 +98,7 @@ describe('The limits of an attempt', () => {
       const { id } = await new JobClient(storage).enqueue(verbose, {});
       expect((await jobInState(storage, id, 'failed')).error).to.include({
         name: 'ResultTooLargeError',
-        message: 'The result takes 102 bytes as JSON; this server allows 100 (maxResultBytes)',
+        message: 'The result takes 102 bytes as JSON; the limit is 100 (maxResultBytes)',
       });
     };
     await whileServing(storage, queue, [handler], work, options);

@@ -20,7 +20,7 @@ class OutcomeStore implements Completions {
     return [];
   }
 
-  async completeWithin(): Promise<void> {
+  async completeInTransaction(): Promise<void> {
     throw new TypeError('no transactions');
   }
 }
@@ -42,13 +42,13 @@ describe('The completer', () => {
     await eventually(async () => storage.refused > 0);
   });
 
-  it('keeps an outcome until the storage takes it', async () => {
+  it('keeps an outcome until it is stored', async () => {
     storage.away = false;
     await completer.drained();
     expect(storage.taken).to.deep.equal(['first']);
   });
 
-  it('writes later outcomes after it had to abandon some that could not be written', async () => {
+  it('writes new outcomes after dropping some that could not be written', async () => {
     completer.abandon();
     storage.away = false;
     completer.add(done('second'));

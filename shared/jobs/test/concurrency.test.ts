@@ -17,24 +17,24 @@ describe('A concurrency key', () => {
     jobs = [];
     const storage = new MemoryStorage();
     const enqueue = storage.enqueuer.enqueue.bind(storage.enqueuer);
-    storage.enqueuer.enqueue = async (job) => {
-      jobs.push(job);
-      return enqueue(job);
+    storage.enqueuer.enqueue = async (given) => {
+      jobs.push(...given);
+      return enqueue(given);
     };
     client = new JobClient(storage);
   });
 
-  it('comes from the arguments by the rule of the definition', async () => {
+  it('is derived from the arguments by the definition’s rule', async () => {
     await client.enqueue(perTenant, { tenant: 'acme' });
     expect(jobs[0]?.meta).to.deep.equal({ concurrencyKey: 'acme', concurrencyLimit: 2 });
   });
 
-  it('is left out where the rule gives none', async () => {
+  it('is absent if the rule returns null', async () => {
     await client.enqueue(perTenant, { tenant: 'free' });
     expect(jobs[0]?.meta).to.equal(null);
   });
 
-  it('may be another in the options, or none', async () => {
+  it('can be overridden or removed by the options', async () => {
     await client.enqueue(perTenant, { tenant: 'acme' }, { concurrency: { key: 'all', limit: 1 } });
     await client.enqueue(perTenant, { tenant: 'acme' }, { concurrency: null });
     expect(jobs.map(({ meta }) => meta)).to.deep.equal([
@@ -51,7 +51,7 @@ describe('A concurrency key', () => {
     { key: 'k', limit: 1.5 },
     { key: 'k', limit: 10_001 },
   ]) {
-    it(`is refused as ${JSON.stringify(concurrency).slice(0, 40)}`, async () => {
+    it(`is rejected as ${JSON.stringify(concurrency).slice(0, 40)}`, async () => {
       const refused = await client
         .enqueue(perTenant, { tenant: 'acme' }, { concurrency })
         .catch((error: unknown) => error);
@@ -59,7 +59,7 @@ describe('A concurrency key', () => {
     });
   }
 
-  it('is refused at its definition with a limit out of bounds', () => {
+  it('is rejected by the definition if its limit is out of bounds', () => {
     expect(() => defineJob({ name: 'x', concurrency: { key: 'k', limit: 0 } })).to.throw(RangeError);
   });
 });

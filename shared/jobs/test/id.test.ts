@@ -7,31 +7,31 @@ import { firstIdOf, isId, newId } from '../src/storage/index.js';
 const made = Array.from({ length: 50_000 }, () => newId());
 
 describe('An id', () => {
-  it('is a UUID of version 7', () => {
+  it('is a version 7 UUID', () => {
     const uuid7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
     expect(made.filter((id) => !uuid7.test(id))).to.deep.equal([]);
     expect(made.every(isId)).to.equal(true);
   });
 
-  it('sorts behind those that were made before it, also within a millisecond', () => {
+  it('sorts after those generated before it, even within a millisecond', () => {
     expect(made.every((id, index) => index === 0 || id > (made[index - 1] ?? ''))).to.equal(true);
   });
 
-  it('carries the time of its making', () => {
+  it('encodes the time of its creation', () => {
     const before = new Date();
     const id = newId();
     expect(id >= firstIdOf(before)).to.equal(true);
     expect(id < firstIdOf(new Date(Date.now() + 1_000))).to.equal(true);
   });
 
-  it('carries the time that it was asked for', () => {
+  it('encodes a given time', () => {
     const ms = Date.UTC(2030, 0, 1);
     const id = newId(ms);
     expect(id >= firstIdOf(new Date(ms)) && id < firstIdOf(new Date(ms + 1))).to.equal(true);
     expect(newId() < id).to.equal(true);
   });
 
-  it('has every variant digit about as often as the others', () => {
+  it('has each variant digit about equally often', () => {
     const counts = new Map<string, number>();
     for (const id of made) counts.set(id[19] ?? '', (counts.get(id[19] ?? '') ?? 0) + 1);
     for (const digit of '89ab') expect(counts.get(digit)).to.be.within(0.2 * made.length, 0.3 * made.length);
@@ -40,7 +40,7 @@ describe('An id', () => {
   const module = new URL('../dist/job/id.js', import.meta.url).href;
   const making = `import(${JSON.stringify(module)}).then(({ newId }) => Array.from({ length: 20_000 }, () => newId()))`;
 
-  it('is that of no other process and of no other thread that makes ids at the same time', async () => {
+  it('is unique across processes and threads that generate ids concurrently', async () => {
     const inThread = (): Promise<string[]> =>
       new Promise((resolve, reject) => {
         const code = `${making}.then((ids) => require('node:worker_threads').parentPort.postMessage(ids))`;
@@ -57,7 +57,7 @@ describe('An id', () => {
     expect(new Set(ids).size).to.equal(ids.length);
   });
 
-  it('has 62 random bits besides those that count', () => {
+  it('has 62 random bits besides the counter', () => {
     const columns = Array.from({ length: 64 }, () => 0);
     const tails = made.map((id) => BigInt(`0x${id.slice(19).replaceAll('-', '')}`));
     for (const tail of tails)

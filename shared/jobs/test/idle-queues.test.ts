@@ -27,7 +27,7 @@ describe('The idle queues of a memory storage', () => {
 
   const shown = async (): Promise<string[]> => (await storage.queues.list()).map(({ name }) => name);
 
-  it('are retired after 30 days', async () => {
+  it('are deleted after 30 days', async () => {
     await pass(idleQueueDays - 0.1);
     expect(await shown()).to.deep.equal(['mail']);
     await pass(0.2);
@@ -49,14 +49,14 @@ describe('The idle queues of a memory storage', () => {
       }),
   };
   for (const [how, use] of Object.entries(uses)) {
-    it(`are none of which one ${how}`, async () => {
+    it(`do not include one that ${how}`, async () => {
       await use();
       await pass(100);
       expect(await shown()).to.deep.equal(['mail']);
     });
   }
 
-  it('begin to be idle anew when a job has ended between two looks', async () => {
+  it('are idle from the end of a job that ran between two checks', async () => {
     await storage.maintenance.maintain();
     nowMs += 29 * dayMs;
     const { id } = await new JobClient(storage).enqueue(work, {});

@@ -12,7 +12,7 @@ describe('A job client', () => {
     client = new JobClient(storage);
   });
 
-  it('hands over a job with the defaults of its definition', async () => {
+  it('enqueues a job with the defaults of its definition', async () => {
     const { id } = await client.enqueue(report, {});
     expect(await storage.jobs.find(id)).to.include({
       name: 'report',
@@ -22,41 +22,41 @@ describe('A job client', () => {
     });
   });
 
-  it('lets the caller choose queue, priority and attempts', async () => {
+  it('lets the options override queue, priority and attempts', async () => {
     const { id, queue } = await client.enqueue(report, {}, { queue: 'urgent', priority: -1, maxAttempts: 1 });
     expect(queue).to.equal('urgent');
     expect(await storage.jobs.find(id)).to.include({ queue: 'urgent', priority: -1, maxAttempts: 1 });
   });
 
-  it('refuses arguments that take more bytes than it allows', async () => {
+  it('rejects arguments that exceed its size limit', async () => {
     const frugal = new JobClient(storage, { maxArgsBytes: 20 });
-    const message = 'args take 29 bytes as JSON; this client allows 20 (maxArgsBytes)';
+    const message = 'args take 29 bytes as JSON; the limit is 20 (maxArgsBytes)';
     const problem = await frugal
       .enqueue(report, { text: 'longer than it may' })
       .catch((error: unknown) => error);
     expect(problem).to.be.instanceOf(InvalidArgumentsError).with.property('message', message);
   });
 
-  it('refuses a time for attempts that is out of bounds', async () => {
+  it('rejects a timeout that is out of bounds', async () => {
     const problem = await client.enqueue(report, {}, { timeoutMs: 0 }).catch((error: unknown) => error);
     expect(problem).to.be.instanceOf(RangeError).with.property('message').that.contains('timeoutMs');
   });
 
-  it('gives each job a version 7 UUID of the present time', async () => {
+  it('gives each job a version 7 UUID with the current time', async () => {
     const { id } = await client.enqueue(report, {});
     expect(isId(id)).to.equal(true);
     expect(id[14]).to.equal('7');
     expect(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)).to.be.closeTo(Date.now(), 5_000);
   });
 
-  it('schedules a job that is delayed', async () => {
+  it('schedules a delayed job', async () => {
     const { id } = await client.enqueue(report, {}, { delayMs: 60_000 });
     const job = await storage.jobs.find(id);
     expect(job?.state).to.equal('scheduled');
     expect(job?.runAt?.getTime()).to.be.closeTo(Date.now() + 60_000, 5_000);
   });
 
-  it('enqueues a job with a delay of nothing at once', async () => {
+  it('enqueues a job with a delay of 0 as ready', async () => {
     const { id } = await client.enqueue(report, {}, { delayMs: 0 });
     expect((await storage.jobs.find(id))?.state).to.equal('enqueued');
   });
@@ -72,17 +72,17 @@ describe('A job client', () => {
     ['a priority below -100', { priority: -101 }, 'from -100 to 100'],
     ['a tag with a NUL', { tags: ['a\0b'] }, 'without NUL'],
     ['a key with half of a surrogate pair', { idempotencyKey: '\ud83d' }, 'without NUL'],
-    ['a queue with a space', { queue: 'a b' }, 'cannot name a queue'],
+    ['a queue with a space', { queue: 'a b' }, 'is not a valid name for a queue'],
   ];
   for (const [what, options, message] of refused) {
-    it(`refuses ${what} and stores nothing`, async () => {
+    it(`rejects ${what} and stores nothing`, async () => {
       const error = await client.enqueue(report, {}, options).catch((thrown: unknown) => thrown);
       expect(error).to.be.instanceOf(RangeError).with.property('message').that.contains(message);
       expect((await storage.jobs.count()).count).to.equal(0);
     });
   }
 
-  it('hands over none of several jobs if the arguments of one are refused', async () => {
+  it('enqueues none of several jobs if the arguments of one are invalid', async () => {
     const orders = [
       { definition: report, args: {} },
       { definition: report, args: { n: 1n } },
@@ -98,12 +98,12 @@ describe('A job client', () => {
     ['a parent that no job can be', { parents: ['yesterday'] }],
     ['a condition that there is not', { parents: [newId()], when: 'onSunday' as 'onDone' }],
   ] as const) {
-    it(`refuses a job that is to wait for ${what}`, async () => {
+    it(`rejects a job that depends on ${what}`, async () => {
       expect(await refusalOf(client.enqueue(report, {}, { after }))).to.be.instanceOf(RangeError);
     });
   }
 
-  it('lets a job wait for those before it in the same call, by their places', async () => {
+  it('resolves parents given as indexes of earlier jobs in the call', async () => {
     const order = { definition: report, args: {} };
     const [first, second, last] = await client.enqueueMany([
       order,
@@ -121,7 +121,7 @@ describe('A job client', () => {
     ['a place that there is not', -1],
     ['half a place', 0.5],
   ] as const) {
-    it(`refuses a job of a call that waits for ${what}`, async () => {
+    it(`rejects a job that depends, within its call, on ${what}`, async () => {
       const order = { definition: report, args: {} };
       const orders = [order, { ...order, options: { after: { parents: [parent] } } }, order];
       expect(await refusalOf(client.enqueueMany(orders))).to.be.instanceOf(RangeError);
@@ -130,14 +130,14 @@ describe('A job client', () => {
     });
   }
 
-  it('makes the ids of jobs itself, whatever it is given', async () => {
+  it('generates the ids of jobs even if the options contain one', async () => {
     const chosen = newId();
     const { id } = await client.enqueue(report, {}, { id: chosen } as object);
     expect(id).not.to.equal(chosen);
     expect(await storage.jobs.find(chosen)).to.equal(null);
   });
 
-  it('says where the jobs and the follow-up of a batch are', async () => {
+  it('returns the jobs and the callback of a batch', async () => {
     const order = { definition: report, args: {} };
     const batch = await client.enqueueBatch({ name: 'night', jobs: [order, order], followUp: order });
     const ids = [...batch.jobs.map(({ id }) => id), batch.followUp?.id ?? ''];
@@ -145,7 +145,7 @@ describe('A job client', () => {
     expect(states).to.deep.equal(['enqueued', 'enqueued', 'awaiting']);
   });
 
-  it('refuses a batch without a proper name', async () => {
+  it('rejects a batch with an invalid name', async () => {
     expect(await refusalOf(client.enqueueBatch({ name: '', jobs: [] }))).to.be.instanceOf(RangeError);
   });
 });

@@ -11,11 +11,11 @@ describe('A job definition', () => {
     ),
   });
 
-  it('has defaults for everything but its name', () => {
+  it('has defaults for everything except its name', () => {
     expect(defineJob({ name: 'plain' })).to.include({ queue: 'default', priority: 0, maxAttempts: 10 });
   });
 
-  it('lets arguments through that fit its schema', () => {
+  it('accepts arguments that match its schema', () => {
     expect(ship.serialize({ orderId: 1, lines: [{ sku: 'a' }] })).to.equal(
       '{"orderId":1,"lines":[{"sku":"a"}]}',
     );
@@ -33,25 +33,25 @@ describe('A job definition', () => {
     ['a wrong element', { orderId: 1, lines: [{ sku: 1 }] }, 'args.lines[0].sku must be string'],
   ];
   for (const [what, args, message] of misfits) {
-    it(`refuses ${what} and names its path`, () => {
+    it(`rejects ${what} and names its path`, () => {
       expect(() => ship.serialize(args as never)).to.throw(InvalidArgumentsError, message);
     });
   }
 
-  it('takes any object if it states no schema', () => {
+  it('accepts any object if it has no schema', () => {
     expect(defineJob({ name: 'any' }).serialize({ whatever: 1 })).to.equal('{"whatever":1}');
   });
 
   const outOfBounds: [string, object, string][] = [
-    ['a name with a space', { name: 'two words' }, 'cannot name a job'],
-    ['an empty name', { name: '' }, 'cannot name a job'],
-    ['a queue with a slash', { name: 'a', queue: 'x/y' }, 'cannot name a queue'],
-    ['a fractional priority', { name: 'a', priority: 0.5 }, 'A priority is an integer'],
-    ['a priority beyond 100', { name: 'a', priority: 101 }, 'A priority is an integer'],
-    ['no attempts', { name: 'a', maxAttempts: 0 }, 'maxAttempts is an integer'],
+    ['a name with a space', { name: 'two words' }, 'is not a valid name for a job'],
+    ['an empty name', { name: '' }, 'is not a valid name for a job'],
+    ['a queue with a slash', { name: 'a', queue: 'x/y' }, 'is not a valid name for a queue'],
+    ['a fractional priority', { name: 'a', priority: 0.5 }, 'A priority must be an integer'],
+    ['a priority beyond 100', { name: 'a', priority: 101 }, 'A priority must be an integer'],
+    ['no attempts', { name: 'a', maxAttempts: 0 }, 'maxAttempts must be an integer'],
   ];
   for (const [what, options, message] of outOfBounds) {
-    it(`cannot have ${what}`, () => {
+    it(`rejects ${what}`, () => {
       expect(() => defineJob(options as { name: string })).to.throw(RangeError, message);
     });
   }

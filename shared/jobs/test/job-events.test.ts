@@ -1,6 +1,6 @@
 import { eventually } from '@longshore/test-support';
 import { expect } from 'chai';
-import { type EventStream, type HeardEvent, JobEvents, MemoryStorage } from '../src/index.js';
+import { type DeliveredEvent, type EventStream, JobEvents, MemoryStorage } from '../src/index.js';
 import { type Claim, type FeedRequest, newId, type NewJob, topicOf } from '../src/storage/index.js';
 
 describe('Job events', () => {
@@ -23,7 +23,7 @@ describe('Job events', () => {
   async function enqueue(job: Partial<NewJob> = {}): Promise<string> {
     const id = newId();
     const plain = { id, name: 'heard', queue: 'default', priority: 0, args: '{}', maxAttempts: 1, due: null };
-    await storage.enqueuer.enqueue({ ...plain, ...job });
+    await storage.enqueuer.enqueue([{ ...plain, ...job }]);
     return id;
   }
 
@@ -43,21 +43,21 @@ describe('Job events', () => {
   }
 
   /** Takes events until there are so many, or no more come. */
-  async function take(stream: EventStream | null, count = Infinity): Promise<HeardEvent[]> {
-    const heard: HeardEvent[] = [];
+  async function take(stream: EventStream | null, count = Infinity): Promise<DeliveredEvent[]> {
+    const heard: DeliveredEvent[] = [];
     for await (const each of stream ?? []) if (heard.push(each) >= count) break;
     return heard;
   }
 
-  const states = (heard: readonly HeardEvent[]): string[] => heard.map(({ event }) => topicOf(event));
+  const states = (heard: readonly DeliveredEvent[]): string[] => heard.map(({ event }) => topicOf(event));
 
-  describe('waiting for the end of a job', () => {
+  describe('waiting for a job to end', () => {
     for (const [when, since] of [
       ['two thousand years ago', new Date('0001-01-01T00:00:00Z')],
       ['two days ago', new Date(Date.now() - 2 * 86_400_000)],
       ['in a year', new Date(Date.now() + 365 * 86_400_000)],
     ] as const)
-      it(`begin now for a listener that was last here ${when}`, async () => {
+      it(`start now for a listener whose position is ${when}`, async () => {
         await run();
         const asked: (Date | null)[] = [];
         const { feed } = storage;
@@ -81,24 +81,24 @@ describe('Job events', () => {
         );
       });
 
-    it('ends with it', async () => {
+    it('resolves when the job ends', async () => {
       const id = await enqueue();
       const ended = events.waitForEnd(id, 10_000);
       await finish(await claim());
       expect(await ended).to.include({ id, state: 'done', result: 7 });
     });
 
-    it('is over at once if the job has ended', async () => {
+    it('resolves immediately if the job has ended', async () => {
       const id = await run();
       expect(await events.waitForEnd(id, 10_000)).to.include({ state: 'done' });
     });
 
-    it('gives the job as it is when the time is up', async () => {
+    it('resolves to the current job after the timeout', async () => {
       const id = await enqueue();
       expect(await events.waitForEnd(id, 1)).to.include({ state: 'enqueued' });
     });
 
-    it('is over when the caller goes away', async () => {
+    it('resolves when the caller aborts', async () => {
       const id = await enqueue();
       const caller = new AbortController();
       const waiting = events.waitForEnd(id, 10_000, caller.signal);
@@ -106,7 +106,7 @@ describe('Job events', () => {
       expect(await waiting).to.include({ state: 'enqueued' });
     });
 
-    it('is over when the process stops, and so is all later waiting', async () => {
+    it('resolves when the process stops, as do later calls', async () => {
       const id = await enqueue();
       const waiting = events.waitForEnd(id, 10_000);
       await events.close();
@@ -114,13 +114,13 @@ describe('Job events', () => {
       expect(await events.waitForEnd(id, 10_000)).to.include({ state: 'enqueued' });
     });
 
-    it('knows no job that is not there', async () => {
+    it('resolves to null if the job does not exist', async () => {
       expect(await events.waitForEnd(newId(), 10_000)).to.equal(null);
     });
   });
 
-  describe('following one job', () => {
-    it('tells its course so far and to its end', async () => {
+  describe('following a job', () => {
+    it('delivers its past and future events until it ends', async () => {
       const id = await enqueue();
       const stream = await events.follow(id, null);
       const heard = take(stream);
@@ -128,7 +128,7 @@ describe('Job events', () => {
       expect(states(await heard)).to.deep.equal(['enqueued', 'processing', 'done']);
     });
 
-    it('tells what its attempts say of themselves, all of it before the end', async () => {
+    it('delivers the progress and logs of its attempts before its end', async () => {
       const id = await enqueue();
       const one = await claim();
       const line = { line: 1, at: new Date(), level: 'info', message: 'Under way', fields: null } as const;
@@ -146,7 +146,7 @@ describe('Job events', () => {
       expect(said).to.deep.equal(['enqueued', 'processing', 'Under way', null, 'Nearly', 'done']);
     });
 
-    it('is over for one who has heard the end', async () => {
+    it('is over for a listener that has received the end', async () => {
       const id = await run();
       const last = (await take(await events.follow(id, null))).at(-1);
       const again = await events.follow(id, last?.resumeAt ?? null);
@@ -154,7 +154,7 @@ describe('Job events', () => {
       expect(await take(again)).to.deep.equal([]);
     });
 
-    it('goes on where a listener was', async () => {
+    it('resumes at the listener’s position', async () => {
       const id = await enqueue();
       const one = await claim();
       const heard = await take(await events.follow(id, null), 2);
@@ -164,8 +164,8 @@ describe('Job events', () => {
     });
   });
 
-  describe('listening to all', () => {
-    it('tells what happens from now on', async () => {
+  describe('listening to all jobs', () => {
+    it('delivers the events from now on', async () => {
       await run();
       const heard = take(events.listen({}, null), 3);
       const id = await run();
@@ -176,7 +176,7 @@ describe('Job events', () => {
       ]);
     });
 
-    it('lets through what the filter admits', async () => {
+    it('delivers only events that match the filter', async () => {
       const heard = take(events.listen({ queue: ['mail'], name: ['wanted'], state: ['done'] }, null), 1);
       await run({ name: 'other' });
       await run({ name: 'wanted' });
@@ -192,7 +192,7 @@ describe('Job events', () => {
       expect((await heard).map(({ event }) => event.jobId)).to.deep.equal([id]);
     });
 
-    it('misses nothing over a restart', async () => {
+    it('misses nothing across a restart', async () => {
       const stream = events.listen({ state: ['done'] }, null);
       const first = take(stream, 2);
       const ids = [await run(), await run()];
@@ -207,14 +207,14 @@ describe('Job events', () => {
       await restarted.close();
     });
 
-    it('goes on from long ago by reading what is stored', async () => {
+    it('resumes at an old position by reading from the storage', async () => {
       const ids = [await run(), await run(), await run()];
       const heard = take(events.listen({ state: ['done'] }, new Date(Date.now() - 3_600_000)), 4);
       ids.push(await run());
       expect((await heard).map(({ event }) => event.jobId)).to.deep.equal(ids);
     });
 
-    it('says where to go on when all has been taken', async () => {
+    it('reports its position when all events have been taken', async () => {
       const stream = events.listen({ state: ['done'] }, null);
       const taken = take(stream, 1);
       await run();
@@ -229,14 +229,14 @@ describe('Job events', () => {
     });
   });
 
-  it('reads the storage once for all listeners, and not at all without', async () => {
+  it('reads the storage once for all listeners, and not at all without listeners', async () => {
     const reads: FeedRequest[] = [];
     const feed = {
       read: (request: FeedRequest) => {
         reads.push(request);
         return storage.feed.read(request);
       },
-      saidBy: (id: string, since: Date) => storage.feed.saidBy(id, since),
+      reportsOf: (id: string, since: Date) => storage.feed.reportsOf(id, since),
     };
     const counted = new JobEvents({ feed, jobs: storage.jobs }, { pollIntervalMs: 60_000 });
     expect(reads).to.deep.equal([]);

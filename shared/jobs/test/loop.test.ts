@@ -3,7 +3,7 @@ import { Loop } from '../src/server/loop.js';
 import { silentLogger } from '../src/server/logger.js';
 
 describe('A background loop', () => {
-  it('tries again within a second, however long its rounds have failed', async () => {
+  it('retries within a second, however long its rounds have failed', async () => {
     const pauses: number[] = [];
     let recovered = (): void => undefined;
     const ended = new Promise<void>((resolve) => {

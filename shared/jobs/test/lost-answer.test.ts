@@ -25,8 +25,8 @@ class StorageBehindACutConnection extends MemoryStorage {
   }
 }
 
-describe('A claim whose answer got lost', () => {
-  it('is given back and its job runs at once, as its first attempt', async () => {
+describe('A claim whose response was lost', () => {
+  it('is released, and its job runs immediately as its first attempt', async () => {
     const storage = new StorageBehindACutConnection();
     const work = defineJob({ name: 'work' });
     const attempts: number[] = [];

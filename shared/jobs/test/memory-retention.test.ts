@@ -46,7 +46,7 @@ describe('The history of a memory storage', () => {
   const there = async (storage: MemoryStorage, ids: readonly string[]): Promise<boolean[]> =>
     Promise.all(ids.map(async (id) => (await storage.jobs.find(id)) !== null));
 
-  it('loses jobs that are older than their state is kept, and no others', async () => {
+  it('loses exactly the jobs that are older than the retention of their state', async () => {
     const storage = storageWith();
     const ids = [await end(storage, 'done'), await end(storage, 'failed'), await end(storage, 'cancelled')];
     nowMs += 7 * dayMs - 1;
@@ -64,7 +64,7 @@ describe('The history of a memory storage', () => {
     });
   });
 
-  it('is kept for as long as the options say', async () => {
+  it('is kept as long as the options say', async () => {
     const storage = storageWith({ retentionDays: { done: 10, failed: 1 } });
     const ids = [await end(storage, 'done'), await end(storage, 'failed')];
     nowMs += 9 * dayMs;
@@ -72,7 +72,7 @@ describe('The history of a memory storage', () => {
     expect(await there(storage, ids)).to.deep.equal([true, false]);
   });
 
-  it('keeps jobs that have not ended, however old', async () => {
+  it('keeps unfinished jobs regardless of age', async () => {
     const storage = storageWith();
     const { id } = await new JobClient(storage).enqueue(job, {});
     nowMs += 1_000 * dayMs;
@@ -80,7 +80,7 @@ describe('The history of a memory storage', () => {
     expect(await there(storage, [id])).to.deep.equal([true]);
   });
 
-  it('counts the age of a job that was retried from its last end', async () => {
+  it('measures the age of a retried job from its latest end', async () => {
     const storage = storageWith({ maxFinished: 1 });
     const id = await end(storage, 'failed');
     const other = await end(storage, 'failed');
@@ -92,10 +92,10 @@ describe('The history of a memory storage', () => {
     expect(await there(storage, [id, other])).to.deep.equal([true, false]);
   });
 
-  it('refuses a number of days that is none', () => {
+  it('rejects an invalid number of days', () => {
     expect(() => new MemoryStorage({ retentionDays: { failed: 0 } })).to.throw(
       RangeError,
-      'retentionDays.failed is an integer from 1 to 3650, not 0',
+      'retentionDays.failed must be an integer from 1 to 3650, not 0',
     );
   });
 });

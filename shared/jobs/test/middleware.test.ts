@@ -31,7 +31,7 @@ describe('Middleware', () => {
     expect(await storage.jobs.find(one.id)).to.include({ queue });
   });
 
-  it('runs around the jobs of a batch and its follow-up', async () => {
+  it('runs for the jobs and the callback of a batch', async () => {
     const definition = defineJob({ name: 'batched', queue: 'work' });
     const tagged = (request: EnqueueRequest): EnqueueRequest => ({
       ...request,
@@ -53,7 +53,7 @@ describe('Middleware', () => {
     expect(jobs).to.have.length(2);
   });
 
-  it('prevents enqueueing by throwing', async () => {
+  it('can reject a call by throwing', async () => {
     const queue = 'work';
     const veto = async (): Promise<never> => Promise.reject(new RangeError('not today'));
     const client = new JobClient(storage, { middleware: [veto] });
@@ -64,7 +64,7 @@ describe('Middleware', () => {
     expect((await storage.jobs.count({ queue: [queue] })).count).to.equal(0);
   });
 
-  it('runs around handlers, the first outermost, and sees the result', async () => {
+  it('wraps handlers, the first outermost, and sees the result', async () => {
     const queue = 'work';
     const wrapped = defineJob({ name: 'wrapped', queue });
     const seen: unknown[] = [];
@@ -89,7 +89,7 @@ describe('Middleware', () => {
     expect(seen).to.deep.equal(['wrapped', 'inner', 'result']);
   });
 
-  it('carries the traceparent of the enqueuer to the handler', async () => {
+  it('passes the enqueuer’s traceparent to the handler', async () => {
     const queue = 'work';
     const traced = defineJob({ name: 'traced', queue });
     await whileServing(storage, queue, [handleJob(traced, ({ job }) => job.traceparent)], async () => {
@@ -98,7 +98,7 @@ describe('Middleware', () => {
     });
   });
 
-  it('refuses a malformed traceparent', async () => {
+  it('rejects a malformed traceparent', async () => {
     const traced = defineJob({ name: 'traced', queue: 'work' });
     const problem = await new JobClient(storage)
       .enqueue(traced, {}, { traceparent: traceparent.toUpperCase() })

@@ -124,7 +124,7 @@ function expectStorable(outcome: Outcome): void {
   }
 }
 
-describe('Whatever a handler throws', () => {
+describe('An unusual error of a handler', () => {
   it('becomes an outcome that can be stored', () => {
     fc.assert(
       fc.property(thrown, fc.boolean(), (make, cancelled) => {
@@ -135,7 +135,7 @@ describe('Whatever a handler throws', () => {
     );
   });
 
-  it('passes from a thread to the server', () => {
+  it('is passed from a thread to the server', () => {
     fc.assert(
       fc.property(thrown, (make) => {
         const data = structuredClone(toErrorData(make()));
@@ -145,7 +145,7 @@ describe('Whatever a handler throws', () => {
     );
   });
 
-  it('keeps what can be read of it', () => {
+  it('keeps the parts that can be read', () => {
     const error = new TypeError('seen');
     Object.defineProperty(error, 'message', { value: Object.create(null) });
     const { name, message } = toJobError(error);
@@ -154,8 +154,8 @@ describe('Whatever a handler throws', () => {
   });
 });
 
-describe('Whatever a handler says', () => {
-  it('becomes a line and a progress that can be stored', () => {
+describe('An unusual report of a handler', () => {
+  it('becomes a log line or progress that can be stored', () => {
     fc.assert(
       fc.property(member, member, (makeMessage, makeFields) => {
         const [message, fields] = [makeMessage(), makeFields()];
@@ -169,38 +169,38 @@ describe('Whatever a handler says', () => {
   });
 });
 
-describe('A delay that a handler asks for', () => {
+describe('A delay requested by a handler', () => {
   const delays: [string, unknown, number][] = [
     ['Infinity', Infinity, tenYearsMs],
     ['1e300', 1e300, tenYearsMs],
     ['-1', -1, 0],
   ];
   for (const [what, delay, expected] of delays) {
-    it(`is the nearest that can be stored, of ${what}`, () => {
+    it(`is clamped to its bounds if it is ${what}`, () => {
       expect(failureOf(new Error(), { retryDelay: () => delay as number })).to.include({ delayMs: expected });
     });
   }
 
-  it('is the default if what its retryDelay gives is no number', () => {
+  it('falls back to the default if retryDelay does not return a number', () => {
     for (const delay of [Number.NaN, undefined, '5', 5n, {}]) {
       const outcome = failureOf(new Error(), { retryDelay: () => delay as number });
       expect('delayMs' in outcome && outcome.delayMs).to.be.within(900, 1_100);
     }
   });
 
-  it('is refused by SnoozeJob beyond ten years, which fails the attempt', () => {
+  it('is rejected by SnoozeJob beyond ten years, which fails the attempt', () => {
     for (const delay of [1e300, Infinity, Number.NaN, -1, '5' as unknown as number])
       expect(() => new SnoozeJob(delay)).to.throw(RangeError, 'from 0 to 315360000000 (ten years)');
   });
 
-  it('fails the attempt if it was changed to what cannot be stored since', () => {
+  it('fails the attempt if it was changed to an invalid value', () => {
     const snooze = Object.assign(new SnoozeJob(1), { delayMs: 1e300 });
     expect(failureOf(snooze)).to.deep.include({ kind: 'retry' });
   });
 });
 
-describe('Rules for retries', () => {
-  it('are refused if they name something other than classes', () => {
+describe('Retry rules', () => {
+  it('are rejected if they contain anything but classes', () => {
     for (const rule of ['retryOn', 'giveUpOn'] as const)
       expect(() => defineJob({ name: 'work', [rule]: [Error, undefined] })).to.throw(
         TypeError,
@@ -208,7 +208,7 @@ describe('Rules for retries', () => {
       );
   });
 
-  it('apply as far as they can be read, if a definition was put together by hand', () => {
+  it('apply as far as possible if a definition was assembled by hand', () => {
     const definition = { ...defineJob({ name: 'work' }), retryRules: { giveUpOn: [undefined, RangeError] } };
     const handler = handleJob(definition as never, () => null);
     const kindOf = (error: Error): string =>

@@ -4,7 +4,7 @@ import { QueueOrder } from '../src/server/queue-order.js';
 import { jobInState, whileServing } from './support/serving.js';
 
 describe('The order of queues', () => {
-  it('is always that of the list', () => {
+  it('is always the order of a list', () => {
     const order = new QueueOrder(['critical', 'default', 'critical']);
     expect([order.next(), order.next()]).to.deep.equal([
       ['critical', 'default'],
@@ -12,7 +12,7 @@ describe('The order of queues', () => {
     ]);
   });
 
-  it('begins with a queue as often as its weight says', () => {
+  it('starts with a queue in proportion to its weight', () => {
     const order = new QueueOrder({ critical: 6, default: 3, low: 1 });
     const firsts = new Map<string, number>();
     for (let draw = 0; draw < 20_000; draw++) {
@@ -24,22 +24,22 @@ describe('The order of queues', () => {
     expect((firsts.get('low') ?? 0) / 20_000).to.be.closeTo(0.1, 0.025);
   });
 
-  it('names every queue in every draw', () => {
+  it('contains every queue', () => {
     const order = new QueueOrder({ critical: 1_000, low: 1 });
     expect([...order.next()].toSorted()).to.deep.equal(['critical', 'low']);
   });
 
-  it('refuses a weight that is not a whole number from 1 to 1000', () => {
+  it('rejects a weight that is not an integer from 1 to 1000', () => {
     for (const weight of [0, -1, 1.5, 1_001, Number.NaN]) {
       expect(() => new QueueOrder({ low: weight })).to.throw(RangeError, 'The weight of the queue "low"');
     }
   });
 
-  it('refuses no queues', () => {
+  it('rejects an empty list', () => {
     expect(() => new QueueOrder({})).to.throw(RangeError, 'at least one queue');
   });
 
-  it('reaches every weighted queue of a server', async () => {
+  it('lets a server reach every weighted queue', async () => {
     const storage = new MemoryStorage();
     const task = defineJob({ name: 'task' });
     const client = new JobClient(storage);

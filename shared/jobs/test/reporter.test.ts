@@ -46,7 +46,7 @@ describe('The reporter', () => {
 
   const written = (): JobReport[] => storage.taken.flat();
 
-  it('writes progress once a second at most, and the last one at the end', async () => {
+  it('writes progress at most once a second, and the last one at the end', async () => {
     report.progress(1);
     await eventually(() => storage.taken.length === 1);
     for (let percent = 2; percent <= 50; percent++) report.progress(percent);
@@ -71,7 +71,7 @@ describe('The reporter', () => {
     expect(written()[0]?.lines).to.have.length(500);
   });
 
-  it('keeps what an attempt said until a storage that is away takes it', async () => {
+  it('keeps reports until an unreachable storage returns', async () => {
     storage.failure = new StorageUnavailableError('away');
     report.log.info('a line');
     const flushed = reporter.flush(report);
@@ -81,7 +81,7 @@ describe('The reporter', () => {
     expect(written()[0]?.lines.map(({ message }) => message)).to.deep.equal(['a line']);
   });
 
-  it('goes on writing after a write that took longer than what is gathered for the next', async () => {
+  it('continues after a write that takes longer than gathering the next', async () => {
     storage.takesMs = 600; // longer than lines are gathered for
     report.log.info('first');
     await eventually(() => storage.taken.length === 1);
@@ -91,14 +91,14 @@ describe('The reporter', () => {
     await eventually(() => written().flatMap(({ lines }) => lines).length === 3);
   });
 
-  it('gives up what no storage can take, rather than hold up the outcome', async () => {
+  it('drops reports that cannot be stored rather than delay the outcome', async () => {
     storage.failure = new TypeError('not storable');
     report.log.info('a line');
     await reporter.flush(report);
     expect(report.isPending).to.equal(false);
   });
 
-  it('writes no more of an attempt whose claim is lost', async () => {
+  it('writes nothing more for an attempt whose lease was lost', async () => {
     storage.stale = [report.claim];
     report.log.info('a line');
     await reporter.flush(report);
@@ -107,7 +107,7 @@ describe('The reporter', () => {
     expect(storage.taken).to.have.length(1);
   });
 
-  it('goes on with a later attempt of a job whose earlier one is lost', async () => {
+  it('continues with a later attempt of a job whose earlier one was lost', async () => {
     const later = reporter.open({ ...claimOf('one'), attempt: 2 });
     storage.stale = [claimOf('one')];
     report.log.info('lost');
@@ -122,7 +122,7 @@ describe('The reporter', () => {
     ]);
   });
 
-  it('takes nothing from a handler that goes on after its attempt has ended', async () => {
+  it('ignores what a handler reports after its attempt has ended', async () => {
     await reporter.flush(report);
     report.log.info('too late');
     report.progress(100);

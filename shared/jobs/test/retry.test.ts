@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { defineJob } from '../src/index.js';
 import { defaultRetryDelay, worthRetrying } from '../src/job/retry.js';
 
-describe('The default pause before a retry', () => {
+describe('The default delay before a retry', () => {
   for (const attempt of [1, 2, 5, 9]) {
     it(`is ${attempt}⁴ seconds, plus or minus a tenth, after attempt ${attempt}`, () => {
       const seconds = defaultRetryDelay(attempt, new Error('x')) / 1_000;
@@ -11,20 +11,20 @@ describe('The default pause before a retry', () => {
   }
 });
 
-describe('A list of pauses', () => {
-  it('is gone through, and its last entry repeats', () => {
+describe('A list of delays', () => {
+  it('is used in order, and its last entry repeats', () => {
     const { retryDelay } = defineJob({ name: 'listed', retryDelay: [10, 500] });
     expect([1, 2, 3, 9].map((attempt) => retryDelay(attempt, null))).to.deep.equal([10, 500, 500, 500]);
   });
 
   for (const list of [[], [-1], [Number.NaN]]) {
-    it(`cannot be [${list.join(', ')}]`, () => {
+    it(`rejects [${list.join(', ')}]`, () => {
       expect(() => defineJob({ name: 'listed', retryDelay: list })).to.throw(RangeError, 'retryDelay');
     });
   }
 });
 
-describe('An error is worth another attempt', () => {
+describe('An error is retried', () => {
   class NetworkError extends Error {}
   class DnsError extends NetworkError {}
 
@@ -32,15 +32,15 @@ describe('An error is worth another attempt', () => {
     expect(worthRetrying(new Error('x'), {})).to.equal(true);
   });
 
-  it('if retryOn has its class or one that it extends', () => {
+  it('if retryOn includes its class or a superclass', () => {
     expect(worthRetrying(new DnsError('x'), { retryOn: [NetworkError] })).to.equal(true);
   });
 
-  it('not if retryOn has others only', () => {
+  it('not if retryOn includes only other classes', () => {
     expect(worthRetrying(new Error('x'), { retryOn: [NetworkError] })).to.equal(false);
   });
 
-  it('not if giveUpOn has its class, whatever retryOn has', () => {
+  it('not if giveUpOn includes its class, whatever retryOn includes', () => {
     expect(worthRetrying(new DnsError('x'), { retryOn: [NetworkError], giveUpOn: [DnsError] })).to.equal(
       false,
     );

@@ -16,7 +16,7 @@ const claimed = (attempt: number): ClaimedJob => ({
   meta: null,
 });
 
-describe('A server that loses claims', () => {
+describe('A server that loses leases', () => {
   /** What became of one attempt that runs while a claim is dropped. */
   async function endAfterDrop(running: number, dropped: number): Promise<unknown[]> {
     let finish: () => void = () => undefined;
@@ -39,15 +39,15 @@ describe('A server that loses claims', () => {
     return outcomes;
   }
 
-  it('records nothing of the attempt that was lost', async () => {
+  it('stores nothing of the lost attempt', async () => {
     expect(await endAfterDrop(1, 1)).to.deep.equal([]);
   });
 
-  it('goes on with a later attempt of the same job', async () => {
+  it('continues with a later attempt of the same job', async () => {
     expect(await endAfterDrop(2, 1)).to.deep.equal(['done']);
   });
 
-  it('does not take what it claimed under an id that was declared dead meanwhile', async () => {
+  it('releases jobs claimed with an id that has been declared dead', async () => {
     let id: string | null = 'server';
     const taken: ClaimedJob[] = [];
     const store = new MemoryStorage();
@@ -64,7 +64,7 @@ describe('A server that loses claims', () => {
       serverId: () => id,
       held: () => 0,
       take: (jobs) => taken.push(...jobs),
-      giveBack: () => [],
+      takeWaiting: () => [],
       claims: () => [],
     });
     await fetcher.runOnce();

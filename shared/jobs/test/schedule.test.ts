@@ -12,7 +12,7 @@ function times(cron: string, count: number, after: string, timeZone = zone): str
 }
 
 describe('A schedule', () => {
-  it('reads five fields in UTC unless told otherwise', () => {
+  it('reads five fields, in UTC by default', () => {
     expect(nextOccurrences({ cron: '30 2 * * *' }, 1, new Date('2026-01-01T00:00Z'))).to.deep.equal([
       new Date('2026-01-01T02:30Z'),
     ]);
@@ -23,7 +23,7 @@ describe('A schedule', () => {
     expect([first?.getUTCSeconds(), second?.getUTCSeconds()]).to.deep.equal([20, 40]);
   });
 
-  it('has a fixed time in the gap of spring right after the gap', () => {
+  it('moves a fixed time that is skipped in spring to the end of the gap', () => {
     expect(times('30 2 * * *', 3, '2026-03-28T00:00Z')).to.deep.equal([
       '2026-03-28T01:30Z',
       '2026-03-29T01:00Z',
@@ -31,7 +31,7 @@ describe('A schedule', () => {
     ]);
   });
 
-  it('has a fixed time in the repeated hour of autumn the first time only', () => {
+  it('has a fixed time that occurs twice in autumn only the first time', () => {
     expect(times('30 2 * * *', 3, '2026-10-24T00:00Z')).to.deep.equal([
       '2026-10-24T00:30Z',
       '2026-10-25T00:30Z',
@@ -39,18 +39,18 @@ describe('A schedule', () => {
     ]);
   });
 
-  it('does not have that time again when asked between the two', () => {
+  it('does not repeat that time when asked between the two occurrences', () => {
     expect(times('30 2 * * *', 1, '2026-10-25T00:45Z')).to.deep.equal(['2026-10-26T01:30Z']);
   });
 
-  it('takes a list of hours for fixed times', () => {
+  it('treats a list of hours as fixed times', () => {
     expect(times('30 2,14 * * *', 2, '2026-03-28T20:00Z')).to.deep.equal([
       '2026-03-29T01:00Z',
       '2026-03-29T12:30Z',
     ]);
   });
 
-  it('goes on evenly over the gap if it is an interval', () => {
+  it('continues an interval evenly across the gap', () => {
     expect(times('*/15 * * * *', 4, '2026-03-29T00:20Z')).to.deep.equal([
       '2026-03-29T00:30Z',
       '2026-03-29T00:45Z',
@@ -59,7 +59,7 @@ describe('A schedule', () => {
     ]);
   });
 
-  it('goes on evenly through the repeated hour if it is an interval', () => {
+  it('continues an interval evenly through the repeated hour', () => {
     const found = times('*/15 * * * *', 12, '2026-10-24T23:55Z').map((time) => Date.parse(time));
     expect(found.map((time, index) => time - (found[index - 1] ?? time - 900_000))).to.deep.equal(
       Array.from({ length: 12 }, () => 900_000),
@@ -67,7 +67,7 @@ describe('A schedule', () => {
   });
 
   for (const dayZone of ['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'America/Santiago']) {
-    it(`has one time for each day of the year in ${dayZone}, whatever the hour`, () => {
+    it(`has one time per day of the year in ${dayZone}, whatever the hour`, () => {
       const dayOf = new Intl.DateTimeFormat('en-CA', { timeZone: dayZone, dateStyle: 'short' });
       for (const hour of [0, 1, 2, 3]) {
         const start = new Date('2026-01-01T12:00Z');
@@ -80,7 +80,7 @@ describe('A schedule', () => {
     });
   }
 
-  it('finds the same times looking back as looking ahead', () => {
+  it('finds the same times backwards as forwards', () => {
     const field = (least: number, most: number): fc.Arbitrary<string> =>
       fc.oneof(
         fc.constant('*'),
@@ -109,14 +109,14 @@ describe('A schedule', () => {
     ['* * * * * * 2099', 'has 7 fields'],
     ['60 * * * *', 'Invalid value for minute: 60'],
     ['every night at half two', 'is not a cron expression'],
-    ['0 0 30 2 *', 'never comes'],
+    ['0 0 30 2 *', 'matches no date'],
   ] as const) {
-    it(`refuses "${cron}" and says what to write`, () => {
+    it(`rejects "${cron}" and says what to write`, () => {
       expect(() => new Schedule(cron)).to.throw(InvalidScheduleError, hint);
     });
   }
 
-  it('refuses an unknown time zone and says what to write', () => {
+  it('rejects an unknown time zone and says what to write', () => {
     expect(() => new Schedule('* * * * *', 'Mars/Olympus')).to.throw(InvalidScheduleError, 'IANA');
   });
 });

@@ -44,7 +44,7 @@ describe('A job server with listeners', () => {
     expect(events).to.deep.equal(['snoozed', 'retrying', 'failed', 'cancelled', 'done']);
   });
 
-  it('emits the claims that it lost', async () => {
+  it('emits the claims whose leases it lost', async () => {
     const queue = 'work';
     const stuck = defineJob({ name: 'stuck', queue });
     let runs = 0;
@@ -78,7 +78,7 @@ describe('A job server with listeners', () => {
     });
   });
 
-  it('keeps running if a listener, a middleware and the logger throw', async () => {
+  it('keeps running if a listener, middleware and the logger throw', async () => {
     const queue = 'work';
     const plain = defineJob({ name: 'plain', queue, maxAttempts: 1 });
     const broken = (): never => {

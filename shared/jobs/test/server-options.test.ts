@@ -10,19 +10,23 @@ describe('A job server', () => {
 
   const refused: [string, Partial<JobServerOptions>, string][] = [
     ['no queue at all', { queues: [] }, 'at least one queue'],
-    ['a queue with a bad name', { queues: ['a b'] }, 'cannot name a queue'],
-    ['no concurrency', { concurrency: 0 }, 'concurrency is an integer from 1 to 1000, not 0'],
-    ['too short a timeout', { serverTimeoutMs: 100 }, 'serverTimeoutMs is an integer from 5000'],
+    ['a queue with a bad name', { queues: ['a b'] }, 'is not a valid name for a queue'],
+    ['no concurrency', { concurrency: 0 }, 'concurrency must be an integer from 1 to 1000, not 0'],
+    ['too short a timeout', { serverTimeoutMs: 100 }, 'serverTimeoutMs must be an integer from 5000'],
     ['too long a poll interval', { queuePollIntervalMs: 60_001 }, 'queuePollIntervalMs'],
-    ['two handlers of one name', { handlers: [handler, handler] }, 'Two handlers for the job "work"'],
+    [
+      'two handlers of one name',
+      { handlers: [handler, handler] },
+      'There are two handlers for the job "work"',
+    ],
   ];
   for (const [what, options, message] of refused) {
-    it(`cannot be made with ${what}`, () => {
+    it(`rejects ${what}`, () => {
       expect(create(options)).to.throw(RangeError, message);
     });
   }
 
-  describe('as docs/operations.md tells its options', () => {
+  describe('with the options documented in docs/operations.md', () => {
     let options: DocumentedOption[];
     const resolved = (name?: string, value?: number): Record<string, unknown> => ({
       ...resolveServerOptions({
@@ -36,22 +40,22 @@ describe('A job server', () => {
       options = await documentedOptions('Of the server, `new JobServer({ … })`');
     });
 
-    it('has each that is a number', () => {
+    it('has every numeric option', () => {
       const numbers = Object.entries(resolved()).filter(([, value]) => typeof value === 'number');
       expect(options.map(({ name }) => name)).to.have.members(numbers.map(([name]) => name));
     });
 
-    it('has their defaults', () => {
+    it('has the documented defaults', () => {
       const usual = resolved();
       for (const option of options)
         if (option.default !== null) expect(usual[option.name], option.name).to.equal(option.default);
     });
 
-    it('takes the ends of their ranges and refuses what lies beyond', () => {
+    it('accepts the ends of the documented ranges and rejects values beyond', () => {
       for (const { name, least, most } of options) {
         for (const value of [least, most]) expect(resolved(name, value)[name]).to.equal(value);
         for (const value of [least - 1, most + 1])
-          expect(() => resolved(name, value)).to.throw(RangeError, `${name} is an integer from`);
+          expect(() => resolved(name, value)).to.throw(RangeError, `${name} must be an integer from`);
       }
     });
   });

@@ -19,7 +19,7 @@ describe('A job server that receives an operator’s request', () => {
   const find = async (id: string | null): Promise<Server | undefined> =>
     (await storage.servers.list()).find((server) => server.id === id);
 
-  it('finishes its running jobs, releases the rest and claims nothing more once it is quiet', async () => {
+  it('finishes running jobs, releases the others and claims no more when quieted', async () => {
     const queue = 'work';
     const client = new JobClient(storage);
     let finish: () => void = () => undefined;
@@ -42,7 +42,7 @@ describe('A job server that receives an operator’s request', () => {
     await server.stop();
   });
 
-  it('unregisters after its jobs have ended when it is asked to stop', async () => {
+  it('unregisters after its jobs have ended when stopped', async () => {
     const queue = 'work';
     const options = { storage, handlers: [handleJob(work, () => null)], queues: [queue] };
     const server = new JobServer({ ...options, serverTimeoutMs });

@@ -60,13 +60,13 @@ describe('The times of a job server', () => {
     await server.stop();
   });
 
-  it('queuePollIntervalMs = 0: it looks when it is told of a job', async () => {
+  it('queuePollIntervalMs = 0: polls when notified of a job', async () => {
     await start({ queuePollIntervalMs: 0 });
     storage.notify('default');
     expect(storage.claimed).to.have.lengthOf(2);
   });
 
-  it('queuePollIntervalMs above 0: it does not look earlier because it is told of a job', async () => {
+  it('queuePollIntervalMs above 0: does not poll earlier when notified of a job', async () => {
     await start({ queuePollIntervalMs: 60_000 });
     storage.notify('default');
     expect(storage.claimed).to.have.lengthOf(1);
@@ -76,7 +76,7 @@ describe('The times of a job server', () => {
     [0, 200],
     [70, 70],
   ] as const) {
-    it(`queuePollIntervalMs = ${queuePollIntervalMs}: it looks each ${everyMs} ms, told or not`, async () => {
+    it(`queuePollIntervalMs = ${queuePollIntervalMs}: polls every ${everyMs} ms, notified or not`, async () => {
       await start({ queuePollIntervalMs });
       await eventually(() => storage.claimed.length === 3);
       const [, second, third] = storage.claimed;
@@ -84,7 +84,7 @@ describe('The times of a job server', () => {
     });
   }
 
-  it('slidingInvisibilityTimeoutMs: it claims for so long, and renews each fifth of it for as long again', async () => {
+  it('slidingInvisibilityTimeoutMs: is the length of a lease, which is renewed at a fifth of it', async () => {
     await start({ slidingInvisibilityTimeoutMs: 1_000 });
     await new JobClient(storage).enqueue(held, {});
     storage.notify('default');
@@ -95,7 +95,7 @@ describe('The times of a job server', () => {
     expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).to.be.at.least(200 - earlyMs);
   });
 
-  it('serverTimeoutMs: it counts as dead after so long a silence', async () => {
+  it('serverTimeoutMs: is the silence after which the server is declared dead', async () => {
     await start({ serverTimeoutMs: 7_000 });
     expect((await storage.servers.list())[0]?.timeoutMs).to.equal(7_000);
   });

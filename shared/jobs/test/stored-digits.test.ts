@@ -11,34 +11,34 @@ describe('The digits of a stored document', () => {
   const stored =
     '{"n":12345678901234567890,"deep":[{"x":1.50},0.10000000000000000001,1e400],"s":"12345678901234567890"}';
 
-  it('stay when nothing else changes', () => {
+  it('are kept when nothing else changes', () => {
     expect(changed('{"n":12345678901234567890}', (value) => value)).to.equal('{"n":12345678901234567890}');
   });
 
-  it('stay when another member changes, is added or goes, at any depth', () => {
+  it('are kept when another member is changed, added or removed, at any depth', () => {
     expect(changed(stored, ({ n, deep, s }) => ({ t: 1, s: `${String(s)}!`, deep, n }))).to.equal(
       '{"t":1,"s":"12345678901234567890!","deep":[{"x":1.50},0.10000000000000000001,1e400],"n":12345678901234567890}',
     );
   });
 
-  it('give way to another number', () => {
+  it('are replaced by a different number', () => {
     expect(keepStoredDigits('{"n":12345678901234567890}', '{"n":7}')).to.equal('{"n":7}');
     expect(keepStoredDigits('{"n":12345678901234567890}', '{"n":12345678901234567891}')).to.equal(
       '{"n":12345678901234567891}',
     );
   });
 
-  it('give way to what is no number', () => {
+  it('are replaced by a value that is not a number', () => {
     for (const next of ['{"n":null}', '{"n":"1"}', '{"n":{"n":1}}', '{"n":[1]}', '[1]', '1', 'true', '{}'])
       expect(keepStoredDigits('{"n":1}', next)).to.equal(next);
   });
 
-  it('do not depend on names that objects have of themselves, or on quotes and brackets in texts', () => {
+  it('are not affected by the names of inherited members, or by quotes and brackets in strings', () => {
     const odd = '{"__proto__":12345678901234567890,"a\\"]":[12345678901234567890,"}{,:\\\\"],"":0.10}';
     expect(changed(odd, (value) => value)).to.equal(odd);
   });
 
-  it('change the meaning of no document', () => {
+  it('never change the meaning of a document', () => {
     const document = fc.jsonValue({ maxDepth: 4 });
     fc.assert(
       fc.property(document, document, (before, after) => {

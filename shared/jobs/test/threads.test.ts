@@ -66,7 +66,7 @@ describe('A handler in a thread', function () {
   const saidSomething = async (id: string): Promise<void> =>
     eventually(async () => (await storage.reports.countLogs(id)) > 0).then(() => undefined);
 
-  it('runs off the main thread, with arguments and job, and gives its result', async () => {
+  it('runs off the main thread with arguments and job, and returns its result', async () => {
     await start();
     const job = await runOne('tell');
     expect(job.result).to.deep.equal({
@@ -92,7 +92,7 @@ describe('A handler in a thread', function () {
     await untilIn(id, 'cancelled');
   });
 
-  it('has its progress and log kept, all of it by the time that it is done', async () => {
+  it('has its progress and log stored by the time it is done', async () => {
     await start();
     const job = await runOne('count');
     expect(job.progress).to.deep.equal({ percent: 100, message: null });
@@ -101,7 +101,7 @@ describe('A handler in a thread', function () {
     expect(line?.fields?.['err']).to.include({ name: 'RangeError', message: 'none left' });
   });
 
-  it('keeps only so many lines', async () => {
+  it('keeps only the maximum number of log lines', async () => {
     await start({ maxLogLines: 10 });
     const { id } = await runOne('flood');
     const lines = await storage.reports.listLogs(id);
@@ -109,14 +109,14 @@ describe('A handler in a thread', function () {
     expect(lines[10]?.message).to.contain('maxLogLines');
   });
 
-  it('fails with its error, whose stack and cause are the thread’s', async () => {
+  it('fails with its error, including the thread’s stack and the cause', async () => {
     await start();
     const { error } = await runOne('fail', 'scheduled');
     expect(error).to.include({ name: 'RangeError', message: 'no' });
     expect(error?.stack).to.match(/thread-handler[^]*Caused by: [^]*the root of it/);
   });
 
-  it('is not tried again after an error to give up on, although its thread has a class of its own', async () => {
+  it('is not retried after an error in giveUpOn, although threads do not share classes', async () => {
     await start();
     expect((await runOne('hopeless', 'failed', 'scheduled')).state).to.equal('failed');
   });
@@ -131,17 +131,17 @@ describe('A handler in a thread', function () {
     expect((await runOne('cancel', 'cancelled')).error?.message).to.equal('moot');
   });
 
-  it('is told which part of its result cannot be stored', async () => {
+  it('fails with the part of its result that cannot be stored', async () => {
     await start();
     expect((await runOne('date', 'scheduled')).error?.message).to.contain('result.when is a Date');
   });
 
-  it('is refused a transaction, with the reason', async () => {
+  it('cannot use a transaction, and says why', async () => {
     await start();
     expect((await runOne('transaction', 'scheduled')).error?.message).to.contain('connection');
   });
 
-  it('may end its thread without harm to the server', async () => {
+  it('may end its thread without harming the server', async () => {
     await start();
     expect((await runOne('exit', 'scheduled')).state).to.equal('scheduled');
     expect((await runOne('tell')).state).to.equal('done');
@@ -155,21 +155,21 @@ describe('A handler in a thread', function () {
     expect((await untilIn(id, 'cancelled')).error).not.to.equal(null);
   });
 
-  it('sees by its signal that its time is up, although it computes all the time', async () => {
+  it('sees the timeout in its signal while it computes', async () => {
     await start({ timeoutGraceMs: 60_000 });
     const { error } = await untilIn(await enqueue('compute', 500), 'scheduled');
     expect(error?.name).to.equal('JobTimeoutError');
     expect(error?.stack).not.to.contain('Caused by');
   });
 
-  it('is ended with its thread when it goes on after its time and the grace, and the server goes on', async () => {
+  it('is terminated with its thread if it ignores timeout and grace period', async () => {
     await start({ timeoutGraceMs: 50 });
     const { error } = await untilIn(await enqueue('burn', 500), 'scheduled');
     expect(error?.name).to.equal('JobTimeoutError');
     expect((await runOne('tell')).state).to.equal('done');
   });
 
-  it('is ended with its thread when its job is cancelled and it goes on, and its job is cancelled', async () => {
+  it('is terminated with its thread if it ignores a cancellation', async () => {
     await start({ timeoutGraceMs: 50 });
     const id = await enqueue('burn');
     await saidSomething(id);
@@ -177,7 +177,7 @@ describe('A handler in a thread', function () {
     expect((await untilIn(id, 'cancelled')).error?.name).to.equal('JobCancelledError');
   });
 
-  it('that still waits for a thread does not begin once its job is cancelled', async () => {
+  it('never starts if its job is cancelled while it waits for a thread', async () => {
     await start({ timeoutGraceMs: 60_000 });
     const first = await enqueue('compute');
     await saidSomething(first);
@@ -190,7 +190,7 @@ describe('A handler in a thread', function () {
     await untilIn(first, 'cancelled');
   });
 
-  it('that still waits for a thread has its turn when the one before is ended with its thread', async () => {
+  it('gets its turn when the thread before it is terminated', async () => {
     await start({ timeoutGraceMs: 50 });
     const first = await enqueue('burn');
     await saidSomething(first);
@@ -200,7 +200,7 @@ describe('A handler in a thread', function () {
     expect((await untilIn(second, 'done')).attempt).to.equal(1);
   });
 
-  it('may leave something behind that throws, which is logged and does no harm to the server', async () => {
+  it('may leave work behind that throws, which is logged and does not harm the server', async () => {
     const logged: string[] = [];
     const note = (_fields: object, message: string): number => logged.push(message);
     await start({ logger: { debug: note, info: note, warn: note, error: note } });
@@ -208,11 +208,11 @@ describe('A handler in a thread', function () {
     const channel = new BroadcastChannel('left behind');
     channel.postMessage('throw');
     channel.close();
-    await eventually(() => logged.some((message) => message.includes('left behind')));
+    await eventually(() => logged.some((message) => message.includes('left running')));
     expect((await runOne('tell')).state).to.equal('done');
   });
 
-  it('is waited for by a server that stops, and ended when that takes too long', async () => {
+  it('delays a stopping server, up to the time limit', async () => {
     await start({ stopTimeoutMs: 50, timeoutGraceMs: 60_000 });
     const id = await enqueue('burn');
     await saidSomething(id);
@@ -220,7 +220,7 @@ describe('A handler in a thread', function () {
     expect(await storage.jobs.find(id)).to.include({ state: 'enqueued', attempt: 0 });
   });
 
-  it('needs a URL', () => {
+  it('requires a URL', () => {
     expect(() => handleJob(quick, { module: './quick.js' as unknown as URL, thread: true })).to.throw(
       TypeError,
       'import.meta.url',

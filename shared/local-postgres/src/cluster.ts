@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import type { Binaries } from './binaries.js';
 import { dataOwner, launch } from './launch.js';
 
-/** The files of one Postgres below `directory`: its data and the superuser's password. */
+/** The files of a Postgres cluster below `directory`: its data and the superuser's password. */
 export interface Cluster {
   readonly data: string;
   readonly user: string;
@@ -16,8 +16,8 @@ export interface Cluster {
 const user = 'longshore';
 
 /**
- * Opens the cluster in `directory`, and makes it first if there is none. A cluster appears under its name only when it is
- * complete, so an `initdb` that was killed leaves nothing that a later start would trip over.
+ * Opens the cluster in `directory`, creating it if it does not exist. A cluster gets its final name only when it is
+ * complete, so an interrupted `initdb` does not affect later starts.
  */
 export async function openCluster(binaries: Binaries, directory: string): Promise<Cluster> {
   const data = path.join(directory, 'data');
@@ -44,9 +44,9 @@ async function createCluster(
     `--username=${user}`,
     `--pwfile=${files.passwordFile}`,
     '--auth=scram-sha-256',
-    // The password is 24 random bytes: stretching it would only slow down every connection.
+    // Stretching would only slow down connections: the password is 24 random bytes.
     '--set=scram_iterations=1',
-    // The same order of text everywhere, whatever locales the machine has.
+    // The same sort order everywhere, whatever locales the machine has.
     '--encoding=UTF8',
     '--no-locale',
     '--locale-provider=builtin',

@@ -1,14 +1,12 @@
 import { createServer } from 'node:net';
 
-/**
- * A TCP port on 127.0.0.1 that nobody listens on: the preferred one if it is free, otherwise one that the system picks.
- */
+/** Returns a free TCP port on 127.0.0.1: the preferred one if possible, otherwise one picked by the system. */
 export async function freePort(preferred = 0): Promise<number> {
   const port = await listenOnce(preferred);
   return port ?? (await listenOnce(0)) ?? 0;
 }
 
-/** The port that could be bound, or null if it is taken. */
+/** Returns the port, or `null` if it is taken. */
 function listenOnce(port: number): Promise<number | null> {
   return new Promise((resolve) => {
     const server = createServer();

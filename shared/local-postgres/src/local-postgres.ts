@@ -9,17 +9,17 @@ import { launch, type PostgresProcess } from './launch.js';
 import { clearStaleLock } from './lock-file.js';
 
 export interface LocalPostgresOptions {
-  /** Where the data lives; made if missing, kept after `stop`. One Postgres at a time may use it. */
+  /** The data directory; created if missing, kept after `stop`. Only one Postgres at a time may use it. */
   readonly directory: string;
-  /** TCP port on 127.0.0.1. Default: a free one. */
+  /** TCP port on 127.0.0.1; a free one by default. */
   readonly port?: number;
-  /** Name of the database in the URL, created if missing. Default `longshore`. */
+  /** The database in the URL, created if missing; `longshore` by default. */
   readonly database?: string;
-  /** False trades safety in a power cut for speed; meant for tests. Default true. */
+  /** `false` trades safety in a power failure for speed, for tests; `true` by default. */
   readonly durable?: boolean;
-  /** Further settings, as in postgresql.conf. Default none. */
+  /** Additional settings, as in postgresql.conf; none by default. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Called with each line that Postgres logs. Default: nothing. */
+  /** Called with each line that Postgres logs. */
   readonly onLog?: (line: string) => void;
 }
 
@@ -27,13 +27,13 @@ export interface LocalPostgres {
   /** `postgres://…` of the database, as superuser. */
   readonly url: string;
   readonly port: number;
-  /** Settles when the Postgres process has ended, for whatever reason; never rejects. */
+  /** Resolves when the Postgres process has ended, for whatever reason; never rejects. */
   readonly ended: Promise<void>;
-  /** Disconnects everybody and waits until the process is gone. May be called again. */
+  /** Disconnects all clients and waits until the process has ended. May be called more than once. */
   stop(): Promise<void>;
 }
 
-/** How long a stopping Postgres may take for its last checkpoint; what is missing is recovered at the next start. */
+/** How long a stopping Postgres may take for its last checkpoint; the next start recovers what is missing. */
 const stopDeadlineMs = 2_500;
 
 const fastSettings = {
@@ -46,11 +46,11 @@ const fastSettings = {
 };
 
 /**
- * Starts a real Postgres from npm, as root or as anybody, and returns when it accepts connections. It never outlives this
- * process.
+ * Starts a real Postgres from npm, as any user including root, and resolves when it accepts connections. It never
+ * outlives this process.
  *
- * Throws if this platform has no binaries, if a Postgres already runs on the directory, or with the last lines of the log
- * if Postgres does not come up.
+ * @throws if this platform has no binaries, if a Postgres is already running on the directory, or if Postgres does
+ *   not start, with the last lines of its log
  */
 export async function startLocalPostgres(options: LocalPostgresOptions): Promise<LocalPostgres> {
   const directory = path.resolve(options.directory);
@@ -88,7 +88,7 @@ function settingsOf({ durable = true, settings = {} }: LocalPostgresOptions): st
   return Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
-/** Waits for the log line that says so; the cluster's messages are in English because it has no locale. */
+/** Waits for the log line that reports readiness; messages are in English because the cluster has no locale. */
 function untilReady(child: PostgresProcess, onLog: ((line: string) => void) | undefined): Promise<void> {
   const recent: string[] = [];
   return new Promise((resolve, reject) => {

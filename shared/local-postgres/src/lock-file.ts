@@ -3,15 +3,15 @@ import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 
-/** How long a Postgres whose starter was killed may take to shut down. */
+/** How long a Postgres may take to shut down after the process that started it was killed. */
 const shutdownMs = 3_000;
 
 /**
- * Clears the way after a crash: waits for a Postgres that is shutting down, then removes a `postmaster.pid` whose process
- * is gone, or whose number now belongs to another program (frequent in containers), which Postgres itself would refuse to
- * start over.
+ * Cleans up after a crash: waits for a Postgres that is shutting down, then removes a `postmaster.pid` whose process
+ * has ended, or whose process id now belongs to another program (frequent in containers), because Postgres would
+ * refuse to start.
  *
- * Throws if a Postgres goes on running on this data directory.
+ * @throws if a Postgres continues to run on this data directory
  */
 export async function clearStaleLock(data: string): Promise<void> {
   const file = path.join(data, 'postmaster.pid');
@@ -28,7 +28,7 @@ export async function clearStaleLock(data: string): Promise<void> {
   await rm(file, { force: true });
 }
 
-/** The command line of a process; empty if there is no such process. */
+/** Returns the command line of a process; empty if it does not exist. */
 async function commandLine(pid: number): Promise<string> {
   if (process.platform === 'linux') return readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
   const ps = promisify(execFile)('ps', ['-o', 'command=', '-p', String(pid)]);

@@ -1,6 +1,6 @@
 /**
- * `node shared/local-postgres/dist/main.js --directory DIR [--port N] [--database NAME] [--fast]`: a local Postgres as a
- * command. Prints its URL on standard output when it accepts connections; SIGINT or SIGTERM stops it.
+ * `node shared/local-postgres/dist/main.js --directory DIR [--port N] [--database NAME] [--fast]`: runs a local
+ * Postgres. Prints its URL on standard output when it accepts connections; SIGINT or SIGTERM stops it.
  */
 import { parseArgs } from 'node:util';
 import { startLocalPostgres } from './local-postgres.js';

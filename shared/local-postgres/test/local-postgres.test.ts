@@ -43,7 +43,7 @@ describe('startLocalPostgres', function () {
   });
   after(() => rm(directory, { recursive: true, force: true }));
 
-  it('answers on a URL to a Postgres of a supported version', async () => {
+  it('returns the URL of a Postgres of a supported version', async () => {
     const { url } = await start();
     const [row] = await query(url, "select current_setting('server_version_num')::int / 10000 as major");
     expect(row).to.deep.equal({ major: 18 });
@@ -57,19 +57,19 @@ describe('startLocalPostgres', function () {
     expect(await query(second.url, 'select answer from kept')).to.deep.equal([{ answer: 42 }]);
   });
 
-  it('makes the database that it was asked for, once', async () => {
+  it('creates the requested database, once', async () => {
     await (await start({ database: 'a "new" one' })).stop();
     const { url } = await start({ database: 'a "new" one' });
     expect(await query(url, 'select current_database() as name')).to.deep.equal([{ name: 'a "new" one' }]);
   });
 
-  it('listens on the port that it was given', async () => {
+  it('listens on the given port', async () => {
     const port = await freePort();
     const { url } = await start({ port });
     expect(new URL(url).port).to.equal(String(port));
   });
 
-  it('does not let anybody in without the password', async () => {
+  it('rejects connections without the password', async () => {
     const url = new URL((await start()).url);
     url.password = 'guess';
     const error = await query(url.href, 'select 1').catch((refusal: unknown) => refusal);
@@ -86,13 +86,13 @@ describe('startLocalPostgres', function () {
     await disconnected;
   });
 
-  it('starts over a lock file whose process number now belongs to another program', async () => {
+  it('starts despite a lock file whose process id now belongs to another program', async () => {
     await (await start()).stop();
     await writeFile(path.join(directory, 'data', 'postmaster.pid'), `${process.pid}\n${directory}/data\n`);
     expect(await query((await start()).url, 'select 1 as one')).to.have.length(1);
   });
 
-  it('refuses a directory on which a Postgres runs', async () => {
+  it('rejects a directory that a running Postgres uses', async () => {
     await start();
     const error = await startLocalPostgres({ directory }).catch((refusal: unknown) => refusal);
     expect(error)
@@ -101,14 +101,14 @@ describe('startLocalPostgres', function () {
       .that.matches(/already runs on/);
   });
 
-  it('says what Postgres logged when it does not come up', async () => {
+  it('reports what Postgres logged when it does not start', async () => {
     const error = await startLocalPostgres({ directory, settings: { shared_buffers: 'plenty' } }).catch(
       (refusal: unknown) => refusal,
     );
     expect(error).to.be.instanceOf(Error).with.property('message').that.includes('shared_buffers');
   });
 
-  it('recovers after the process that started it was killed, and leaves no Postgres behind', async () => {
+  it('recovers after the process that started it was killed, and leaves no Postgres running', async () => {
     const program = fileURLToPath(new URL('../src/main.ts', import.meta.url));
     const command = spawn(process.execPath, ['--import=tsx', program, '--directory', directory, '--fast'], {
       stdio: ['ignore', 'pipe', 'ignore'],
@@ -128,12 +128,12 @@ describe('startLocalPostgres', function () {
 });
 
 describe('freePort', () => {
-  it('gives the preferred port when it is free', async () => {
+  it('returns the preferred port if it is free', async () => {
     const port = await freePort();
     expect(await freePort(port)).to.equal(port);
   });
 
-  it('gives another port when the preferred one is taken', async () => {
+  it('returns another port if the preferred one is taken', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const address = server.address();

@@ -4,7 +4,7 @@ import type { JobServer, JobStorage } from '@longshore/jobs';
 import type Koa from 'koa';
 import { createMetrics, measureAttempts } from './metrics.js';
 
-/** What the health routes of a service ask for. */
+/** The data of a service's health routes. */
 export interface Health {
   /** Resolves if the service can do its work; rejects with the reason if not. */
   ready(): Promise<void>;
@@ -68,7 +68,7 @@ function shared<Result>(work: () => Promise<Result>, holdMs: number): () => Prom
 async function inTime(check: Promise<void>): Promise<void> {
   const checked = new AbortController();
   const timeout = sleep(readyMs, undefined, { signal: checked.signal, ref: false }).then(() => {
-    throw new Error(`no answer within ${readyMs} ms`);
+    throw new Error(`no response within ${readyMs} ms`);
   });
   try {
     await Promise.race([check, timeout]);

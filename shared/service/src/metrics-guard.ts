@@ -3,11 +3,11 @@ import type Koa from 'koa';
 import { listOf } from './config.js';
 
 /**
- * Refuses a request for `/metrics` that is addressed to a name which this service does not have: a page in a browser that
- * points its own name here (DNS rebinding) could read them. Addresses and `localhost` are always served, for no page can
- * point those elsewhere.
+ * Rejects requests for `/metrics` with a host name that this service does not have, so that a web page cannot read
+ * them by pointing its own name here (DNS rebinding). IP addresses and `localhost` are always accepted, because a
+ * page cannot point those elsewhere.
  *
- * @param allowedHosts further names, comma-separated, without ports
+ * @param allowedHosts additional names, comma-separated, without ports
  */
 export function metricsGuard(allowedHosts = ''): Koa.Middleware {
   const names = new Set(['localhost', ...listOf(allowedHosts).map((name) => name.toLowerCase())]);

@@ -7,7 +7,7 @@ const unfinishedStates = jobStates.filter(
   (state) => !finishedStates.some((finished: JobState) => finished === state),
 );
 
-/** How many queues get series of their own; the shortest ones are added up as `(others)`. */
+/** Maximum number of queues with series of their own; the shorter ones are summed up as `(others)`. */
 const maxQueues = 500;
 
 function unfinishedIn({ counts }: Queue): number {

@@ -6,7 +6,7 @@ import { surviveStrayErrors } from './stray-errors.js';
 export interface RunningService {
   /** Finishes work in progress and releases all resources. */
   stop(): Promise<void>;
-  /** Aborts when the service has ended on its own or at an operator's request; the process then exits. */
+  /** Aborts when the service ends by itself or at an operator’s request; the process then exits. */
   readonly ended?: AbortSignal;
 }
 

@@ -19,7 +19,7 @@ export function testJobHandler(directory: string): JobHandler {
     await sleep(args.waitMs, undefined, { signal });
     const file = path.resolve(directory, `test-${job.id}.txt`);
     await mkdir(path.dirname(file), { recursive: true });
-    // Running the job again writes the same file with the same text.
+    // Idempotent: running the job again writes the same text to the same file.
     await writeFile(file, `Job ${job.id} waited ${args.waitMs} ms outside of the request.\n`);
     return { file, waitedMs: args.waitMs };
   });

@@ -17,7 +17,7 @@ export const serviceVariables = {
 
 const host = String.raw`[\w-]+(\.[\w-]+)*`;
 
-/** Variables of a service that exposes only metrics without credentials. */
+/** Variables of a service whose only unauthenticated route is metrics. */
 export const metricsVariables = {
   /** Host names under which `/metrics` may be requested, besides `localhost` and IP addresses; comma-separated, without ports. */
   HTTP_ALLOWED_HOSTS: Type.Optional(Type.String({ pattern: `^ *${host} *(, *${host} *)*$` })),
@@ -26,7 +26,7 @@ export const metricsVariables = {
 /** Variables of a service that uses the Postgres job storage. */
 export const databaseVariables = {
   DATABASE_URL: Type.String({ pattern: '^postgres(ql)?://' }),
-  /** `transaction`: DATABASE_URL leads to a pooler in transaction mode. */
+  /** `transaction` if DATABASE_URL leads to a pooler in transaction mode. */
   DATABASE_POOLER: Type.Enum(['none', 'transaction'], { default: 'none' }),
   /** Bypasses the pooler, for migrations. */
   DATABASE_DIRECT_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
@@ -78,11 +78,11 @@ export const serverVariables = {
   /** Limits of an attempt's log. */
   WORKER_JOB_LOG_MAX_LINES: Type.Integer({ minimum: 0, maximum: 100_000, default: 1_000 }),
   WORKER_JOB_LOG_MAX_LINE_BYTES: Type.Integer({ minimum: 100, maximum: 65_536, default: 4_096 }),
-  /** Where the jobs of `POST /test`, and the application's, write their files. */
+  /** The directory for files written by jobs of `POST /test` and of the application. */
   WORKER_RESULTS_DIR: Type.String({ default: '.data/results' }),
 };
 
-/** Variables of a service that may stand behind a proxy. */
+/** Variables of a service that may run behind a proxy. */
 export const proxyVariables = {
   /** Number of proxies in front that append to `X-Forwarded-For`. */
   HTTP_TRUSTED_PROXIES: Type.Integer({ minimum: 0, maximum: 10, default: 0 }),

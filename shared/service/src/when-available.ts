@@ -5,8 +5,8 @@ import type { Logger } from './logger.js';
 const pauseMs = 500;
 
 /**
- * Does the work, and repeats it for as long as the storage cannot be reached. A service starts through this: containers start in
- * any order, and a database may restart just then.
+ * Runs a start-up task, and repeats it while the storage cannot be reached: containers start in any order, and a
+ * database may be restarting.
  *
  * @param work may be repeated after it failed halfway
  * @param signal ends the waiting

@@ -38,7 +38,7 @@ describe('The application of a service', () => {
     });
   });
 
-  it('is refused if the module exports none, with what it should export', async () => {
+  it('is rejected if the module exports none, with what it should export', async () => {
     const error = await load('export const something = 1;').catch((thrown: unknown) => thrown);
     expect(error)
       .to.be.instanceOf(ConfigError)
@@ -46,7 +46,7 @@ describe('The application of a service', () => {
       .that.contains('must export "application"');
   });
 
-  it('is refused if there is no such module, by name', async () => {
+  it('is rejected by name if the module does not exist', async () => {
     const error = await loadApplication('@nobody/nothing', inMemory).catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(ConfigError).with.property('message').that.contains('@nobody/nothing');
   });
@@ -59,19 +59,19 @@ describe('The application of a service', () => {
     cron: '0 6 * * *',
   });
 
-  it('is what was defined', () => {
+  it('is returned as defined', () => {
     const given = { name: 'mine', createHandlers: () => [greet] };
     expect(defineApplication(given)).to.equal(given);
   });
 
-  it('is refused with every problem at once', () => {
+  it('is rejected with all of its problems at once', () => {
     const define = () =>
       defineApplication({ name: 'my app', createHandlers: () => [], recurring: [daily, daily] });
     expect(define).to.throw(RangeError, '"my app" is not a valid name for an application');
     expect(define).to.throw(RangeError, 'two recurring jobs have the id "daily"');
   });
 
-  it('is refused with every problem of its handlers at once', () => {
+  it('is rejected with all problems of its handlers at once', () => {
     const assemble = () =>
       assembleApplication(
         { name: 'mine', createHandlers: () => [greet, greet], recurring: [daily] },
@@ -84,7 +84,7 @@ describe('The application of a service', () => {
     );
   });
 
-  it('leaves out its tables, and schedules without a handler, if there is no database', () => {
+  it('leaves out its tables, and recurring jobs without a handler, if there is no database', () => {
     const tables = { migrations: { directory: new URL('file:///'), schema: 'mine' }, resources: [] };
     const given = { name: 'mine', createHandlers: () => [greet], recurring: [daily], tables };
     expect(assembleApplication(given, inMemory)).to.deep.equal({

@@ -10,7 +10,7 @@ describe('The configuration of a service', () => {
   });
   const database = { DATABASE_URL: 'postgres://localhost/longshore' };
 
-  it('turns text into numbers and booleans', () => {
+  it('converts text to numbers and booleans', () => {
     expect(readConfig(schema, { ...database, PORT: '9000', EMBEDDED: 'true' })).to.include({
       PORT: 9000,
       EMBEDDED: true,
@@ -29,18 +29,18 @@ describe('The configuration of a service', () => {
     expect(readConfig(schema, database)).to.be.frozen;
   });
 
-  it('is refused with every problem at once, and without repeating values', () => {
+  it('is rejected with all problems at once, and without repeating values', () => {
     const read = () => readConfig(schema, { PORT: 'eighty', DATABASE_URL: 'mysql://root:hunter2@db' });
     expect(read).to.throw(ConfigError, /PORT must be integer/);
     expect(read).to.throw(ConfigError, /DATABASE_URL must match pattern/);
     expect(read).not.to.throw(ConfigError, /hunter2/);
   });
 
-  it('is refused if something required is not set, by name', () => {
+  it('is rejected by name if something required is not set', () => {
     expect(() => readConfig(schema, {})).to.throw(ConfigError, 'DATABASE_URL is not set');
   });
 
-  it('reads lists separated by commas', () => {
+  it('reads comma-separated lists', () => {
     expect(listOf(' mail, default,,')).to.deep.equal(['mail', 'default']);
   });
 });

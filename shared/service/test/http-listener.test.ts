@@ -41,7 +41,7 @@ describe('An HTTP listener', () => {
     return (await text(socket)).startsWith('HTTP/1.1 200');
   };
 
-  it('answers connections beyond its limit with 503 and Retry-After', async () => {
+  it('responds to connections beyond its limit with 503 and Retry-After', async () => {
     await start({ total: 1, perAddress: 10 });
     const answer = await answerFrom('127.0.0.2');
     expect(answer)

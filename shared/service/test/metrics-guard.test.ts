@@ -37,7 +37,7 @@ describe('The metrics of a service', () => {
     'Worker:80',
     'metrics.internal',
   ])
-    it(`are given to those who ask ${host}`, async () => expect(await status(host)).to.equal(200));
+    it(`are served to the host ${host}`, async () => expect(await status(host)).to.equal(200));
 
   for (const host of [
     'evil.example',
@@ -45,9 +45,9 @@ describe('The metrics of a service', () => {
     'localhost.evil.example',
     '127.0.0.1.evil.example',
   ])
-    it(`are kept from pages that ask ${host}`, async () => expect(await status(host)).to.equal(421));
+    it(`are hidden from the host ${host}`, async () => expect(await status(host)).to.equal(421));
 
-  it('are all that the name of the host decides on', async () => {
+  it('are all that depends on the host name', async () => {
     expect(await status('any.example', '/healthz')).to.equal(200);
   });
 });

@@ -6,15 +6,15 @@ describe('WORKER_QUEUES', () => {
     expect(readQueues('critical, default')).to.deep.equal(['critical', 'default']);
   });
 
-  it('is a table of weights if every queue has one', () => {
+  it('is a map of weights if every queue has one', () => {
     expect(readQueues('critical=6,default=3')).to.deep.equal({ critical: 6, default: 3 });
   });
 
-  it('names nothing if it is empty', () => {
+  it('is empty if it is not set', () => {
     expect(readQueues('')).to.equal(null);
   });
 
-  it('is refused if only some queues have a weight', () => {
+  it('is rejected if only some queues have a weight', () => {
     expect(() => readQueues('critical=6,default')).to.throw(ConfigError, 'every queue a weight');
   });
 });

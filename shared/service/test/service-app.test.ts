@@ -42,7 +42,7 @@ describe('A service that trusts no proxy', () => {
 });
 
 describe('A service that trusts a proxy', () => {
-  it('uses the address that the proxy saw, not what the client claims', async () => {
+  it('uses the address that the proxy reports, not the one that the client claims', async () => {
     const { addresses, warnings } = await seen(1, ['192.0.2.1', '6.6.6.6, 192.0.2.2']);
     expect([addresses, warnings]).to.deep.equal([['192.0.2.1', '192.0.2.2'], []]);
   });

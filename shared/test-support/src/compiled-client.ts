@@ -3,12 +3,12 @@ import openapiTypescript, { astToString } from 'openapi-typescript';
 import ts from 'typescript';
 
 export interface CompiledClient {
-  /** What the compiler finds wrong. */
+  /** The compiler's errors. */
   readonly problems: readonly string[];
   readonly load: () => Promise<Record<string, (client: unknown) => Promise<unknown>>>;
 }
 
-/** Compiles a client against the types that openapi-typescript makes from a document; nothing is written to disk. */
+/** Compiles a client against the types that openapi-typescript generates from a document; writes nothing to disk. */
 export async function compileClient(document: object, source: string): Promise<CompiledClient> {
   const files = new Map([
     [

@@ -1,18 +1,18 @@
 import { readFile } from 'node:fs/promises';
 
-/** What a table of docs/operations.md says of an option that is a number. */
+/** A numeric option as documented in a table of docs/operations.md. */
 export interface DocumentedOption {
   readonly name: string;
-  /** `null` if it is not one number. */
+  /** `null` if it is not a single number. */
   readonly default: number | null;
   readonly least: number;
   readonly most: number;
 }
 
 /**
- * The options with a range in the table that follows a text.
+ * Returns the options with a range from the table after a text.
  *
- * @param before stands before the table, and only there
+ * @param before a text that occurs once, before the table
  */
 export async function documentedOptions(before: string): Promise<DocumentedOption[]> {
   const page = await readFile(new URL('../../../docs/operations.md', import.meta.url), 'utf8');

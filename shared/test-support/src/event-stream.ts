@@ -1,6 +1,6 @@
 import { type IncomingMessage, request } from 'node:http';
 
-/** An event that a server has sent; comments have none of the fields. */
+/** An event from a server; comments have none of the fields. */
 export interface ReceivedEvent {
   readonly event?: string;
   readonly id?: string;
@@ -9,17 +9,17 @@ export interface ReceivedEvent {
   readonly comment?: string;
 }
 
-/** A listener to server-sent events, on a connection of its own. */
+/** A client of server-sent events, on its own connection. */
 export interface EventStreamClient {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
-  /** Blocks as they come, comments included; ends when the server ends the stream or the connection breaks. */
+  /** Events as they arrive, including comments; ends when the server ends the stream or the connection breaks. */
   readonly events: AsyncGenerator<ReceivedEvent, void, undefined>;
-  /** Goes away. */
+  /** Closes the connection. */
   close(): void;
 }
 
-/** Begins to listen; resolves when the server has answered. */
+/** Opens a stream; resolves when the server has responded. */
 export async function listenToEvents(
   url: string,
   headers: Readonly<Record<string, string>> = {},
@@ -48,7 +48,7 @@ async function* blocks(response: IncomingMessage): AsyncGenerator<ReceivedEvent,
       for (const block of ended) yield Object.fromEntries(block.split('\n').map(toField));
     }
   } catch {
-    // The connection broke: what came of an event that is not complete is none.
+    // The connection broke; an incomplete event is dropped.
   }
 }
 

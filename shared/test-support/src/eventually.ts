@@ -1,15 +1,15 @@
 export interface EventuallyOptions {
-  /** When to give up, in milliseconds. Default 20 000: against what hangs, not what is slow. */
+  /** When to give up, in milliseconds; 20 000 by default, to catch what hangs rather than what is slow. */
   readonly deadlineMs?: number;
-  /** Pause between two looks, in milliseconds. Default 10. */
+  /** Pause between two checks, in milliseconds; 10 by default. */
   readonly everyMs?: number;
 }
 
 /**
- * Looks again and again until the condition gives something truthy or stops throwing an assertion, and returns what it
- * gave. Tests wait with this, never by sleeping.
+ * Repeats until the condition returns something truthy or stops throwing, and returns its result. Tests wait with
+ * this, never by sleeping.
  *
- * Throws at the deadline: what the condition threw last, or that it never held.
+ * @throws after the deadline: the condition's last error, or that it never held
  */
 export async function eventually<T>(
   condition: () => T | Promise<T>,
@@ -17,7 +17,9 @@ export async function eventually<T>(
 ): Promise<Exclude<Awaited<T>, false | null | undefined | 0 | ''>> {
   const deadline = performance.now() + deadlineMs;
   for (;;) {
-    let failure: unknown = new Error(`Still not so after ${deadlineMs} ms: ${String(condition)}`);
+    let failure: unknown = new Error(
+      `The condition did not hold within ${deadlineMs} ms: ${String(condition)}`,
+    );
     try {
       const value = await condition();
       if (value) return value as Exclude<Awaited<T>, false | null | undefined | 0 | ''>;

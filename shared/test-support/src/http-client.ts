@@ -4,7 +4,9 @@ import { text } from 'node:stream/consumers';
 
 export interface HttpRequest {
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as it is if a string or bytes; anything else as JSON, with that content type unless `headers` name another. */
+  /**
+   * Strings and bytes are sent unchanged, anything else as JSON, with that content type unless `headers` set another.
+   */
   readonly body?: unknown;
 }
 
@@ -12,20 +14,20 @@ export interface HttpResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** The body read as JSON. Throws a SyntaxError if it is none. */
+  /** Parses the body as JSON. Throws a SyntaxError if it is invalid. */
   json(): unknown;
 }
 
 export interface HttpClient {
-  /** Sends the path byte for byte, so that tests can send bad ones; follows no redirect. */
+  /** Sends the path unchanged, so that tests can send invalid ones; follows no redirects. */
   request(method: string, path: string, request?: HttpRequest): Promise<HttpResponse>;
   get(path: string, request?: HttpRequest): Promise<HttpResponse>;
   post(path: string, body?: unknown, request?: HttpRequest): Promise<HttpResponse>;
-  /** Sends bytes as they are, for requests that are no HTTP; returns all that came back. */
+  /** Sends raw bytes, for requests that are not HTTP; returns the raw response. */
   raw(bytes: string): Promise<string>;
 }
 
-/** An HTTP client for tests. Each request has a connection of its own, so none outlives its test. */
+/** Creates an HTTP client for tests. Each request uses its own connection, so none outlives its test. */
 export function httpClient(baseUrl: string): HttpClient {
   const { hostname, port } = new URL(baseUrl);
   const request = (

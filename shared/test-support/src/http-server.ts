@@ -1,13 +1,13 @@
 import { createServer, type RequestListener } from 'node:http';
 
 export interface TestServer {
-  /** `http://127.0.0.1:port`, without a slash at the end. */
+  /** `http://127.0.0.1:port`, without a trailing slash. */
   readonly url: string;
-  /** Ends open connections too. */
+  /** Also closes open connections. */
   close(): Promise<void>;
 }
 
-/** Serves a request listener (a Koa application's `callback()`, say) on a free port of 127.0.0.1. */
+/** Serves a request listener, such as a Koa application's `callback()`, on a free port of 127.0.0.1. */
 export async function serve(listener: RequestListener): Promise<TestServer> {
   const server = createServer(listener);
   await new Promise<void>((resolve, reject) => {

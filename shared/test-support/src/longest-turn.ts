@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-/** Of the main thread, on Linux: the first number is the time on a processor, in nanoseconds. */
+/** Scheduler statistics of the main thread, on Linux; the first number is its CPU time in nanoseconds. */
 const schedulerStatistics = `/proc/self/task/${process.pid}/schedstat`;
 const isLinux = existsSync(schedulerStatistics);
 
 /**
- * The longest turn of the event loop while the work goes on, in milliseconds on a processor: what keeps other requests
- * waiting. Other load on the machine does not count, nor, on Linux, do other threads of this process.
+ * Measures the longest turn of the event loop during some work, in milliseconds of CPU time: how long other requests
+ * have to wait. Excludes other load on the machine and, on Linux, other threads of this process.
  */
 export async function longestTurn(work: () => Promise<unknown>): Promise<number> {
   let longest = 0;

@@ -3,7 +3,7 @@ interface Waiter {
   readonly wake: () => void;
 }
 
-/** A clock that moves only when a test moves it. */
+/** A clock that only tests move. */
 export class ManualClock {
   #nowMs: number;
   #waiters: Waiter[] = [];
@@ -15,13 +15,13 @@ export class ManualClock {
   /** Milliseconds since 1970, as `Date.now()`. */
   readonly now = (): number => this.#nowMs;
 
-  /** Resolves when the clock has been moved on by that many milliseconds. */
+  /** Resolves when the clock has been moved by this many milliseconds. */
   readonly wait = (ms: number): Promise<void> =>
     new Promise((wake) => {
       this.#waiters.push({ dueMs: this.#nowMs + ms, wake });
     });
 
-  /** Moves the clock on and wakes those who are due, earliest first. */
+  /** Moves the clock and wakes those that are due, earliest first. */
   advance(ms: number): void {
     this.#nowMs += ms;
     const due = this.#waiters.filter(({ dueMs }) => dueMs <= this.#nowMs);

@@ -1,9 +1,9 @@
-/** Members to replace; of members that are objects, only those named. */
+/** Members to replace; in nested objects, only the given ones. */
 export type Overrides<T> = {
   [K in keyof T]?: T[K] extends (...args: never[]) => unknown ? T[K] : Overrides<T[K]>;
 };
 
-/** The object with some members replaced, for tests of what becomes of them. The object itself stays as it is. */
+/** Returns a copy of an object with some members replaced. */
 export function overriding<T extends object>(object: T, overrides: Overrides<T>): T {
   return new Proxy(object, {
     get: (target, name) => {

@@ -4,13 +4,13 @@ import { oas } from '@stoplight/spectral-rulesets';
 
 type RulesetFunction = Rule['then'][number]['function'];
 
-/** Rules that do not hold for one path, each with its reason. */
+/** Rules that do not apply to one path, each with the reason. */
 const waivedAt: Readonly<Record<string, readonly string[]>> = {
-  // Not a response, whose headers the rule means, but the definitions of the headers themselves.
+  // These are definitions of headers, not a response with headers.
   'components/headers': ['owasp:api8:2023-define-cors-origin'],
-  // The id of an API key, which is no secret.
+  // An API key's id is not secret.
   'paths//api-keys/{apiKeyId}': ['owasp:api2:2023-no-credentials-in-url'],
-  // The pages that explain the error codes are for everybody, and take no input but the code.
+  // The error pages are public, and have no input but the code.
   'paths//errors/{code}': [
     'owasp:api2:2023-read-restricted',
     'owasp:api4:2023-rate-limit',
@@ -20,14 +20,14 @@ const waivedAt: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * A rule's function for one document. What many operations refer to stands in all of them once the references are
- * resolved, and the rule on examples compiles its schema in each: three quarters of all the time. Here what is well is
- * looked at once.
+ * Runs a rule's function once per object of a document. With references resolved, shared parts occur in many
+ * operations, and the rule on examples compiles their schemas each time: three quarters of the total time. Valid
+ * parts are therefore checked only once.
  */
 function once(check: RulesetFunction): RulesetFunction {
   const well = new Set<string>();
   return (input, options, context) => {
-    // Of the place, the rule goes by whether it is a request or a response.
+    // The rule depends on whether the location is in a request or a response.
     const [root, ofComponents, , ofOperation] = context.path;
     const asked = JSON.stringify([root, root === 'paths' ? ofOperation : ofComponents, input, options]);
     if (well.has(asked)) return undefined;
@@ -38,9 +38,9 @@ function once(check: RulesetFunction): RulesetFunction {
 }
 
 /**
- * What Spectral's OpenAPI rules and OWASP's find in a document, but for what is waived at single paths.
+ * Returns the findings of Spectral's OpenAPI rules and OWASP's, except those waived.
  *
- * @param waived rules that do not hold for this document, each with its reason
+ * @param waived rules that do not apply to this document, each with the reason
  */
 export async function spectralFindings(
   document: string,

@@ -2,15 +2,15 @@ import pg from 'pg';
 import { eventually } from './eventually.js';
 import { testPostgres } from './test-postgres.js';
 
-/** Brings the empty database at `url` to the state that tests start from, and lets go of every connection. */
+/** Prepares the empty database at `url` as the tests' starting point, and closes every connection. */
 export type Migrate = (url: string) => Promise<unknown>;
 
 export interface TestDatabase {
   readonly name: string;
   readonly url: string;
-  /** Runs one statement on a connection of its own and returns the rows. */
+  /** Runs one statement on its own connection and returns the rows. */
   query<Row extends pg.QueryResultRow>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
-  /** Removes the database. Throws if somebody is still connected: a leaked pool fails the test that leaked it. */
+  /** Drops the database. Throws if a client is still connected, so a leaked pool fails the test that leaked it. */
   drop(): Promise<void>;
 }
 
@@ -22,8 +22,9 @@ const open = new Map<string, string>();
 let created = 0;
 
 /**
- * A database of the caller's own: empty, or a clone of a template that `migrate` prepared once for the whole run. Pass the
- * same function each time. Call `drop` when done; a database that is still there at the end fails the run.
+ * Creates a database for the caller: empty, or a clone of a template that `migrate` prepared once for the whole run,
+ * if the same function is passed each time. Call `drop` when done; a database that still exists at the end fails the
+ * run.
  */
 export async function createTestDatabase(migrate?: Migrate): Promise<TestDatabase> {
   const creator = new Error('created here').stack ?? '';
@@ -42,12 +43,12 @@ export async function createTestDatabase(migrate?: Migrate): Promise<TestDatabas
   return { ...database, query, drop };
 }
 
-/** Where the databases were created that nobody has dropped. */
+/** Returns where the databases were created that have not been dropped. */
 export function undroppedDatabases(): string[] {
   return [...open.values()];
 }
 
-/** Removes the templates. The tests call nothing of this file afterwards. */
+/** Drops the templates. Must be the last call in a run. */
 export async function dropTemplates(): Promise<void> {
   const names = await Promise.all(templates.values());
   templates.clear();

@@ -2,7 +2,7 @@ import { eventually } from '@longshore/test-support';
 import { expect } from 'chai';
 
 describe('eventually', () => {
-  it('returns what the condition gives once it holds', async () => {
+  it('returns the value of the condition once it holds', async () => {
     let looks = 0;
     const look = (): string | null => {
       looks += 1;
@@ -11,7 +11,7 @@ describe('eventually', () => {
     expect(await eventually(look, { everyMs: 1 })).to.equal('there');
   });
 
-  it('looks again when the condition throws', async () => {
+  it('retries when the condition throws', async () => {
     let looks = 0;
     const look = async (): Promise<boolean> => {
       looks += 1;
@@ -22,7 +22,7 @@ describe('eventually', () => {
     expect(looks).to.equal(3);
   });
 
-  it('throws what the condition threw last when the deadline has passed', async () => {
+  it('throws the condition’s last error after the deadline', async () => {
     const look = (): never => {
       throw new Error('not yet');
     };
@@ -30,7 +30,7 @@ describe('eventually', () => {
     expect(error).to.have.property('message', 'not yet');
   });
 
-  it('says what it waited for when the condition never held', async () => {
+  it('reports what it waited for when the condition never held', async () => {
     const error = await eventually(() => false, { deadlineMs: 5, everyMs: 1 }).catch(
       (refusal: unknown) => refusal,
     );

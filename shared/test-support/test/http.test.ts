@@ -28,7 +28,7 @@ describe('httpClient', () => {
     expect(response.json()).to.include({ body: '{"a":1}', type: 'application/json' });
   });
 
-  it('sends text untouched and without a type', async () => {
+  it('sends text unchanged and without a type', async () => {
     const response = await client.post('/', '{"a":');
     expect(response.json()).to.include({ body: '{"a":', type: null });
   });
@@ -38,7 +38,7 @@ describe('httpClient', () => {
     expect([status, headers['x-seen']]).to.deep.equal([202, 'yes']);
   });
 
-  it('returns what answers bytes that are no HTTP', async () => {
+  it('returns the response to bytes that are not HTTP', async () => {
     expect(await client.raw('nonsense\r\n\r\n')).to.match(/^HTTP\/1\.1 400 /);
   });
 });

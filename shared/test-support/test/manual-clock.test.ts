@@ -9,7 +9,7 @@ describe('ManualClock', () => {
     expect([before, clock.now()]).to.deep.equal([1_000, 1_250]);
   });
 
-  it('wakes those who are due, earliest first, and nobody else', async () => {
+  it('wakes only those that are due, earliest first', async () => {
     const clock = new ManualClock();
     const woken: string[] = [];
     const late = clock.wait(20).then(() => woken.push('late'));

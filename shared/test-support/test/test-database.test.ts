@@ -21,18 +21,18 @@ describe('createTestDatabase', () => {
   };
   afterEach(() => Promise.all(databases.splice(0).map((database) => database.drop())));
 
-  it('gives an empty database', async () => {
+  it('returns an empty database', async () => {
     const database = await create();
     expect(await database.query("select from pg_tables where schemaname = 'public'")).to.be.empty;
   });
 
-  it('gives each caller a clone of its own', async () => {
+  it('returns a separate clone to each caller', async () => {
     const [one, other] = [await create(migrate), await create(migrate)];
     await one.query('insert into thing values ($1)', ['mine']);
     expect(await other.query('select name from thing')).to.deep.equal([]);
   });
 
-  it('migrates once however many ask at the same moment', async () => {
+  it('migrates once, however many callers there are', async () => {
     await Promise.all([create(migrate), create(migrate), create(migrate)]);
     expect(migrations).to.equal(1);
   });

@@ -27,11 +27,11 @@ describe('a whole run', function () {
 
   it('fails when a database is never dropped, and says where it was created', async () => {
     const { status, output } = await runMocha('leaves-a-database.ts');
-    expect(output).to.match(/nobody dropped.*leaves-a-database\.ts/s);
+    expect(output).to.match(/were not dropped.*leaves-a-database\.ts/s);
     expect(status).to.be.greaterThan(0);
   });
 
-  it('fails when something keeps it from ending, and says what', async () => {
+  it('fails when something keeps it from ending, and reports what', async () => {
     const { status, output } = await runMocha('never-ends.ts');
     expect(output).to.match(/keeps the tests from ending: .*Timeout/);
     expect(status).to.equal(1);

@@ -2,7 +2,7 @@ import { ConfigError, listOf, proxyVariables } from '@longshore/service';
 import Type, { type Static } from 'typebox';
 
 const host = String.raw`([\w-]+(\.[\w-]+)*|\[[\da-fA-F:.]+\])`;
-/** As browsers send it: lower case, without a path, and without the port that the scheme assumes. */
+/** An origin as browsers send it: lower case, without a path, and without the scheme's default port. */
 const origin = String.raw`https?://([a-z\d_-]+(\.[a-z\d_-]+)*|\[[\da-f:.]+\])(:\d{1,5})?`;
 
 function listOfOnes(one: string): string {
@@ -13,23 +13,25 @@ function listOfOnes(one: string): string {
 export const accessVariables = {
   /** Accepted credentials. By default, production requires API keys and other modes require none. */
   API_AUTH: Type.Optional(Type.String({ pattern: '^(none|keys|jwt|keys, *jwt|jwt, *keys)$' })),
-  /** A key with every scope: the text that its bearer sends, or `sha256:` and the hash of it in hex. */
+  /** A key with every scope: the text that its bearer sends, or `sha256:` followed by its hash in hex. */
   API_ADMIN_KEY: Type.Optional(Type.String({ minLength: 32, maxLength: 500, pattern: '^\\S+$' })),
   API_JWT_ISSUER: Type.Optional(Type.String()),
   API_JWT_AUDIENCE: Type.Optional(Type.String()),
   API_JWT_JWKS_URL: Type.Optional(Type.String({ pattern: '^https?://' })),
-  /** What the header `typ` of a token must be, e.g. `at+jwt` (RFC 9068); any unless set. */
+  /** The required `typ` header of a token, e.g. `at+jwt` (RFC 9068); any by default. */
   API_JWT_TYP: Type.Optional(Type.String({ pattern: '^[\\w!#$&^.+/-]{1,100}$' })),
-  /** What scopes of tokens begin with here, e.g. `longshore:`; words without it mean nothing then. */
+  /** The prefix of this API's scopes in tokens, e.g. `longshore:`; scopes without it are ignored. */
   API_JWT_SCOPE_PREFIX: Type.String({ pattern: '^[\\x21\\x23-\\x5b\\x5d-\\x7e]{0,200}$', default: '' }),
   API_JWT_CLOCK_TOLERANCE_S: Type.Integer({ minimum: 0, maximum: 300, default: 5 }),
-  /** Requests per second that each caller may send in the long run; 0 for no limit. */
+  /** Requests per second that each caller may send on average; 0 for no limit. */
   API_RATE_LIMIT_PER_SECOND: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
   /** Requests that a caller may send at once after a pause. */
   API_RATE_LIMIT_BURST: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000_000 })),
-  /** Names that the api answers to, besides loopback ones and that of API_BASE_URL, comma-separated and without ports. */
+  /**
+   * Host names that the api accepts besides loopback names and that of API_BASE_URL, comma-separated, without ports.
+   */
   HTTP_ALLOWED_HOSTS: Type.Optional(Type.String({ pattern: `^${listOfOnes(host)}$` })),
-  /** Origins whose pages may call from a browser, comma-separated: `https://app.example.com`. */
+  /** Origins whose pages may call the api from a browser, comma-separated: `https://app.example.com`. */
   API_CORS_ORIGINS: Type.Optional(Type.String({ pattern: `^${listOfOnes(origin)}$` })),
   ...proxyVariables,
 };
@@ -40,13 +42,13 @@ export type AccessConfig = Static<typeof variables> & { readonly NODE_ENV: strin
 
 export type CredentialKind = 'keys' | 'jwt';
 
-/** The kinds of credentials that are accepted; none: the API is open to all. */
+/** Returns the accepted kinds of credentials; if there are none, the API is open to everybody. */
 export function acceptedKinds({ API_AUTH, NODE_ENV }: AccessConfig): ReadonlySet<CredentialKind> {
   const given = API_AUTH ?? (NODE_ENV === 'production' ? 'keys' : 'none');
   return new Set(listOf(given).filter((kind) => kind === 'keys' || kind === 'jwt'));
 }
 
-/** @throws {ConfigError} if variables contradict each other, or some are missing */
+/** @throws {ConfigError} if variables contradict each other or are missing */
 export function checkAccess(config: AccessConfig): void {
   const kinds = acceptedKinds(config);
   if (config.API_ADMIN_KEY !== undefined && !kinds.has('keys'))
@@ -61,7 +63,7 @@ export function checkAccess(config: AccessConfig): void {
     throw new ConfigError(`API_AUTH accepts JWTs, but ${missing.join(', ')} is not set`);
   if (config.API_JWT_JWKS_URL !== undefined && !URL.canParse(config.API_JWT_JWKS_URL))
     throw new ConfigError(
-      'API_JWT_JWKS_URL is no URL: give the address of the key set, such as https://…/jwks.json',
+      'API_JWT_JWKS_URL is not a URL: use the address of the key set, such as https://…/jwks.json',
     );
   if (config.NODE_ENV === 'production' && config.API_JWT_JWKS_URL?.startsWith('http://'))
     throw new ConfigError(

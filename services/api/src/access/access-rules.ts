@@ -3,7 +3,7 @@ import type { RowScopes, ScopeOf } from '@longshore/resources';
 import { apiKeys } from './api-keys-resource.js';
 import type { Scope } from './api-key.js';
 
-/** What each scope allows. None includes another, but `admin` all. */
+/** What each scope permits. `admin` includes all others; no other scope includes another. */
 export const scopeMeanings: Readonly<Record<Scope, string>> = {
   read: 'GET on everything but API keys',
   write:
@@ -13,13 +13,13 @@ export const scopeMeanings: Readonly<Record<Scope, string>> = {
   admin: 'everything, API keys too; sees the stack trace of a 500',
 };
 
-/** The platform's resources whose single items are the callers' own work. */
+/** The platform's resources whose items belong to the callers. */
 const work = new Set(['jobs', 'batches', 'recurring-jobs']);
 
 /**
- * Which scope a call needs.
+ * Returns the rules for which scope a call requires.
  *
- * @param platform the names of the platform's resources at the top; all others are the application's
+ * @param platform the names of the platform's top-level resources; all others are the application's
  */
 export function scopeRules(platform: ReadonlySet<string>): ScopeOf {
   return ({ root, resource, method, kind }): Scope => {
@@ -31,7 +31,7 @@ export function scopeRules(platform: ReadonlySet<string>): ScopeOf {
   };
 }
 
-/** The rows that a key restricted to queues may see. */
+/** Returns the rows that are visible to a key restricted to queues. */
 export function queueRowScopes(definitions: readonly JobDefinition[]): RowScopes {
   const queues = new Map(definitions.map(({ name, queue }) => [name, queue]));
   const defaultOf = ({ name }: { readonly name?: unknown }): string | undefined => queues.get(String(name));

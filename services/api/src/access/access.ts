@@ -18,24 +18,24 @@ import { KeyRing } from './key-ring.js';
 import { memoryApiKeyStore } from './memory-api-key-store.js';
 import { tableApiKeyStore } from './table-api-key-store.js';
 
-/** Who may call, and how often. */
+/** Who may call the api, and how often. */
 export interface Access extends AccessControl {
-  /** How the document describes the credentials. */
+  /** The credentials as described in the OpenAPI document. */
   readonly securitySchemes: SecuritySchemes;
-  /** Served beside the others: the API keys, if any are accepted. */
+  /** Additional resources: the API keys, if they are accepted. */
   readonly resources: readonly Resource[];
 }
 
-/** Requests that a caller with credentials may send in a second, unless configured; without, any number. */
+/** Default request rate per second of a caller with credentials; without credentials it is unlimited. */
 const usualPerSecond = 1_000;
 
 /** The table of API keys. */
 export const apiKeyTable = 'longshore_api.api_key';
 
 /**
- * Access as the environment describes it; the log says if the API is open.
+ * Configures access from the environment; logs a warning if the API is open.
  *
- * @param clock by which API keys expire: that of the storage, in which their times are kept
+ * @param clock the storage's clock, which decides when API keys expire
  */
 export function createAccess(
   config: AccessConfig,
@@ -54,11 +54,11 @@ export function createAccess(
     );
     return { authenticate: undefined, rateLimit, securitySchemes: {}, resources: [] };
   }
-  logger.info({ credentials: [...kinds] }, 'the API asks for credentials');
+  logger.info({ credentials: [...kinds] }, 'the API requires credentials');
   const store = database === null ? memoryApiKeyStore() : tableApiKeyStore(database.pool, apiKeyTable);
   const ring = new KeyRing(store, {
     now: () => clock.now(),
-    onError: (error) => logger.warn({ err: error }, 'the last use of an API key could not be noted'),
+    onError: (error) => logger.warn({ err: error }, 'the last use of an API key could not be recorded'),
   });
   return {
     authenticate: authenticateWith({

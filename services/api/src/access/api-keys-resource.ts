@@ -8,7 +8,7 @@ import type { KeyRing } from './key-ring.js';
 export const apiKeys = 'api-keys';
 
 const nullable = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
-/** Null where nothing is given, and where a patch removes it. */
+/** Makes a schema nullable: `null` when absent, and to remove the value in a patch. */
 const nullUnlessGiven = <Schema extends Type.TSchema>(schema: Schema) =>
   Type.Union([schema, Type.Null()], { default: null });
 const Time = Type.String({ format: 'date-time' });
@@ -53,7 +53,7 @@ const NewApiKey = Type.Object({
   expiresAt: Type.Optional(ExpiresAt),
 });
 
-/** Logs changes to keys, with who made them. */
+/** A change to a key, for the log. */
 export interface ApiKeyEvent {
   readonly action: 'made' | 'changed' | 'revoked';
   readonly id: string;
@@ -62,12 +62,12 @@ export interface ApiKeyEvent {
 
 export interface ApiKeysParts {
   readonly store: ApiKeyStore;
-  /** Is told to look a key up again. */
+  /** The cache that must forget changed keys. */
   readonly ring: KeyRing;
   readonly onChange: (event: ApiKeyEvent) => void;
 }
 
-/** `/api-keys`: who may call. A key that is deleted is revoked. */
+/** `/api-keys`: manages API keys. Deleting a key revokes it. */
 export function apiKeysResource({ store, ring, onChange }: ApiKeysParts): Resource {
   const changed = (action: ApiKeyEvent['action'], id: string, { principal }: CallContext): void => {
     ring.forget(id);

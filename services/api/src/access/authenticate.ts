@@ -3,13 +3,13 @@ import { apiKeyId } from './api-key.js';
 
 /** The accepted kinds of credentials; an omitted kind is rejected. */
 export interface CredentialKinds {
-  /** Knows the bearer of the key that the environment names; undefined if it is another. */
+  /** Returns the admin if the token is the configured admin key, otherwise `undefined`. */
   readonly adminKey?: (token: string) => Principal | undefined;
   readonly apiKey?: (token: string) => Promise<Principal>;
   readonly jsonWebToken?: (token: string) => Promise<Principal>;
 }
 
-/** Tells who calls from `Authorization: Bearer …` or `X-Api-Key`. */
+/** Authenticates callers by `Authorization: Bearer …` or `X-Api-Key`. */
 export function authenticateWith(kinds: CredentialKinds): Authenticate {
   return async (request) => {
     const token = tokenOf(request);
@@ -18,7 +18,7 @@ export function authenticateWith(kinds: CredentialKinds): Authenticate {
     if (admin !== undefined) return admin;
     if (kinds.apiKey !== undefined && apiKeyId(token) !== undefined) return kinds.apiKey(token);
     if (kinds.jsonWebToken !== undefined && token.split('.').length === 3) return kinds.jsonWebToken(token);
-    throw unauthorized('The credentials are of no kind that is accepted here');
+    throw unauthorized('This kind of credentials is not accepted');
   };
 }
 
@@ -27,6 +27,6 @@ function tokenOf({ headers }: ApiRequest): string | undefined {
   if (authorization === undefined) return apiKey;
   if (apiKey !== undefined) throw unauthorized('Send Authorization or X-Api-Key, not both');
   const token = /^Bearer +(\S+)$/i.exec(authorization)?.[1];
-  if (token === undefined) throw unauthorized('Authorization must be Bearer and a token');
+  if (token === undefined) throw unauthorized('Authorization must be "Bearer" followed by a token');
   return token;
 }

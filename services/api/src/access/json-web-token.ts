@@ -5,39 +5,45 @@ import { scopes } from './api-key.js';
 export interface TokenIssuer {
   readonly issuer: string;
   readonly audience: string;
-  /** Where its public keys are; read when the first token comes, kept for ten minutes, and read again for an unknown key. */
+  /**
+   * The address of the issuer's public keys. Read when the first token arrives, cached for ten minutes, and read
+   * again for an unknown key.
+   */
   readonly jwksUrl: string;
   readonly clockToleranceSeconds: number;
-  /** What the header `typ` must be, `application/` left out or not; any unless given. */
+  /** The required `typ` header, with or without `application/`; any if absent. */
   readonly typ?: string;
-  /** What a scope begins with in tokens, and not here; '' for nothing. */
+  /** The prefix of this API's scopes in tokens; may be empty. */
   readonly scopePrefix: string;
 }
 
-/** Signatures by a private key: with a shared secret, whoever can check a token could make one. */
+/** Only asymmetric signatures: with a shared secret, every verifier could also issue tokens. */
 const algorithms = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ');
 
-/** As OpenID Connect has it. A longer one is not cut, for two people may have the beginning in common. */
+/**
+ * The maximum according to OpenID Connect. Longer subjects are rejected rather than cut, because two could have the
+ * same beginning.
+ */
 const longestSubject = 255;
 
-/** What is wrong with the token itself; anything else is wrong with the issuer's keys, or with us. */
+/** The messages for invalid tokens. Any other error concerns the issuer's keys or this service. */
 const refusals: Readonly<Record<string, string>> = {
   [errors.JWTExpired.code]: 'The token has expired',
-  [errors.JWTInvalid.code]: 'The token is no JWT',
-  [errors.JWSInvalid.code]: 'The token is no JWT',
-  [errors.JWSSignatureVerificationFailed.code]: 'The signature of the token is wrong',
-  [errors.JWKSNoMatchingKey.code]: 'The token is signed by no key of the issuer',
-  [errors.JWKSMultipleMatchingKeys.code]: 'The token does not tell which key of the issuer signed it',
-  [errors.JOSEAlgNotAllowed.code]: 'The token is signed in a way that is not accepted',
-  [errors.JOSENotSupported.code]: 'The token is signed in a way that is not accepted',
+  [errors.JWTInvalid.code]: 'The token is not a JWT',
+  [errors.JWSInvalid.code]: 'The token is not a JWT',
+  [errors.JWSSignatureVerificationFailed.code]: 'The signature of the token is invalid',
+  [errors.JWKSNoMatchingKey.code]: 'The token is not signed with a key of the issuer',
+  [errors.JWKSMultipleMatchingKeys.code]: 'The token does not say which of the issuer's keys signed it',
+  [errors.JOSEAlgNotAllowed.code]: 'The token's signature algorithm is not accepted',
+  [errors.JOSENotSupported.code]: 'The token's signature algorithm is not accepted',
 };
 
 /**
- * Knows bearers by the JSON Web Tokens of one issuer (RFC 7519, RFC 8725). Scopes are those of the claim `scope`; words that
- * mean nothing here are ignored.
+ * Creates a verifier for JSON Web Tokens of one issuer (RFC 7519, RFC 8725). Scopes come from the claim `scope`;
+ * unknown words are ignored.
  *
- * @param onUnreachable gets why the issuer's keys could not be read
- * @returns a function that throws 40101 for a token that does not hold, and 50302 if the issuer's keys cannot be read
+ * @param onUnreachable called with the reason if the issuer's keys cannot be read
+ * @returns a function that throws 40101 for an invalid token, and 50302 if the issuer's keys cannot be read
  */
 export function tokenVerifier(
   { issuer, audience, jwksUrl, clockToleranceSeconds, typ, scopePrefix }: TokenIssuer,
@@ -52,7 +58,7 @@ export function tokenVerifier(
       const { payload } = await jwtVerify(token, keys, { ...checked, ...(typ !== undefined && { typ }) });
       const { sub = '', scope } = payload;
       if (sub.length > longestSubject)
-        throw unauthorized(`The claim sub of the token has more than ${longestSubject} characters`);
+        throw unauthorized(`The token's sub claim has more than ${longestSubject} characters`);
       const held = typeof scope === 'string' ? scope.split(' ') : [];
       return {
         name: `subject ${sub}`,

@@ -2,10 +2,10 @@ import { type Principal, unauthorized } from '@longshore/resources';
 import { type ApiKey, apiKeyId, isHashOf } from './api-key.js';
 import type { ApiKeyStore } from './api-key-store.js';
 
-/** How long a key that was changed or revoked by another process stays valid here, in milliseconds. */
+/** How long a key that another process changed or revoked remains valid here, in milliseconds. */
 const cachedMs = 5_000;
 
-/** Maximum number of cached look-ups. */
+/** Maximum number of cached lookups. */
 const remembered = 10_000;
 
 /** Minimum time between writes of a key's last use, in milliseconds. */
@@ -23,7 +23,7 @@ interface Lookup {
   readonly at: number;
 }
 
-/** Knows bearers by their keys. Looks each key up once in five seconds, and ids that no key has too. */
+/** Authenticates callers by API key. Caches lookups for five seconds, including those of unknown ids. */
 export class KeyRing {
   readonly #store: ApiKeyStore;
   readonly #now: () => number;
@@ -37,7 +37,7 @@ export class KeyRing {
     this.#onError = onError;
   }
 
-  /** @throws {ApiError} 40101 for what is no key, an unknown or revoked one, or an expired one */
+  /** @throws {ApiError} 40101 if the token is not an API key, or the key is unknown, revoked or expired */
   async principalOf(token: string): Promise<Principal> {
     const id = apiKeyId(token);
     const key = id === undefined ? undefined : await this.#find(id);
@@ -59,7 +59,7 @@ export class KeyRing {
     const known = this.#lookups.get(id);
     if (known !== undefined && this.#now() - known.at < cachedMs) return known.key;
     const lookup = { key: this.#store.find(id), at: this.#now() };
-    this.#lookups.delete(id); // and set again: the first of the map is the oldest
+    this.#lookups.delete(id); // inserted again below, so that the map stays in order of age
     this.#lookups.set(id, lookup);
     const [oldest] = this.#lookups.keys();
     if (this.#lookups.size > remembered && oldest !== undefined) this.#lookups.delete(oldest);

@@ -5,7 +5,7 @@ import { listOf } from '@longshore/service';
 import type { Context } from 'koa';
 import { type AccessConfig, acceptedKinds } from './access-config.js';
 
-/** What the guard needs to know of where the api is found. */
+/** The configuration that the guard needs. */
 export interface GuardConfig extends AccessConfig {
   readonly API_BASE_URL?: string;
   readonly API_PATH_PREFIX: string;
@@ -14,13 +14,13 @@ export interface GuardConfig extends AccessConfig {
 const reading = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Refuses requests that a browser was led to send, whoever is signed in where. The answers to probes are left open:
- * they hold nothing, and an orchestrator calls by whatever name it has.
+ * Rejects requests that a browser may have been tricked into sending. Probes are exempt: their responses contain
+ * nothing sensitive, and orchestrators use any host name.
  *
- * - 42101: addressed to a host that is not served here, as by DNS rebinding. Checked while the api asks for no
- *   credentials, and wherever `HTTP_ALLOWED_HOSTS` is set.
- * - 40301: not straight from this machine, while nothing says who may call.
- * - 40302: a change that a page of another site sends (cross-site request forgery).
+ * - 42101: the host is not served here, as in DNS rebinding. Checked if the api requires no credentials, or if
+ *   `HTTP_ALLOWED_HOSTS` is set.
+ * - 40301: the request does not come directly from this machine, and access is not configured.
+ * - 40302: the request would make a change, and comes from a page of another site (cross-site request forgery).
  */
 export function requestGuard(config: GuardConfig): RequestGuard {
   const { API_AUTH, API_BASE_URL, API_PATH_PREFIX, HTTP_ALLOWED_HOSTS, API_CORS_ORIGINS } = config;
@@ -49,12 +49,12 @@ export function requestGuard(config: GuardConfig): RequestGuard {
   };
 }
 
-/** A `Host` header without its port; '' if there is none. */
+/** Returns a `Host` header without its port; '' if there is none. */
 function nameIn(host = ''): string {
   return host.replace(/:\d*$/, '');
 }
 
-/** No page can point an address of its own elsewhere, as it can a name. */
+/** Unlike a name, an IP address cannot be pointed elsewhere by an attacker. */
 function isAddress(host: string | undefined): boolean {
   return isIP(nameIn(host).replace(/^\[(.*)\]$/, '$1')) !== 0;
 }

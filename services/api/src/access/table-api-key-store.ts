@@ -17,9 +17,9 @@ interface Row {
 const columns = 'id, hash, name, scopes, queues, expires_at, created_at, created_by, last_used_at';
 
 /**
- * Keys in Postgres, shared by all processes.
+ * Creates a store of API keys in Postgres, shared by all processes.
  *
- * @param table with its schema; made by a migration
+ * @param table the table with its schema; created by a migration
  */
 export function tableApiKeyStore(database: Database, table: string): ApiKeyStore {
   const find = async (on: Queryable, id: string, lock: '' | 'for update'): Promise<ApiKey | undefined> => {

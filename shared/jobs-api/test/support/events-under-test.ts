@@ -33,7 +33,7 @@ export async function serveEvents(): Promise<EventsUnderTest> {
         reads++;
         return storage.feed.read(request);
       },
-      saidBy: (id, since) => storage.feed.saidBy(id, since),
+      reportsOf: (id, since) => storage.feed.reportsOf(id, since),
     },
     jobs: storage.jobs,
   };

@@ -1,5 +1,5 @@
 import type { Job, RecurringJob } from '@longshore/jobs';
-import { mostSetAside } from '@longshore/jobs/storage';
+import { maxSetAside } from '@longshore/jobs/storage';
 import { recently } from './recent-failures.js';
 import { lateAmong, withoutReason } from './late-recurring.js';
 import { stalledQuery } from './stalled-leases.js';
@@ -28,7 +28,7 @@ export async function readSituation(
       reader.servers.listLost(),
       reader.statistics.throughput(recently),
       reader.recurring.list(),
-      reader.setAside.list({ limit: mostSetAside }),
+      reader.setAside.list({ limit: maxSetAside }),
       readClockAhead(context),
     ]);
   const total = totalOf(ended);

@@ -2,8 +2,8 @@ import {
   checkQueueLimits,
   type ClaimRequest,
   maxTokens,
-  QueueAlarms,
   type QueueLimits,
+  QueuePollTimers,
   type QueueSettings,
 } from '@longshore/jobs/storage';
 import type { Database } from '../connection/database.js';
@@ -24,7 +24,7 @@ export class LimitedQueues {
   readonly #database: Database;
   readonly #queues: QueueIdCache;
   readonly #notifier: Notifier;
-  readonly #alarms: QueueAlarms;
+  readonly #alarms: QueuePollTimers;
   readonly #limited = new Set<string>();
   readonly #full = new Set<string>();
 
@@ -32,7 +32,7 @@ export class LimitedQueues {
     this.#database = database;
     this.#queues = queues;
     this.#notifier = notifier;
-    this.#alarms = new QueueAlarms((queue) => notifier.notifyLocally(queue));
+    this.#alarms = new QueuePollTimers((queue) => notifier.notifyLocally(queue));
   }
 
   /** Sets or removes limits if the queue still has the settings in `seen`. Returns whether it did. */

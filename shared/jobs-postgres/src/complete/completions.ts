@@ -6,7 +6,7 @@ import {
   type JsonText,
   type Outcome,
   toJobError,
-  type WorkWithin,
+  type TransactionWork,
 } from '@longshore/jobs/storage';
 import { claimArrays, type TouchedRow, without } from '../claim/claim-arrays.js';
 import { type Database, isOfData } from '../connection/database.js';
@@ -77,7 +77,7 @@ export class PostgresCompletions {
     return this.#notYetFinished(stale.flat());
   }
 
-  async completeWithin(claim: Claim, work: WorkWithin, signal?: AbortSignal): Promise<void> {
+  async completeInTransaction(claim: Claim, work: TransactionWork, signal?: AbortSignal): Promise<void> {
     const queueId = await this.#queues.idOf(claim.queue);
     // Not repeated: the handler's work may have effects that cannot be rolled back. A transaction that loses is left to
     // another attempt.

@@ -7,7 +7,7 @@ export interface PostgresOptions {
   url: string;
   /**
    * Maximum number of connections for writes and servers; 1 to 500, 10 by default. In addition there are `readPoolSize`
-   * connections for reads, two for searches, two for the event feed, two for looking up queues, one for notifications and one
+   * connections for reads, two for searches, two for the event feed, four for looking up queues and single jobs, one for notifications and one
    * for each server's heartbeat.
    */
   poolSize?: number;
@@ -120,5 +120,5 @@ export function mostQueues({ maxQueues = 10_000 }: PostgresOptions): number {
 
 function bounded(name: string, value: number, least: number, most: number): number {
   if (Number.isInteger(value) && value >= least && value <= most) return value;
-  throw new RangeError(`${name} is an integer from ${least} to ${most}, not ${value}`);
+  throw new RangeError(`${name} must be an integer from ${least} to ${most}, not ${value}`);
 }

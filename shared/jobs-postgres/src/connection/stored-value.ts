@@ -1,5 +1,5 @@
 import type { JobError } from '@longshore/jobs';
-import { isTime, nearest, type Progress, timeBounds } from '@longshore/jobs/storage';
+import { clamp, isTime, type Progress, timeBounds } from '@longshore/jobs/storage';
 import pg from 'pg';
 
 /** The nearest valid time in place of a stored time that no job can have, so that every reader can show it. */
@@ -40,7 +40,7 @@ export function readTime(value: unknown): Date {
 function bounded(value: unknown): Date {
   const ms = value instanceof Date ? value.getTime() : typeof value === 'number' ? value : Number.NaN;
   if (isTime(ms)) return value instanceof Date ? value : new Date(ms);
-  return new UnreadableTime(Number.isNaN(ms) ? timeBounds.most : nearest(ms, timeBounds));
+  return new UnreadableTime(Number.isNaN(ms) ? timeBounds.most : clamp(ms, timeBounds));
 }
 
 /** Reads a stored error; a value of another shape becomes an `UnreadableError` with its JSON. */
@@ -63,7 +63,7 @@ export function readProgress(value: unknown): Progress | null {
   if (!isObject(value) || typeof value['percent'] !== 'number') return null;
   const { percent, message } = value;
   return {
-    percent: nearest(percent, { least: 0, most: 100 }),
+    percent: clamp(percent, { least: 0, most: 100 }),
     message: typeof message === 'string' ? message : null,
   };
 }

@@ -1,4 +1,4 @@
-import { bounds, mostCountedAttempts } from '@longshore/jobs/storage';
+import { bounds, maxCountedAttempts } from '@longshore/jobs/storage';
 import { jobColumns } from '../read/job-columns.sql.js';
 import { becomeReady } from '../enqueue/become-ready.sql.js';
 import { moveNoted } from '../read/job-transitions.sql.js';
@@ -34,7 +34,7 @@ export function becomeCancelled(from: 'scheduled' | 'awaiting' | 'enqueued', col
 }
 
 /** Leaves at least one attempt to a job that is retried, however often that happened before. */
-const attemptsSoFar = `least(attempt, ${mostCountedAttempts - 1})`;
+const attemptsSoFar = `least(attempt, ${maxCountedAttempts - 1})`;
 
 /**
  * Moves finished jobs back to ready. Values stored before there were bounds are clamped. The last attempt joins the earlier
@@ -44,7 +44,7 @@ export const becomeReadyAgain = `
     revived as (
       select queue_id, id, created_at, case when run_at is not null then least(greatest(run_at, 'epoch'), '9999-12-31T23:59:59.999Z') end as run_at,
         least(greatest(priority, ${bounds.priority.least}), ${bounds.priority.most})::smallint as priority, ${attemptsSoFar} as attempt,
-        least(greatest(max_attempts, ${attemptsSoFar} + 1), ${mostCountedAttempts})::smallint as max_attempts, name, args, meta, case when server_id is null or error is null then past_attempts
+        least(greatest(max_attempts, ${attemptsSoFar} + 1), ${maxCountedAttempts})::smallint as max_attempts, name, args, meta, case when server_id is null or error is null then past_attempts
         else coalesce(past_attempts, '[]') || jsonb_build_object(
           'attempt', attempt, 'outcome', state, 'serverId', server_id, 'startedAt', started_at, 'finishedAt', finished_at, 'error', error)
         end as past_attempts

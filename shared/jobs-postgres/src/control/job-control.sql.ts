@@ -1,4 +1,5 @@
 import { jobColumns } from '../read/job-columns.sql.js';
+import { dueFrom } from '../connection/from-now.sql.js';
 import { moveNoted } from '../read/job-transitions.sql.js';
 import { prepared } from '../connection/statement.js';
 import { becomeCancelled, becomeForgotten, becomeReadyAgain, becomeReadyNow } from './control-moves.sql.js';
@@ -68,7 +69,7 @@ export const rescheduleWaiting = prepared(
   `
     with removed as (select * from longshore.job_waiting where queue_id = $1 and id = $2 for update),
     ${moveNoted('removed', 'rescheduled', { runAt: 'run_at' })}
-    update longshore.job_waiting set run_at = $3 where queue_id = $1 and id = (select id from removed)
+    update longshore.job_waiting set run_at = ${dueFrom('$3')} where queue_id = $1 and id = (select id from removed)
     returning true as changed`,
 );
 

@@ -1,5 +1,6 @@
 import { jobColumns, type LiveTable, liveTables, stateIn } from '../read/job-columns.sql.js';
 import { becomeReady } from '../enqueue/become-ready.sql.js';
+import { dueFrom } from '../connection/from-now.sql.js';
 import { noted } from '../dependencies/outbox.sql.js';
 import { gapNoted } from '../claim/ready-scans.sql.js';
 import { prepared, type Statement } from '../connection/statement.js';
@@ -84,7 +85,7 @@ export const editWaiting = ofTables(waitingTables, (table) => {
     with ${edit},
     edited as (
       update longshore.${table} as job
-      set queue_id = edit.to_queue, args = edit.args, priority = edit.priority, run_at = ${runAt('job')}
+      set queue_id = edit.to_queue, args = edit.args, priority = edit.priority, run_at = ${table === 'job_waiting' ? dueFrom(runAt('job')) : runAt('job')}
       from edit where job.queue_id = $1 and job.id = edit.id
       returning job.queue_id
     ),${table === 'job_awaiting' ? moveDependencies : ''}
@@ -106,7 +107,7 @@ export const moveReady = ofTables(readyTables, (table) =>
       returning job.*
     ),
     edited as (
-      select edit.to_queue as queue_id, id, created_at, ${runAt('left_line')} as run_at, edit.priority, attempt, max_attempts, name, edit.args, meta, past_attempts,
+      select edit.to_queue as queue_id, id, created_at, case when ${sameTime('left_line')} then left_line.run_at else ${dueFrom('edit.run_at')} end as run_at, edit.priority, attempt, max_attempts, name, edit.args, meta, past_attempts,
         not (${sameTime('left_line')}) as waits
       from left_line join edit using (id)
     ),

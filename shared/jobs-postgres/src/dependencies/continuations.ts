@@ -1,4 +1,4 @@
-import { brokenCondition, isFinished, isMet, type ParentEnd } from '@longshore/jobs/storage';
+import { isFinished, isMet, type ParentEnd, unmetConditionError } from '@longshore/jobs/storage';
 import type pg from 'pg';
 import { arrayOf } from '../connection/array-literal.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
@@ -68,7 +68,7 @@ async function resolveGroup(
     else
       errors.set(
         dependency.child_id,
-        JSON.stringify(brokenCondition(dependency.parent_id, dependency.condition, end)),
+        JSON.stringify(unmetConditionError(dependency.parent_id, dependency.condition, end)),
       );
   }
   const dependents = [...new Set(dependencies.map((dependency) => dependency.child_id))];

@@ -10,7 +10,7 @@ const maxWrites = 2;
 
 interface Waiting {
   readonly job: NewJob;
-  readonly resolve: (receipt: EnqueueResult) => void;
+  readonly resolve: (result: EnqueueResult) => void;
   readonly reject: (reason: unknown) => void;
 }
 
@@ -74,8 +74,8 @@ export class EnqueueBuffer {
 
   async #writeBatch(batch: readonly Waiting[]): Promise<void> {
     try {
-      const receipt = await this.#writeTogether(batch.map(({ job }) => job));
-      for (const { resolve } of batch) resolve(receipt);
+      const result = await this.#writeTogether(batch.map(({ job }) => job));
+      for (const { resolve } of batch) resolve(result);
     } catch (error) {
       const isFinal = batch.length === 1 || error instanceof StorageUnavailableError;
       // A job that is rejected, or has to wait, must not affect the others of its batch or later ones.

@@ -1,6 +1,6 @@
 import type { Job, TransactionClient } from '@longshore/jobs';
 import {
-  bringsKeys,
+  hasKeys,
   checkNewJob,
   checkShown,
   createdOf,
@@ -55,29 +55,39 @@ export class PostgresEnqueuer implements Enqueuer {
     this.#notifier = notifier;
   }
 
-  async enqueue(job: NewJob): Promise<EnqueueResult> {
-    checkNewJob(job);
-    const keyed = bringsKeys(job);
-    const buffers = keyed ? this.#keyedBuffers : this.#buffers;
-    let buffer = buffers.get(job.queue);
-    if (buffer === undefined) {
-      const write: WriteJobs = (jobs) => this.enqueueMany(jobs);
-      buffer = keyed ? new EnqueueBuffer((jobs) => this.#enqueueSoon(jobs), write) : new EnqueueBuffer(write);
-      buffers.set(job.queue, buffer);
-    }
-    return buffer.add(job);
-  }
-
-  async enqueueMany(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<EnqueueResult> {
+  async enqueue(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<EnqueueResult> {
     for (const job of jobs) checkNewJob(job);
-    if (jobs.some(bringsKeys)) return this.#enqueueWithKeys(jobs, null, transaction);
-    return enqueueResultOf(await this.#enqueue(jobs, null, transaction));
+    const [job, ...others] = jobs;
+    if (job !== undefined && others.length === 0 && transaction === undefined)
+      return this.#bufferFor(job).add(job);
+    return this.#write(jobs, null, transaction);
   }
 
   async enqueueBatch(batch: NewBatch, transaction?: TransactionClient): Promise<EnqueueResult> {
     const jobs = jobsOf(batch);
     for (const job of jobs) checkNewJob(job);
-    if (jobs.some(bringsKeys)) return this.#enqueueWithKeys(jobs, batch, transaction);
+    return this.#write(jobs, batch, transaction);
+  }
+
+  /** Jobs with keys have buffers of their own: they may wait for locks. */
+  #bufferFor(job: NewJob): EnqueueBuffer {
+    const keyed = hasKeys(job);
+    const buffers = keyed ? this.#keyedBuffers : this.#buffers;
+    let buffer = buffers.get(job.queue);
+    if (buffer === undefined) {
+      const write: WriteJobs = (jobs) => this.#write(jobs, null, undefined);
+      buffer = keyed ? new EnqueueBuffer((jobs) => this.#enqueueSoon(jobs), write) : new EnqueueBuffer(write);
+      buffers.set(job.queue, buffer);
+    }
+    return buffer;
+  }
+
+  async #write(
+    jobs: readonly NewJob[],
+    batch: NewBatch | null,
+    transaction: TransactionClient | undefined,
+  ): Promise<EnqueueResult> {
+    if (jobs.some(hasKeys)) return this.#enqueueWithKeys(jobs, batch, transaction);
     return enqueueResultOf(await this.#enqueue(jobs, batch, transaction));
   }
 
@@ -124,16 +134,16 @@ export class PostgresEnqueuer implements Enqueuer {
       return { ...resolution, shown: await this.#show(jobs, resolution.holders, run), createdAt };
     };
     if (transaction !== undefined) {
-      const { created, replacements, ...receipt } = await atOnce(transaction, write);
+      const { created, replacements, ...result } = await atOnce(transaction, write);
       transaction.afterCommit?.(() => this.#notify([...created, ...replacements.values()]));
-      return receipt;
+      return result;
     }
-    const { created, replacements, ...receipt } = await this.#database.transaction(
+    const { created, replacements, ...result } = await this.#database.transaction(
       (client) => write(runOn(client), client),
       settings,
     );
     this.#notify([...created, ...replacements.values()]);
-    return receipt;
+    return result;
   }
 
   /** Reads the existing jobs that the result must include, in the transaction that leaves them their keys. */

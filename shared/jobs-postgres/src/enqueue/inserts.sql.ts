@@ -1,6 +1,6 @@
 import type { NewJob } from '@longshore/jobs/storage';
 import { arrayOf } from '../connection/array-literal.js';
-import { fromNow } from '../connection/from-now.sql.js';
+import { dueFrom, fromNow } from '../connection/from-now.sql.js';
 import { gapNoted, type Visibility } from '../claim/ready-scans.sql.js';
 import { prepared, type Statement } from '../connection/statement.js';
 import { becomeReady } from './become-ready.sql.js';
@@ -75,7 +75,7 @@ const insertWaiting = prepared(
   `
     with inserted as (
       insert into longshore.job_waiting (queue_id, id, name, priority, max_attempts, args, meta, run_at)
-      select $1, id, name, priority, max_attempts, args, meta, coalesce(due_at, ${fromNow('due_in')})
+      select $1, id, name, priority, max_attempts, args, meta, case when due_at is null then ${fromNow('due_in')} else ${dueFrom('due_at')} end
       from rows from (
         unnest($2::uuid[]), jsonb_array_elements($3::jsonb),
         unnest($4::text[]), unnest($5::smallint[]), unnest($6::smallint[]), unnest($7::jsonb[]),

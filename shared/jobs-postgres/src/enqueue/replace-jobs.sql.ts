@@ -1,7 +1,7 @@
 import type { NewJob } from '@longshore/jobs/storage';
 import { jobColumns } from '../read/job-columns.sql.js';
 import { arrayOf } from '../connection/array-literal.js';
-import { fromNow } from '../connection/from-now.sql.js';
+import { dueFrom, fromNow } from '../connection/from-now.sql.js';
 import { noted } from '../dependencies/outbox.sql.js';
 import { prepared } from '../connection/statement.js';
 import type { Insert } from './inserts.sql.js';
@@ -15,7 +15,7 @@ const restOf = (meta: string): string => `coalesce(${meta} - array['${ties.join(
 const metaFrom = (table: string): string =>
   `nullif(${tiesOf(`${table}.meta`)} || ${restOf('content.meta')}, '{}')`;
 
-const due = `coalesce(content.due_at, ${fromNow('content.due_in')})`;
+const due = `case when content.due_at is null then ${fromNow('content.due_in')} else ${dueFrom('content.due_at')} end`;
 
 const removed = (table: string, condition = ''): string => `
       delete from longshore.${table} as holder using content

@@ -100,7 +100,7 @@ export class UniqueKeys {
       if (wanted.size === 0) continue;
       const rows = (await run(lockUnique, columns(queueId, [...wanted.values()]))) as KeyRow[];
       for (const row of rows) {
-        const name = keyName(queue, row);
+        const name = keyName(queue, { namespace: row.scope, key: row.key });
         const own = wanted.get(name);
         if (own !== undefined) locked.set(name, { wanted: own, row, fresh: row.job_id === own.jobId });
       }
@@ -194,7 +194,7 @@ function holderOf(locked: LockedKey | undefined, places: HolderPlaces): KeyHolde
 function columns(queueId: number, keys: readonly WantedKey[]): unknown[] {
   return [
     queueId,
-    keys.map(({ key }) => key.scope),
+    keys.map(({ key }) => key.namespace),
     keys.map(({ key }) => key.key),
     arrayOf(keys.map(({ jobId }) => jobId)),
     keys.map(({ key: { states } }) => (states === null ? null : arrayOf(states))),

@@ -23,8 +23,8 @@ interface Mark {
  * Where the next poll for due jobs starts, so that its cost does not grow with the dead index entries of promoted jobs. A job
  * that a transaction schedules is due after the transaction began and visible after it has ended: a poll starts at the time
  * up to which all transactions have been seen to end, and goes back once for each that ends later. A snapshot does not list
- * transactions in progress whose ids are above those of all finished ones, so polls make marks: ids of their own. Jobs
- * scheduled in the past are found by polls from the head.
+ * transactions in progress whose ids are above those of all finished ones, so polls make marks: ids of their own. No job
+ * is scheduled for a time before its own transaction.
  */
 export class DueCursor {
   /** Due jobs may have been missed from this time on. */

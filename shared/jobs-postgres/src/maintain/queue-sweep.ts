@@ -49,10 +49,13 @@ export class QueueSweep {
     if ((this.#careful.get(place) ?? 0) <= performance.now()) {
       this.#careful.delete(place);
       try {
-        return await this.#database.write<Row>(
-          moving.all,
-          limit === undefined ? [queueId] : [queueId, limit, ...bounds],
-        );
+        const values = limit === undefined ? [queueId] : [queueId, limit, ...bounds];
+        // A transaction has released its locks when it rejects. A single statement may not have: Postgres reports its error
+        // before, and the careful statements would skip the rows.
+        return await this.#database.transaction(async (client) => {
+          await this.#database.lockQueues(client, [queueId]);
+          return (await client.query<Row>({ ...moving.all, values })).rows;
+        });
       } catch (error) {
         if (!isOfData(error)) throw error;
         this.#careful.set(place, performance.now() + carefulMs);

@@ -1,5 +1,5 @@
 import type { JobError } from '@longshore/jobs';
-import { mostSetAside, type SetAsideRole } from '@longshore/jobs/storage';
+import { maxSetAside, type SetAsideRole } from '@longshore/jobs/storage';
 import { prepared } from '../connection/statement.js';
 
 export interface SetAsideRow {
@@ -27,7 +27,7 @@ export const putAside = prepared(
   `
     insert into longshore.set_aside as aside (role, key, queue_id, job_id, item, error)
     select $1, $2, $3::integer, $4::uuid, $5::jsonb, $6::jsonb
-    where (select count(*) from longshore.set_aside where role = $1 and discarded_at is null) < ${mostSetAside}
+    where (select count(*) from longshore.set_aside where role = $1 and discarded_at is null) < ${maxSetAside}
       or exists (select from longshore.set_aside where role = $1 and key = $2)
     on conflict (role, key) do update
     set error = excluded.error, failures = aside.failures + 1, failed_at = now(), retry_at = now() + ${pause},

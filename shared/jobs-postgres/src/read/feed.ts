@@ -69,11 +69,11 @@ export class PostgresFeed implements JobFeed {
     const [now] = await this.#database.query<{ settled: Date; snapshot: string }>(settledUpTo);
     if (now === undefined) throw new Error('Postgres did not return the time');
     const { snapshot } = now;
-    if (since === null) return { events: [], settled: now.settled, caughtUp: true };
+    if (since === null) return { events: [], resumeAt: now.settled, caughtUp: true };
     const endsMs = since.getTime() + spanMs;
     const caughtUp = endsMs > now.settled.getTime();
     const settledMs = caughtUp ? Math.max(since.getTime(), now.settled.getTime()) : endsMs;
-    const settled = new Date(settledMs);
+    const resumeAt = new Date(settledMs);
     const seen = { settledMs, snapshot, topics: topics.toSorted().join() };
     const before = this.#seen;
     if (caughtUp) this.#seen = seen;
@@ -83,9 +83,9 @@ export class PostgresFeed implements JobFeed {
       before.topics === seen.topics &&
       caughtUp
     )
-      return { events: [], settled, caughtUp }; // nothing has been written
+      return { events: [], resumeAt, caughtUp }; // nothing has been written
 
-    const until = caughtUp ? 'infinity' : settled;
+    const until = caughtUp ? 'infinity' : resumeAt;
     await this.#summarizeIfDue();
     const rows = await this.#rows(since, until, topics);
     this.#rowsSinceSummary += rows.length;
@@ -96,7 +96,7 @@ export class PostgresFeed implements JobFeed {
           (event) => event.at >= since && (caughtUp || event.at < until) && topics.includes(topicOf(event)),
         )
         .toSorted((one, other) => one.at.getTime() - other.at.getTime()),
-      settled,
+      resumeAt,
       caughtUp,
     };
   }
@@ -141,7 +141,7 @@ export class PostgresFeed implements JobFeed {
     return [...events.values()];
   }
 
-  async saidBy(jobId: string, since: Date): Promise<JobEvent[]> {
+  async reportsOf(jobId: string, since: Date): Promise<JobEvent[]> {
     if (!isId(jobId)) return [];
     return this.#saidEvents(await this.#database.query<SaidRow>(selectSaidByJob, [jobId, since]));
   }

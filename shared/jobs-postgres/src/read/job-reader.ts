@@ -13,7 +13,7 @@ import {
   type JobReader,
   jobStates,
   type LatestFailedQuery,
-  mostExamined,
+  maxExamined,
   type NearJobs,
   type Orphan,
   orphansAmong,
@@ -38,6 +38,14 @@ import { holdsNone, isText, type ListRequest, type SearchScope } from './job-sea
 import { areNearAll, listJobs, listNearJobs } from './list-jobs.sql.js';
 import { selectLatestFailed, selectLatestFailedOf } from './failures.sql.js';
 
+interface JobReaderConnections {
+  readonly database: Database;
+  /** For queries of unpredictable cost. */
+  readonly searches: Database;
+  /** For one job by its id. */
+  readonly lookUps: Database;
+}
+
 /** Reads jobs, each query on connections that suit its cost. */
 export class PostgresJobReader implements JobReader {
   readonly #database: Database;
@@ -48,10 +56,8 @@ export class PostgresJobReader implements JobReader {
   readonly #locator: LocationCache;
   readonly #coalescer = new RequestCoalescer();
 
-  /** @param searches for queries of unpredictable cost */
   constructor(
-    database: Database,
-    searches: Database,
+    { database, searches, lookUps }: JobReaderConnections,
     clock: DatabaseClock,
     queues: QueueIdCache,
     counters: PostgresCounters,
@@ -61,7 +67,7 @@ export class PostgresJobReader implements JobReader {
     this.#searches = searches;
     this.#queues = queues;
     this.#counters = counters;
-    this.#locator = new LocationCache(database);
+    this.#locator = new LocationCache(lookUps);
   }
 
   async find(id: string, transaction?: TransactionClient): Promise<Job | null> {
@@ -146,7 +152,7 @@ export class PostgresJobReader implements JobReader {
 
   async listOrphans(): Promise<Orphan[]> {
     const [waiting, servers] = await Promise.all([
-      this.#searches.query<{ queue: string; name: string; jobs: number }>(selectWaitingNames, [mostExamined]),
+      this.#searches.query<{ queue: string; name: string; jobs: number }>(selectWaitingNames, [maxExamined]),
       this.#database.query<ServerRow>(selectServers),
     ]);
     return orphansAmong(waiting, servers.map(toServer));

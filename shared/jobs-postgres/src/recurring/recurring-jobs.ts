@@ -158,7 +158,7 @@ export class PostgresRecurringJobs implements RecurringJobs {
     const row = await lockChecked(runWithin(transaction), id, check);
     if (row === undefined) return null;
     const job = newJob(row, row.now);
-    await this.#enqueuer.enqueueMany([job], transaction);
+    await this.#enqueuer.enqueue([job], transaction);
     return { id: job.id, queue: job.queue, recurringJob: sql.toRecurringJob(row) };
   }
 
@@ -238,10 +238,10 @@ export class PostgresRecurringJobs implements RecurringJobs {
     const firing = planFiring(sql.toRecurringJob(row), row.next_due_at, row.now, busy);
     if (firing === null) return null;
     const jobs = firing.dueTimes.map(() => newJob(row, row.now));
-    if (jobs.length > 0) await this.#enqueuer.enqueueMany(jobs, client);
+    if (jobs.length > 0) await this.#enqueuer.enqueue(jobs, client);
     const last = [firing.dueTimes.at(-1) ?? null, jobs.at(-1)?.id ?? null];
     await query(client, sql.moveOn, [row.id, firing.nextDueAt, ...last]);
-    return { id: row.id, jobIds: jobs.map(({ id }) => id), passedOver: firing.passedOver };
+    return { id: row.id, jobIds: jobs.map(({ id }) => id), skipped: firing.skipped };
   }
 
   async #busy(client: pg.ClientBase, rows: readonly Row[]): Promise<Set<string>> {

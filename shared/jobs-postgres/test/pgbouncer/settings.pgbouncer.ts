@@ -35,7 +35,7 @@ describe('The settings of a statement behind pgbouncer', () => {
     });
   }
 
-  it('are gone for the next who gets the connection', async () => {
+  it('do not leak to the next user of the connection', async () => {
     await pooled.query({ text: 'select 1' });
     const plain = new Database(
       {

@@ -7,16 +7,16 @@ export interface BatchRequest {
   /** For display; 1 to 200 characters. */
   readonly name?: string;
   readonly jobs: readonly EnqueueRequest[];
-  /** The batch callback: a job that waits for all of them. */
+  /** The batch callback: a job that runs after all jobs of the batch have finished. */
   readonly followUp?: EnqueueRequest;
   /**
-   * When the callback runs, once all jobs have finished: `onDone` (the default) if all are done, `onFailed` if at least one
-   * failed, `onAny` in any case. Otherwise it is cancelled.
+   * When the callback runs, once all jobs have finished: `onDone` (the default) if every job is done, `onFailed` if
+   * at least one failed, `onAny` in any case. Otherwise it is cancelled.
    */
   readonly followUpWhen?: ContinuationCondition;
 }
 
-/** The batch as it was enqueued. */
+/** The result of enqueueing a batch. */
 export interface EnqueuedBatch {
   /** UUIDv7. */
   readonly id: string;

@@ -4,18 +4,18 @@ import type { EnqueuedJob } from './enqueue-options.js';
 import type { EnqueueRequest } from './enqueue-request.js';
 
 /**
- * The jobs of one call, as its middleware sees them. Middleware may replace `requests` and `followUp`. Jobs of a call refer to
- * one another by their positions in `requests` (`after.parents`), so middleware that adds requests must append them.
+ * The jobs of one call, as middleware sees them. Middleware may replace `requests` and `followUp`. Jobs refer to one
+ * another by their index in `requests` (`after.parents`), so added requests must be appended.
  */
 export interface EnqueueContext {
   requests: readonly EnqueueRequest[];
-  /** The callback of a batch; `null` if there is none. */
+  /** The batch callback; `null` if there is none. */
   followUp: EnqueueRequest | null;
   readonly transaction: TransactionClient | undefined;
 }
 
 /**
- * Wraps each `enqueue`, `enqueueMany` and `enqueueBatch`, before arguments are checked. It may change the requests before it
- * calls `next`, or throw, so that nothing is enqueued.
+ * Wraps each `enqueue`, `enqueueMany` and `enqueueBatch` before arguments are checked. It may change the requests
+ * before it calls `next`, or throw to reject the call, in which case nothing is enqueued.
  */
 export type EnqueueMiddleware = Middleware<EnqueueContext, EnqueuedJob[]>;

@@ -6,62 +6,63 @@ import type { AfterOption } from './after-option.js';
 export interface EnqueueOptions {
   /** Overrides the definition's queue. */
   queue?: string;
-  /** Overrides the definition's priority; lower runs first; −100 to 100. */
+  /** Overrides the definition's priority; −100 to 100, lower runs first. */
   priority?: number;
   /** Overrides the definition's maximum number of attempts. */
   maxAttempts?: number;
-  /** Overrides the definition's time limit of one attempt, in milliseconds. */
+  /** Overrides the definition's time limit per attempt, in milliseconds. */
   timeoutMs?: number;
-  /** The trace that the job belongs to (W3C Trace Context); its handler finds it in `job.traceparent`. */
+  /** The trace that the job belongs to (W3C Trace Context); the handler reads it from `job.traceparent`. */
   traceparent?: string;
-  /** Labels to search by: at most 20, of 1 to 100 characters each. */
+  /** Labels to search by: at most 20, each 1 to 100 characters. */
   tags?: readonly string[];
   /**
-   * At most `limit` jobs of this queue with this key run at once, over all servers. Instead of the definition's; `null` for
-   * no limit.
+   * At most `limit` jobs of this queue with this key run at once, across all servers. Overrides the definition's
+   * rule; `null` removes it.
    */
   concurrency?: Concurrency | null;
   /**
-   * No job is created while another of this name in the same queue holds the same key. Instead of the definition's; `null`
-   * for none.
+   * Creates no job while another of the same name and queue holds the same key. Overrides the definition's rule;
+   * `null` removes it.
    */
   unique?: Uniqueness | null;
   /**
-   * The same key again, within 24 hours by default, gives the same job, whatever became of it; with another name or other
-   * arguments an {@link IdempotencyConflictError}. 1 to 200 characters, each caller's own: a UUID, the id of a request.
+   * Makes the call repeatable: within 24 hours by default, the same key returns the same job, whatever its state. The
+   * same key with another name or other arguments throws an {@link IdempotencyConflictError}. 1 to 200 characters,
+   * unique per request: a UUID, for example.
    */
   idempotencyKey?: string;
-  /** The jobs or batches that must end first. */
+  /** The jobs or batches that must finish first. */
   after?: AfterOption;
   /**
-   * The queues that the caller can see on whose behalf this job is enqueued; all of them unless given. Parents elsewhere
-   * count as unknown, and so do batches that exist already.
+   * The queues that are visible to the caller on whose behalf the job is enqueued; all by default. Parents in other
+   * queues, and batches that already exist, are treated as unknown.
    */
   scope?: readonly string[];
   /**
-   * The answer must show the job that holds its key: if that one has been deleted, or is out of `scope`, nothing is enqueued.
-   * `false` by default.
+   * Requires the result to include the job that holds the key: if that job was deleted or is outside `scope`, the
+   * call throws and nothing is enqueued. `false` by default.
    */
   showHolder?: boolean;
   /**
-   * Not before this many milliseconds have passed, which count from the end of its last parent, if it has one: 0 to
-   * 315 360 000 000, ten years. Excludes `runAt`.
+   * Delays the job by this many milliseconds, counted from the end of its last parent if it has parents: 0 to
+   * 315 360 000 000 (ten years). Cannot be combined with `runAt`.
    */
   delayMs?: number;
-  /** Not before this time, from 1970 to 9999. A time in the past means at once. */
+  /** The earliest start, from 1970 to 9999; a past time counts as the time of the call. */
   runAt?: Date;
   /**
-   * A `pg` client with a transaction under way: the job becomes visible with its commit and is gone if it rolls back.
-   * Nothing tells servers of that moment, so the job starts at their next look, within 200 ms by default.
+   * A `pg` client with an open transaction: the job becomes visible when it commits and disappears if it rolls back.
+   * No notification is sent at that point, so the job starts at the servers' next poll, within 200 ms by default.
    */
   transaction?: TransactionClient;
 }
 
-/** The job as it was enqueued. */
+/** The result of enqueueing a job. */
 export interface EnqueuedJob {
-  /** UUIDv7; that of the key's holder if no job was created. */
+  /** UUIDv7; the key holder's id if no job was created. */
   readonly id: string;
   readonly queue: string;
-  /** `false` if another job holds its key and was returned instead. */
+  /** `false` if another job holds the key; `id` is then that job's. */
   readonly created: boolean;
 }

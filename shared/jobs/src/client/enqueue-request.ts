@@ -1,7 +1,7 @@
 import type { JobDefinition } from '../job/definition.js';
 import type { EnqueueOptions } from './enqueue-options.js';
 
-/** One job of a bulk: a definition, its arguments and options. */
+/** A job to enqueue: definition, arguments and options. */
 export interface EnqueueRequest<Args = unknown> {
   readonly definition: JobDefinition<Args>;
   readonly args: Args;

@@ -3,7 +3,7 @@ import { readMeta } from '../job/meta.js';
 import type { EnqueueResult } from '../storage/enqueue-result.js';
 import type { EnqueuedJob } from './enqueue-options.js';
 
-/** An enqueued job, which can be shown without another read. */
+/** An enqueued job with everything needed to show it without reading it back. */
 export class EnqueuedJobDetails implements EnqueuedJob {
   readonly id: string;
   readonly queue: string;
@@ -23,7 +23,7 @@ export class EnqueuedJobDetails implements EnqueuedJob {
   }
 
   /**
-   * Returns the job as stored at its creation, or, if `showsHolder` asked for it, the job that holds its key; `null` if
+   * Returns the job as it was stored at creation or, if `showsHolder` was set, the job that holds its key; `null` if
    * neither is known.
    */
   asStored(): Job | null {
@@ -56,9 +56,10 @@ export class EnqueuedJobDetails implements EnqueuedJob {
   }
 }
 
-/** A delay counts from the end of the last parent, so the due date of a dependent is unknown until then. */
+/** Returns `null` for a delayed dependent: its delay starts when its last parent ends, which is not known yet. */
 function dueDate({ due, after = null }: NewJob, createdAt: Date): Date | null {
   if (due === null) return null;
-  if ('at' in due) return due.at;
-  return after === null ? new Date(createdAt.getTime() + due.inMs) : null;
+  if (after !== null) return 'at' in due ? due.at : null;
+  const from = createdAt.getTime();
+  return new Date('at' in due ? Math.max(due.at.getTime(), from) : from + due.inMs);
 }

@@ -2,6 +2,7 @@ import { excessBytes } from '../job/arguments.js';
 import { bounds, checkInteger, checkText } from '../job/bounds.js';
 import type { JobDefinition } from '../job/definition.js';
 import { InvalidArgumentsError } from '../job/errors.js';
+import type { ContinuationCondition } from '../job/continuation.js';
 import { IdSource } from '../job/id.js';
 import type { NewJob } from '../job/job.js';
 import { compose } from '../job/middleware.js';
@@ -26,7 +27,9 @@ export interface JobClientOptions {
   /** Maximum size of a job's arguments as JSON, in bytes: 1 to 67 108 864; 1 048 576 by default. */
   maxArgsBytes?: number;
 
-  /** How long an idempotency key identifies its job, in milliseconds: 1 to 31 536 000 000; 86 400 000 (24 hours) by default. */
+  /**
+   * How long an idempotency key stays valid, in milliseconds: 1 to 31 536 000 000; 86 400 000 (24 hours) by default.
+   */
   idempotencyPeriodMs?: number;
 }
 
@@ -54,9 +57,9 @@ export class JobClient {
   /**
    * Enqueues one job. Resolves once it is durable.
    *
-   * @throws {InvalidArgumentsError} if the arguments cannot be stored or do not fit the definition
-   * @throws {RangeError} if an option is out of its bounds
-   * @throws {DuplicateJobError} if another job holds its key and its `onConflict` is `reject`
+   * @throws {InvalidArgumentsError} if the arguments cannot be stored or do not match the definition's schema
+   * @throws {RangeError} if an option is out of bounds
+   * @throws {DuplicateJobError} if another job holds its key and `onConflict` is `reject`
    * @throws {IdempotencyConflictError} if its idempotency key was used for a different request
    * @throws {UnknownParentError} if it depends on a job or batch that does not exist
    * @throws {StorageUnavailableError} if the storage could not be reached; the job may or may not exist
@@ -66,106 +69,80 @@ export class JobClient {
     args: Args,
     options: EnqueueOptions = {},
   ): Promise<EnqueuedJob> {
-    if (this.#middleware.length > 0) {
-      const { transaction, ...rest } = options;
-      // Pairs the definition with arguments of its own type, so erasing that type is safe.
-      const request = { definition, args, options: rest } as EnqueueRequest;
-      const [enqueued] = await this.enqueueMany([request], transaction);
-      if (enqueued === undefined)
-        throw new Error('Middleware removed the job from the call; to reject a job, throw instead');
-      return enqueued;
-    }
-    const job = this.#toNewJob(definition, args, options, []);
-    const result =
-      options.transaction === undefined
-        ? await this.#enqueuer.enqueue(job)
-        : await this.#enqueuer.enqueueMany([job], options.transaction);
-    return new EnqueuedJobDetails(job, result);
+    const { transaction } = options;
+    // The definition and its arguments belong together, so erasing the type is safe.
+    const request = { definition, args, options: forMiddleware(options) } as EnqueueRequest;
+    const [enqueued] = await this.enqueueMany([request], transaction);
+    if (enqueued === undefined)
+      throw new Error('Middleware removed the job from the call; to reject a job, throw instead');
+    return enqueued;
   }
 
   /**
    * Enqueues several jobs: all of them or none. Throws as {@link enqueue} does.
    *
-   * @param transaction as in {@link EnqueueOptions}
+   * @param transaction see {@link EnqueueOptions}
    */
   async enqueueMany(
     requests: readonly EnqueueRequest[],
     transaction?: TransactionClient,
   ): Promise<EnqueuedJob[]> {
-    if (this.#middleware.length === 0) return this.#enqueueMany(requests, transaction);
     const enqueue = compose<EnqueueContext, EnqueuedJob[]>(this.#middleware, (context) =>
-      this.#enqueueMany(context.requests, transaction),
+      this.#enqueue(context, null),
     );
     return enqueue({ requests, followUp: null, transaction });
   }
 
-  async #enqueueMany(
-    requests: readonly EnqueueRequest[],
-    transaction?: TransactionClient,
-  ): Promise<EnqueuedJob[]> {
-    const jobs: NewJob[] = [];
-    await mapInSlices(requests, ({ definition, args, options = {} }) =>
-      jobs.push(this.#toNewJob(definition, args, options, jobs)),
-    );
-    const [first] = jobs;
-    if (first === undefined) return [];
-    // A storage may combine the jobs of concurrent callers in one write.
-    const result =
-      jobs.length === 1 && transaction === undefined
-        ? await this.#enqueuer.enqueue(first)
-        : await this.#enqueuer.enqueueMany(jobs, transaction);
-    return mapInSlices(jobs, (job) => new EnqueuedJobDetails(job, result));
-  }
-
   /**
-   * Enqueues a batch, with an optional callback job: all or nothing. A job that is not created because another one holds
-   * its key is not part of the batch. Throws as {@link enqueue} does.
+   * Enqueues a batch, with an optional callback job: all or nothing. A job that is not created because another one
+   * holds its key is not part of the batch. Throws as {@link enqueue} does.
    *
-   * @param transaction as in {@link EnqueueOptions}
+   * @param transaction see {@link EnqueueOptions}
    */
   async enqueueBatch(request: BatchRequest, transaction?: TransactionClient): Promise<EnqueuedBatch> {
-    if (this.#middleware.length === 0) return this.#enqueueBatch(request, transaction);
+    const { name = null, jobs: requests, followUp = null, followUpWhen: when = 'onDone' } = request;
+    if (name !== null) checkText('The name of a batch', name, bounds.keyLength);
+    checkCondition(when);
+    const id = this.#ids.newId();
     let batch: EnqueuedBatch | null = null;
-    const { followUp: last = null, ...rest } = request;
-    const enqueue = compose<EnqueueContext, EnqueuedJob[]>(
-      this.#middleware,
-      async ({ requests, followUp }) => {
-        const jobs = { ...rest, jobs: requests, ...(followUp !== null && { followUp }) };
-        const enqueued = await this.#enqueueBatch(jobs, transaction);
-        batch = enqueued;
-        return enqueued.followUp === null ? [...enqueued.jobs] : [...enqueued.jobs, enqueued.followUp];
-      },
-    );
-    await enqueue({ requests: request.jobs, followUp: last, transaction });
+    const enqueue = compose<EnqueueContext, EnqueuedJob[]>(this.#middleware, async (context) => {
+      const jobs = await this.#enqueue(context, { id, name, when });
+      const last = context.followUp === null ? null : (jobs.at(-1) ?? null);
+      batch = { id, jobs: last === null ? jobs : jobs.slice(0, -1), followUp: last };
+      return jobs;
+    });
+    await enqueue({ requests, followUp, transaction });
     if (batch === null)
       throw new Error('Middleware did not call next() for a batch; to reject a batch, throw instead');
     return batch;
   }
 
-  async #enqueueBatch(request: BatchRequest, transaction?: TransactionClient): Promise<EnqueuedBatch> {
-    const { name = null, followUp: last, followUpWhen: when = 'onDone' } = request;
-    if (name !== null) checkText('The name of a batch', name, bounds.keyLength);
-    checkCondition(when);
-    const id = this.#ids.newId();
+  /** Enqueues the jobs of one call, followed by the callback if they are a batch that has one. */
+  async #enqueue(
+    { requests, followUp, transaction }: EnqueueContext,
+    batch: { id: string; name: string | null; when: ContinuationCondition } | null,
+  ): Promise<EnqueuedJob[]> {
     const jobs: NewJob[] = [];
-    await mapInSlices(request.jobs, ({ definition, args, options = {} }) => {
+    await mapInSlices(requests, ({ definition, args, options = {} }) => {
       const job = this.#toNewJob(definition, args, options, jobs);
-      jobs.push({ ...job, meta: { ...job.meta, batchId: id } });
+      jobs.push(batch === null ? job : { ...job, meta: { ...job.meta, batchId: batch.id } });
     });
+    if (batch === null) {
+      if (jobs.length === 0) return [];
+      const result = await this.#enqueuer.enqueue(jobs, transaction);
+      return mapInSlices(jobs, (job) => new EnqueuedJobDetails(job, result));
+    }
+    const { id, name, when } = batch;
     const after = { parents: [id], when };
-    const followUp =
-      last === undefined
+    const last =
+      followUp === null
         ? null
-        : this.#toNewJob(last.definition, last.args, { ...last.options, after }, jobs);
-    const result = await this.#enqueuer.enqueueBatch({ id, name, jobs, followUp }, transaction);
-    return {
-      id,
-      jobs: await mapInSlices(jobs, (job) => new EnqueuedJobDetails(job, result)),
-      followUp: followUp === null ? null : new EnqueuedJobDetails(followUp, result),
-    };
+        : this.#toNewJob(followUp.definition, followUp.args, { ...followUp.options, after }, jobs);
+    const result = await this.#enqueuer.enqueueBatch({ id, name, jobs, followUp: last }, transaction);
+    return mapInSlices(last === null ? jobs : [...jobs, last], (job) => new EnqueuedJobDetails(job, result));
   }
 
-  /** @param earlier the jobs before it in the same call */
+  /** @param earlier the jobs that precede it in the call */
   #toNewJob<Args>(
     definition: JobDefinition<Args>,
     args: Args,
@@ -175,7 +152,14 @@ export class JobClient {
     const job = toNewJob(definition, args, options, this.#idempotencyPeriodMs, this.#ids, earlier);
     const bytes = excessBytes(job.args, this.#maxArgsBytes);
     if (bytes === null) return job;
-    const message = `take ${bytes} bytes as JSON; this client allows ${this.#maxArgsBytes} (maxArgsBytes)`;
+    const message = `take ${bytes} bytes as JSON; the limit is ${this.#maxArgsBytes} (maxArgsBytes)`;
     throw new InvalidArgumentsError([{ path: 'args', message }]);
   }
+}
+
+/** The transaction is the call's, which middleware cannot change. */
+function forMiddleware(options: EnqueueOptions): Omit<EnqueueOptions, 'transaction'> {
+  if (options.transaction === undefined) return options;
+  const { transaction: _, ...rest } = options;
+  return rest;
 }

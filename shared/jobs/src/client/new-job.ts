@@ -19,13 +19,13 @@ import { checkAfter } from './after-option.js';
 import type { EnqueueOptions } from './enqueue-options.js';
 
 /**
- * The job as it goes into the storage.
+ * Builds the job that is stored.
  *
- * @param idempotencyMs how long its idempotency key is held, if it has one
- * @param ids where the id comes from
- * @param earlier the jobs that come before it in the same call
- * @throws {InvalidArgumentsError} if the arguments cannot be stored or do not fit the definition
- * @throws {RangeError} if an option is out of its bounds
+ * @param idempotencyMs how long its idempotency key stays valid
+ * @param ids generates the job's id
+ * @param earlier the jobs that precede it in the call
+ * @throws {InvalidArgumentsError} if the arguments cannot be stored or do not match the definition's schema
+ * @throws {RangeError} if an option is out of bounds
  */
 export function toNewJob<Args>(
   definition: JobDefinition<Args>,
@@ -47,7 +47,9 @@ export function toNewJob<Args>(
   const json = definition.serialize(args);
   const unique = options.unique === undefined ? definition.uniquenessOf(args) : options.unique;
   if (after !== null && unique?.onConflict === 'replace')
-    throw new RangeError('A job that waits for others cannot take the place of another (onConflict)');
+    throw new RangeError(
+      'A job with dependencies cannot replace another: use onConflict keep or reject, or leave out after',
+    );
   return {
     id: ids.newId(),
     name: definition.name,
@@ -68,7 +70,7 @@ export function toNewJob<Args>(
   };
 }
 
-/** `null` for the job without any. */
+/** Returns `null` if the job has no keys. */
 function keysOf(
   name: string,
   args: JsonText,
@@ -83,7 +85,7 @@ function keysOf(
   ];
 }
 
-/** `null` for the plain job, which carries nothing more. */
+/** Returns `null` for a plain job, which has no metadata. */
 function metaOf(
   options: EnqueueOptions,
   after: After | null,

@@ -7,7 +7,7 @@ import { nextOccurrences } from '../recurring/schedule.js';
 import type { RecurringJobs } from '../storage/recurring-jobs.js';
 import type { EnqueuedJob } from './enqueue-options.js';
 
-/** What operators do with recurring jobs. Each method rejects with a {@link StorageUnavailableError} as the storage does. */
+/** Manages recurring jobs. Every method may reject with a {@link StorageUnavailableError}. */
 export class RecurringClient {
   readonly #store: RecurringJobs;
 
@@ -16,18 +16,21 @@ export class RecurringClient {
   }
 
   /**
-   * Stores a recurring job. One that is there already is changed: it keeps its pause, and unless cron or time zone are
-   * new, its next due time.
+   * Adds a recurring job, or updates the existing one with this id. An updated job stays paused if it was, and keeps
+   * its next due time unless its cron expression or time zone changed.
    *
-   * @throws {InvalidScheduleError} if the cron expression or the time zone cannot be used
-   * @throws {InvalidArgumentsError} if the arguments do not fit the definition
-   * @throws {RecurringJobOwnedError} if the code of an application defines it
+   * @throws {InvalidScheduleError} if the cron expression or the time zone is invalid
+   * @throws {InvalidArgumentsError} if the arguments do not match the definition's schema
+   * @throws {RecurringJobOwnedError} if an application defines it in code
    */
   async addOrUpdate<Args>(options: RecurringJobOptions<Args>): Promise<RecurringJob> {
     return this.#store.addOrUpdate(defineRecurringJob(options));
   }
 
-  /** `false`: there is none. One that code defines comes back when its application starts: pause it instead. */
+  /**
+   * Returns `false` if it does not exist. A recurring job defined in code returns when its application starts; pause
+   * it instead.
+   */
   remove(id: string): Promise<boolean> {
     return this.#store.remove(id);
   }
@@ -36,33 +39,33 @@ export class RecurringClient {
     return this.#store.find(id);
   }
 
-  /** All of them, by id. */
+  /** Lists all recurring jobs by id. */
   list(): Promise<RecurringJob[]> {
     return this.#store.list();
   }
 
-  /** Enqueues a job of it now and leaves its schedule alone. `null`: there is none. */
+  /** Enqueues one of its jobs now, without changing the schedule. Returns `null` if it does not exist. */
   async trigger(id: string): Promise<EnqueuedJob | null> {
     const job = await this.#store.trigger(id);
     return job === null ? null : { id: job.id, queue: job.queue, created: true };
   }
 
-  /** It enqueues nothing until it is resumed. `null`: there is none. */
+  /** Stops it from enqueueing jobs until it is resumed. Returns `null` if it does not exist. */
   pause(id: string): Promise<RecurringJob | null> {
     return this.#store.pause(id);
   }
 
-  /** It goes on with the next due time from now. `null`: there is none. */
+  /** Continues with the next due time from now. Returns `null` if it does not exist. */
   resume(id: string): Promise<RecurringJob | null> {
     return this.#store.resume(id);
   }
 
   /**
-   * The next due times of a schedule, stored or not.
+   * Computes the next due times of a schedule, whether it is stored or not.
    *
    * @param count 1 to 1000
-   * @param after now, unless given
-   * @throws {InvalidScheduleError} if the cron expression or the time zone cannot be used
+   * @param after now by default
+   * @throws {InvalidScheduleError} if the cron expression or the time zone is invalid
    */
   preview(schedule: { cron: string; timeZone?: string }, count: number, after?: Date): Date[] {
     return nextOccurrences(schedule, count, after);

@@ -1,6 +1,6 @@
 import { setImmediate as otherWork } from 'node:timers/promises';
 
-/** How long one call may occupy the event loop before it yields, in milliseconds. */
+/** How long a call may block the event loop before it yields, in milliseconds. */
 const sliceMs = 10;
 
 /** Maps elements in order, yielding to the event loop between time slices. */

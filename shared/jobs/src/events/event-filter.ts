@@ -1,11 +1,11 @@
 import { type EventTopic, eventTopics, type JobEvent } from '../job/job-event.js';
 import { type JobState, jobStates } from '../job/state.js';
 
-/** Selects the events that match every given member; within a member, any of its values. */
+/** Matches events that satisfy every given member; a member is satisfied by any of its values. */
 export interface EventFilter {
   readonly jobId?: string;
   readonly kind?: readonly JobEvent['kind'][];
-  /** Only states, and of those only these. */
+  /** Matches only state events with one of these states. */
   readonly state?: readonly JobState[];
   readonly queue?: readonly string[];
   readonly name?: readonly string[];
@@ -14,8 +14,8 @@ export interface EventFilter {
   readonly recurringJobId?: readonly string[];
 }
 
-/** Whether an event matches the filter. */
-export function admits(filter: EventFilter, event: JobEvent): boolean {
+/** Returns whether an event matches the filter. */
+export function matchesFilter(filter: EventFilter, event: JobEvent): boolean {
   return (
     (filter.jobId === undefined || filter.jobId === event.jobId) &&
     hasAny(filter.kind, [event.kind]) &&
@@ -29,7 +29,7 @@ export function admits(filter: EventFilter, event: JobEvent): boolean {
 }
 
 /** Returns the topics that events matching the filter can have. */
-export function topicsWanted({ kind = [], state = [] }: EventFilter): readonly EventTopic[] {
+export function topicsOf({ kind = [], state = [] }: EventFilter): readonly EventTopic[] {
   const states = state.length === 0 ? jobStates : state;
   if (kind.length === 0) return state.length === 0 ? eventTopics : states;
   return kind.flatMap((one): readonly EventTopic[] => {

@@ -3,9 +3,9 @@ import type { Job } from '../job/job.js';
 import { finishedStates, isFinished } from '../job/state.js';
 import { type Logger, silentLogger } from '../server/logger.js';
 import type { JobStorage } from '../storage/storage.js';
-import { admits, type EventFilter, topicsWanted } from './event-filter.js';
-import { FeedFollower } from './feed-follower.js';
-import { type HeardEvent, JobListener } from './job-listener.js';
+import { type EventFilter, matchesFilter, topicsOf } from './event-filter.js';
+import { FeedReader } from './feed-reader.js';
+import { type DeliveredEvent, JobListener } from './job-listener.js';
 import { JobLookups } from './job-lookups.js';
 import { ListenerSet } from './listener-set.js';
 
@@ -15,39 +15,49 @@ export interface JobEventsOptions {
   readonly pollIntervalMs?: number;
 }
 
-/** Events as they come; to be read once. Ends when the signal aborts, when this process stops, or when it does not keep up. */
-export interface EventStream extends AsyncIterable<HeardEvent> {
-  /** Nothing is to come. */
+/**
+ * An event stream, to be iterated once. Ends when the signal aborts, the process stops, or the consumer falls too far
+ * behind.
+ */
+export interface EventStream extends AsyncIterable<DeliveredEvent> {
+  /** `true` if no further events can come. */
   readonly isOver: boolean;
-  /** Where to go on for one who has taken everything so far; `null` if more is waiting. */
+  /**
+   * Returns the position from which a consumer that has read everything so far can resume; `null` if events are
+   * waiting to be read.
+   */
   position(): Date | null;
 }
 
-/** Who has been away for longer does not hear what happened meanwhile: to read days of events keeps the storage busy. */
-const longestAbsenceMs = 86_400_000;
+/** The oldest position from which a listener may resume: reading days of events would keep the storage busy. */
+const maxResumeAgeMs = 86_400_000;
 
-/** Places come from the storage, whose time is that of its latest transaction. */
-const farthestAheadMs = 60_000;
+/**
+ * How far in the future a position may lie: positions come from the storage's clock, which this process knows only as
+ * of the latest read.
+ */
+const maxAheadMs = 60_000;
 
 type Source = Pick<JobStorage, 'feed' | 'jobs'>;
 
 /**
- * Tells what happens to jobs, to any number of listeners in this process, at the cost of one reader of the storage's feed,
- * and of none while nobody listens.
+ * Reports what happens to jobs to any number of listeners in this process. All listeners share one reader of the
+ * storage's feed; without listeners, nothing is read.
  */
 export class JobEvents {
   readonly #storage: Source;
   readonly #jobs: JobLookups;
   readonly #listeners = new ListenerSet();
-  readonly #follower: FeedFollower;
+  readonly #reader: FeedReader;
   #closed = false;
 
-  /** @throws {RangeError} if the interval is out of its bounds */
+  /** @throws {RangeError} if the interval is out of bounds */
   constructor(storage: Source, { logger = silentLogger, pollIntervalMs = 200 }: JobEventsOptions = {}) {
-    if (!(pollIntervalMs >= 1)) throw new RangeError(`pollIntervalMs is 1 or more, not ${pollIntervalMs}`);
+    if (!(pollIntervalMs >= 1))
+      throw new RangeError(`pollIntervalMs must be at least 1, not ${pollIntervalMs}`);
     this.#storage = storage;
     this.#jobs = new JobLookups(storage.jobs);
-    this.#follower = new FeedFollower(storage.feed, this.#listeners, pollIntervalMs, logger);
+    this.#reader = new FeedReader(storage.feed, this.#listeners, pollIntervalMs, logger);
   }
 
   /** Number of open waits and event streams. */
@@ -55,16 +65,16 @@ export class JobEvents {
     return this.#listeners.size;
   }
 
-  /** Whoever waits or listens is answered at once, and so is everybody from now on. */
+  /** Ends all waits and event streams; those started later end immediately. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#listeners.end();
-    await this.#follower.stop();
+    await this.#reader.stop();
   }
 
   /**
-   * Resolves to the job when it is done, failed or cancelled; or as it is when the time is up, the signal aborts, or this
-   * process stops. `null`: there is no such job.
+   * Resolves to the job when it is done, failed or cancelled, or to its current state when the timeout elapses, the
+   * signal aborts or this process stops. Resolves to `null` if the job does not exist.
    */
   async waitForEnd(id: string, timeoutMs: number, signal?: AbortSignal): Promise<Job | null> {
     const job = await this.#jobs.find(id);
@@ -72,10 +82,10 @@ export class JobEvents {
     const listener = this.#listen({ jobId: job.id, state: finishedStates }, null, signal);
     const timer = setTimeout(() => listener.end(), timeoutMs);
     try {
-      const news = listener.news();
+      const news = listener.waitForEvents();
       await Promise.race([this.#cover(listener, null), news]);
-      const meanwhile = await this.#jobs.find(id);
-      if (meanwhile === null || isFinished(meanwhile.state) || listener.isEnded) return meanwhile;
+      const current = await this.#jobs.find(id);
+      if (current === null || isFinished(current.state) || listener.isEnded) return current;
       await news;
       return await this.#jobs.find(id);
     } finally {
@@ -85,7 +95,8 @@ export class JobEvents {
   }
 
   /**
-   * The events of one job from its creation on, or from where a listener was, up to its end. `null`: there is no such job.
+   * Streams the events of one job, from its creation or from `since`, until it ends. Returns `null` if the job does
+   * not exist.
    */
   async follow(id: string, since: Date | null, signal?: AbortSignal): Promise<EventStream | null> {
     const job = await this.#jobs.find(id);
@@ -94,29 +105,29 @@ export class JobEvents {
     const listener = this.#listen({ jobId: job.id }, from, signal);
     return {
       isOver: isFinished(job.state) && job.finishedAt !== null && job.finishedAt < from,
-      [Symbol.asyncIterator]: () => this.#course(listener, from),
+      [Symbol.asyncIterator]: () => this.#eventsOfJob(listener, from),
       position: () => null,
     };
   }
 
   /**
-   * Events of all jobs that the filter lets through, from now on or from where a listener was: if that was within a day. Longer ago,
-   * or in the future, and it hears what happens from now on.
+   * Streams the events of all jobs that match the filter, from now on, or from `since` if that is within the last
+   * day. A `since` that is older or in the future is ignored.
    */
   listen(filter: EventFilter, since: Date | null, signal?: AbortSignal): EventStream {
     const listener = this.#listen(filter, since, signal);
     let caughtUp = false;
-    const events = this.#all(listener, since, () => (caughtUp = true));
+    const events = this.#eventsOfAll(listener, since, () => (caughtUp = true));
     return {
       isOver: false,
       [Symbol.asyncIterator]: () => events,
-      position: () => (caughtUp && listener.hasHeardAll ? this.#follower.settled : null),
+      position: () => (caughtUp && listener.isDrained ? this.#reader.position : null),
     };
   }
 
   #listen(filter: EventFilter, since: Date | null, signal: AbortSignal | undefined): JobListener {
     const listener = new JobListener(filter);
-    listener.from = since ?? this.#follower.settled;
+    listener.from = since ?? this.#reader.position;
     this.#listeners.add(listener);
     const leave = (): void => {
       listener.end();
@@ -128,10 +139,10 @@ export class JobEvents {
   }
 
   async #cover(listener: JobListener, since: Date | null): Promise<void> {
-    if (!this.#closed) await this.#follower.cover(topicsWanted(listener.filter), since);
+    if (!this.#closed) await this.#reader.cover(topicsOf(listener.filter), since);
   }
 
-  async *#course(listener: JobListener, since: Date): AsyncGenerator<HeardEvent> {
+  async *#eventsOfJob(listener: JobListener, since: Date): AsyncGenerator<DeliveredEvent> {
     try {
       await this.#cover(listener, null);
       const { jobId = '' } = listener.filter;
@@ -140,17 +151,18 @@ export class JobEvents {
         this.#storage.jobs.listAttempts(jobId),
       ]);
       if (job === null) return;
-      const told = new Set<string>();
-      const course = [...(await this.#storage.feed.saidBy(jobId, since)), ...stateEventsOf(job, attempts)];
-      yield* this.#tellCourse(course, isFinished(job.state), since, told);
+      const delivered = new Set<string>();
+      const past = [...(await this.#storage.feed.reportsOf(jobId, since)), ...stateEventsOf(job, attempts)];
+      yield* this.#undelivered(past, isFinished(job.state), since, delivered);
       if (isFinished(job.state)) return;
-      for await (const { event } of this.#heard(listener, new Set())) {
-        if (told.has(keyOf(event))) continue;
-        told.add(keyOf(event));
+      for await (const { event } of this.#live(listener, new Set())) {
+        if (delivered.has(keyOf(event))) continue;
+        delivered.add(keyOf(event));
         const isEnd = event.kind === 'state' && isFinished(event.state);
-        // What was said last may come to light after the end.
-        if (isEnd) yield* this.#tellCourse(await this.#storage.feed.saidBy(jobId, since), false, since, told);
-        yield { event, resumeAt: placeAfter(event, isEnd) };
+        // The last logs and progress may become visible only after the end.
+        if (isEnd)
+          yield* this.#undelivered(await this.#storage.feed.reportsOf(jobId, since), false, since, delivered);
+        yield { event, resumeAt: positionAfter(event, isEnd) };
         if (isEnd) return;
       }
     } finally {
@@ -158,82 +170,89 @@ export class JobEvents {
     }
   }
 
-  /** In the order of time, what was told before left out. */
-  *#tellCourse(
+  /** Yields events in order of time, without those already delivered. */
+  *#undelivered(
     events: readonly JobEvent[],
     hasEnded: boolean,
     since: Date,
-    told: Set<string>,
-  ): Generator<HeardEvent> {
-    const course = events
-      .filter((event) => event.at >= since && !told.has(keyOf(event)))
+    delivered: Set<string>,
+  ): Generator<DeliveredEvent> {
+    const past = events
+      .filter((event) => event.at >= since && !delivered.has(keyOf(event)))
       .toSorted((one, other) => one.at.getTime() - other.at.getTime());
-    for (const event of course) {
-      told.add(keyOf(event));
-      yield { event, resumeAt: placeAfter(event, hasEnded && event === course.at(-1)) };
+    for (const event of past) {
+      delivered.add(keyOf(event));
+      yield { event, resumeAt: positionAfter(event, hasEnded && event === past.at(-1)) };
     }
   }
 
-  async *#all(listener: JobListener, since: Date | null, caughtUp: () => void): AsyncGenerator<HeardEvent> {
+  async *#eventsOfAll(
+    listener: JobListener,
+    since: Date | null,
+    caughtUp: () => void,
+  ): AsyncGenerator<DeliveredEvent> {
     try {
       await this.#cover(listener, since);
-      const told = new Set<string>();
-      if (since !== null && this.#isRecent(since)) yield* this.#missed(listener, since, told);
+      const delivered = new Set<string>();
+      if (since !== null && this.#isRecent(since)) yield* this.#missed(listener, since, delivered);
       else listener.from = null;
       caughtUp();
-      yield* this.#heard(listener, told);
+      yield* this.#live(listener, delivered);
     } finally {
       this.#listeners.delete(listener);
     }
   }
 
-  /** By the clock of the storage. */
+  /** Compares with the storage's clock. */
   #isRecent(since: Date): boolean {
-    const agoMs = (this.#follower.settled?.getTime() ?? 0) - since.getTime();
-    return agoMs <= longestAbsenceMs && agoMs >= -farthestAheadMs;
+    const agoMs = (this.#reader.position?.getTime() ?? 0) - since.getTime();
+    return agoMs <= maxResumeAgeMs && agoMs >= -maxAheadMs;
   }
 
-  /** What happened since then, as far as this process has not told it to the listener: from the storage, then from memory. */
-  async *#missed(listener: JobListener, since: Date, told: Set<string>): AsyncGenerator<HeardEvent> {
-    const { recent } = this.#follower;
-    const topics = topicsWanted(listener.filter);
-    let place = since;
-    for (let spanMs = 10_000; place < recent.from && !listener.isEnded;) {
-      const page = await this.#storage.feed.read({ since: place, spanMs, topics });
-      told.clear();
-      yield* share(listener, page.events, told, place, page.settled);
-      place = page.settled;
+  /** Yields the events since then that this listener has not received: from the storage first, then from memory. */
+  async *#missed(listener: JobListener, since: Date, delivered: Set<string>): AsyncGenerator<DeliveredEvent> {
+    const { recent } = this.#reader;
+    const topics = topicsOf(listener.filter);
+    let position = since;
+    for (let spanMs = 10_000; position < recent.from && !listener.isEnded;) {
+      const page = await this.#storage.feed.read({ since: position, spanMs, topics });
+      delivered.clear();
+      yield* deliver(listener, page.events, delivered, position, page.resumeAt);
+      position = page.resumeAt;
       if (page.caughtUp) break;
       spanMs = page.events.length > 2_000 ? spanMs / 2 : Math.min(spanMs * 2, 86_400_000);
     }
-    const fresh = recent.since(place).filter((event) => !told.has(keyOf(event)));
-    yield* share(listener, fresh, told, place, this.#follower.settled ?? place);
+    const fresh = recent.since(position).filter((event) => !delivered.has(keyOf(event)));
+    yield* deliver(listener, fresh, delivered, position, this.#reader.position ?? position);
   }
 
-  async *#heard(listener: JobListener, told: Set<string>): AsyncGenerator<HeardEvent> {
+  async *#live(listener: JobListener, delivered: Set<string>): AsyncGenerator<DeliveredEvent> {
     for (;;) {
-      for (const heard of listener.take()) if (!told.delete(keyOf(heard.event))) yield heard;
-      if (listener.isEnded && listener.hasHeardAll) return;
-      await listener.news();
+      for (const heard of listener.take()) if (!delivered.delete(keyOf(heard.event))) yield heard;
+      if (listener.isEnded && listener.isDrained) return;
+      await listener.waitForEvents();
     }
   }
 }
 
-/** A job's own events are told in their order, so one goes on with the last that one has; behind the end with what follows it. */
-function placeAfter({ at }: JobEvent, isEnd: boolean): Date {
+/**
+ * A job's own events are delivered in order, so a listener resumes at the last event it received, and after the end
+ * just behind it.
+ */
+function positionAfter({ at }: JobEvent, isEnd: boolean): Date {
   return isEnd ? new Date(at.getTime() + 1) : at;
 }
 
-function* share(
+function* deliver(
   listener: JobListener,
   events: readonly JobEvent[],
-  told: Set<string>,
+  delivered: Set<string>,
   before: Date,
   after: Date,
-): Generator<HeardEvent> {
-  const wanted = events.filter((event) => admits(listener.filter, event));
+): Generator<DeliveredEvent> {
+  const wanted = events.filter((event) => matchesFilter(listener.filter, event));
   for (const event of wanted) {
-    told.add(keyOf(event));
+    delivered.add(keyOf(event));
     yield { event, resumeAt: event === wanted.at(-1) ? after : before };
   }
 }

@@ -1,22 +1,22 @@
 import type { JobEvent } from '../job/job-event.js';
 import type { EventFilter } from './event-filter.js';
 
-/** An event with the place from where to go on after it. */
-export interface HeardEvent {
+/** An event, with the position from which to resume after it. */
+export interface DeliveredEvent {
   readonly event: JobEvent;
-  /** Whoever listens again from here misses nothing that follows. */
+  /** A listener that resumes here misses nothing that follows. */
   readonly resumeAt: Date;
 }
 
-/** A listener that has so many events before it does not keep up. */
-const mostWaiting = 10_000;
+/** With more waiting events than this, a listener is too slow and its stream ends. */
+const maxWaiting = 10_000;
 
-/** One who listens: events wait here until they are asked for. */
+/** A listener. Holds its events until they are taken. */
 export class JobListener {
   readonly filter: EventFilter;
-  /** Earlier events are of no interest; `null`: those from before the feed is first read. */
+  /** Ignores earlier events; `null` until the feed is first read. */
   from: Date | null = null;
-  #waiting: HeardEvent[] = [];
+  #waiting: DeliveredEvent[] = [];
   #ended = false;
   #wake: (() => void) | undefined;
 
@@ -28,33 +28,36 @@ export class JobListener {
     return this.#ended;
   }
 
-  get hasHeardAll(): boolean {
+  get isDrained(): boolean {
     return this.#waiting.length === 0;
   }
 
-  hear(event: JobEvent, resumeAt: Date): void {
+  receive(event: JobEvent, resumeAt: Date): void {
     if (this.#ended) return;
     this.#waiting.push({ event, resumeAt });
-    if (this.#waiting.length > mostWaiting) this.end();
+    if (this.#waiting.length > maxWaiting) this.end();
     else this.#wakeUp();
   }
 
-  /** What has come since the last call. */
-  take(): HeardEvent[] {
-    const heard = this.#waiting;
+  /** Removes and returns the waiting events. */
+  take(): DeliveredEvent[] {
+    const received = this.#waiting;
     this.#waiting = [];
-    return heard;
+    return received;
   }
 
-  /** Nothing more comes. A listener that did not keep up loses what waits, and has to listen again from where it was. */
+  /**
+   * Stops delivery. A listener that fell too far behind loses its waiting events and must resume from its last
+   * position.
+   */
   end(): void {
-    if (this.#waiting.length > mostWaiting) this.#waiting = [];
+    if (this.#waiting.length > maxWaiting) this.#waiting = [];
     this.#ended = true;
     this.#wakeUp();
   }
 
-  /** Resolves when something has come or nothing more will. For one caller at a time. */
-  async news(): Promise<void> {
+  /** Resolves when events are waiting or the listener has ended. Supports one caller at a time. */
+  async waitForEvents(): Promise<void> {
     if (this.#waiting.length > 0 || this.#ended) return;
     await new Promise<void>((resolve) => {
       this.#wake = resolve;

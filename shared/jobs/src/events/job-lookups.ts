@@ -1,18 +1,21 @@
 import type { Job } from '../job/job.js';
 import type { JobReader } from '../storage/job-reader.js';
 
-/** At once: when thousands stop waiting in one moment, the storage's connections are not all theirs. */
-const mostAtOnce = 4;
+/**
+ * Maximum number of concurrent lookups, so that thousands of waits ending at once do not take all of the storage's
+ * connections.
+ */
+const maxConcurrent = 4;
 
 interface Lookup {
   readonly promise: Promise<Job | null>;
   readonly start: () => Promise<void>;
 }
 
-/** Looks jobs up, a few at a time. Those who ask for one job before its turn has come get one answer. */
+/** Looks up jobs, a few at a time. Calls for the same job that arrive before its lookup starts share the result. */
 export class JobLookups {
   readonly #jobs: Pick<JobReader, 'find'>;
-  /** In the order of asking. */
+  /** First come, first served. */
   readonly #waiting = new Map<string, Lookup>();
   #running = 0;
 
@@ -20,7 +23,7 @@ export class JobLookups {
     this.#jobs = jobs;
   }
 
-  /** The job as it is now or a moment later; `null` if there is none. */
+  /** Returns the job as of now or slightly later; `null` if it does not exist. */
   async find(id: string): Promise<Job | null> {
     let lookup = this.#waiting.get(id);
     if (lookup === undefined) {
@@ -41,7 +44,7 @@ export class JobLookups {
 
   #startNext(): void {
     for (const [id, { start }] of this.#waiting) {
-      if (this.#running >= mostAtOnce) return;
+      if (this.#running >= maxConcurrent) return;
       this.#waiting.delete(id);
       this.#running++;
       void this.#run(start);

@@ -1,8 +1,8 @@
 import type { EventTopic, JobEvent } from '../job/job-event.js';
-import { admits, topicsWanted } from './event-filter.js';
+import { matchesFilter, topicsOf } from './event-filter.js';
 import type { JobListener } from './job-listener.js';
 
-/** All who listen in this process. An event finds the listeners of its job without asking the others. */
+/** The listeners of this process. Finds those of a job without checking all others. */
 export class ListenerSet {
   readonly #all = new Set<JobListener>();
   readonly #byJob = new Map<string, Set<JobListener>>();
@@ -13,7 +13,7 @@ export class ListenerSet {
     return this.#all.size;
   }
 
-  /** That any of them wants to hear of. */
+  /** The topics that at least one listener wants. */
   get topics(): EventTopic[] {
     return [...this.#wanted.keys()];
   }
@@ -23,7 +23,7 @@ export class ListenerSet {
     const { jobId } = listener.filter;
     if (jobId === undefined) this.#general.add(listener);
     else this.#byJob.set(jobId, (this.#byJob.get(jobId) ?? new Set()).add(listener));
-    for (const topic of topicsWanted(listener.filter))
+    for (const topic of topicsOf(listener.filter))
       this.#wanted.set(topic, (this.#wanted.get(topic) ?? 0) + 1);
   }
 
@@ -34,7 +34,7 @@ export class ListenerSet {
     const ofJob = jobId === undefined ? undefined : this.#byJob.get(jobId);
     ofJob?.delete(listener);
     if (jobId !== undefined && ofJob?.size === 0) this.#byJob.delete(jobId);
-    for (const topic of topicsWanted(listener.filter)) {
+    for (const topic of topicsOf(listener.filter)) {
       const others = (this.#wanted.get(topic) ?? 1) - 1;
       if (others === 0) this.#wanted.delete(topic);
       else this.#wanted.set(topic, others);
@@ -42,16 +42,17 @@ export class ListenerSet {
   }
 
   /**
-   * Tells each listener what it wants to hear.
+   * Delivers each event to the listeners whose filters match it.
    *
-   * @param before where to go on for one who has not heard all of these yet
-   * @param after for one who has
+   * @param before the position from which a listener resumes that has not received all of these events
+   * @param after the position from which a listener resumes that has
    */
-  tell(events: readonly JobEvent[], before: Date, after: Date): void {
+  deliver(events: readonly JobEvent[], before: Date, after: Date): void {
     const shares = new Map<JobListener, JobEvent[]>();
     for (const event of events) {
       for (const listener of [...(this.#byJob.get(event.jobId) ?? []), ...this.#general]) {
-        if ((listener.from !== null && event.at < listener.from) || !admits(listener.filter, event)) continue;
+        if ((listener.from !== null && event.at < listener.from) || !matchesFilter(listener.filter, event))
+          continue;
         const share = shares.get(listener);
         if (share === undefined) shares.set(listener, [event]);
         else share.push(event);
@@ -59,12 +60,12 @@ export class ListenerSet {
     }
     for (const [listener, share] of shares) {
       const last = share.at(-1);
-      for (const event of share) listener.hear(event, event === last ? after : before);
+      for (const event of share) listener.receive(event, event === last ? after : before);
     }
   }
 
-  /** For those that came before there was anything to hear. */
-  hearFrom(now: Date): void {
+  /** Sets the starting point of listeners that were added before the feed was first read. */
+  startFrom(now: Date): void {
     for (const listener of this.#all) listener.from ??= now;
   }
 

@@ -1,26 +1,29 @@
 import { type JobEvent, keyOf } from '../job/job-event.js';
 
-/** Older ones are kept only while they may come again. */
+/** How long events are kept, in milliseconds; longer if the feed may still return them. */
 const keptMs = 60_000;
 
-const mostKept = 20_000;
+const maxKept = 20_000;
 
-/** The events of the last minute: by them those that come again are known, and listeners resume without a query. */
+/**
+ * The events of the last minute. Recognizes events that the feed returns again, and lets listeners resume without a
+ * query.
+ */
 export class RecentEvents {
   readonly #events = new Map<string, JobEvent>();
   #from = new Date(0);
 
-  /** Everything that happened since then, as far as it has come to light, is here. */
+  /** All events since this time that have become visible are in memory. */
   get from(): Date {
     return this.#from;
   }
 
-  /** Begins anew at this time. What is here already stays known. */
+  /** Sets the start of the period that is complete. Events already in memory stay. */
   begin(from: Date): void {
     this.#from = from;
   }
 
-  /** Takes events in; returns those that are new. */
+  /** Adds events. Returns those that are new. */
   add(events: readonly JobEvent[]): JobEvent[] {
     return events.filter((event) => {
       const key = keyOf(event);
@@ -37,12 +40,12 @@ export class RecentEvents {
       .toSorted((one, other) => one.at.getTime() - other.at.getTime());
   }
 
-  /** @param settled what is older comes no more */
+  /** @param settled the feed returns no events before this time any more */
   trim(settled: Date): void {
     const oldest = settled.getTime() - keptMs;
     for (const [key, { at }] of this.#events) {
-      const isOver = at.getTime() < oldest || (this.#events.size > mostKept && at < settled);
-      if (!isOver) break; // nearly in the order of time: what stands behind a younger one stays a little longer
+      const isExpired = at.getTime() < oldest || (this.#events.size > maxKept && at < settled);
+      if (!isExpired) break; // order is only roughly by time, so a few events stay a little longer
       this.#events.delete(key);
       if (at >= this.#from) this.#from = new Date(at.getTime() + 1);
     }

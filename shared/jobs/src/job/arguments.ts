@@ -1,20 +1,20 @@
 import { InvalidArgumentsError, type ArgumentProblem } from './errors.js';
 import type { JsonText } from './job.js';
 
-/** Arrays and objects may be nested this deep. */
+/** Maximum nesting depth of arrays and objects. */
 const maxDepth = 100;
 
-/** More problems than this are not listed. */
+/** Maximum number of problems to list. */
 const maxProblems = 20;
 
 /**
- * Turns a value into the JSON text that the storage keeps.
+ * Serializes a value to the JSON text that is stored.
  *
- * Accepts `null`, booleans, finite numbers, well-formed strings without NUL, arrays without holes and plain
- * objects. Everything else would be lost or changed on its way through JSON and is refused.
+ * Accepts `null`, booleans, finite numbers, well-formed strings without NUL, arrays without holes and plain objects.
+ * Rejects everything else, because JSON would lose or change it.
  *
- * @param root what the value is called in messages: `args`, or `result`
- * @throws {InvalidArgumentsError} that names the path of every part that cannot be stored
+ * @param root what error messages call the value: `args` or `result`
+ * @throws {InvalidArgumentsError} naming the path of every part that cannot be stored
  */
 export function toJsonText(value: unknown, root: string): JsonText {
   if (!isStorable(value, 0)) {
@@ -25,7 +25,9 @@ export function toJsonText(value: unknown, root: string): JsonText {
   return JSON.stringify(value);
 }
 
-/** The bytes of a text in UTF-8 if they are more than `maxBytes`, otherwise `null`. Quick for texts that are much shorter. */
+/**
+ * Returns the UTF-8 size of a text if it exceeds `maxBytes`, otherwise `null`. Fast for texts that are much shorter.
+ */
 export function excessBytes(text: JsonText, maxBytes: number): number | null {
   if (text.length * 3 <= maxBytes) return null;
   const bytes = Buffer.byteLength(text);
@@ -33,14 +35,13 @@ export function excessBytes(text: JsonText, maxBytes: number): number | null {
 }
 
 /**
- * Whether nothing is wrong with the value, told without paths and lists: this is done for every job. What refers back to
- * itself is found too deep.
+ * A fast check without paths and messages, because it runs for every job. Circular references fail it by their depth.
  */
 function isStorable(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return scalarProblem(value) === null;
   if (depth >= maxDepth) return false;
   if (Array.isArray(value)) {
-    // Not every(), which passes over holes.
+    // A loop, because every() skips holes.
     for (let index = 0; index < value.length; index++) if (!isStorable(value[index], depth + 1)) return false;
     return true;
   }
@@ -51,7 +52,7 @@ function isStorable(value: unknown, depth: number): boolean {
   return true;
 }
 
-/** The same slowly, with the path of each problem. */
+/** Does the same check slowly, with the path of each problem. */
 function inspect(value: unknown, path: string, problems: ArgumentProblem[], ancestors: object[]): void {
   const problem = problemOf(value, ancestors);
   if (problem !== null) {

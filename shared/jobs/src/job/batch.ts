@@ -9,20 +9,20 @@ export interface Batch {
   name: string | null;
   /** Number of jobs in the batch. */
   total: number;
-  /** How many of them have ended in each way; a job that is sent back after its end is taken off again. */
+  /** How many jobs have ended in each state; a job that is retried no longer counts. */
   done: number;
   failed: number;
   cancelled: number;
-  /** How much of it has finished: whole percent, rounded down, so 100 only when all of it has. */
+  /** Percentage of finished jobs, rounded down, so it is 100 only when all have finished. */
   progress: number;
   /** The batch callback; `null` if there is none. */
   followUpId: string | null;
   createdAt: Date;
-  /** `null` until all of its jobs have finished. */
+  /** `null` while any of its jobs is unfinished. */
   finishedAt: Date | null;
 }
 
-/** A batch on its way into the storage. Its jobs carry its id, and the follow-up waits for it. */
+/** A batch to be stored. Its jobs carry its id, and the callback depends on it. */
 export interface NewBatch {
   readonly id: string;
   readonly name: string | null;
@@ -30,15 +30,15 @@ export interface NewBatch {
   readonly followUp: NewJob | null;
 }
 
-/** How many of a batch's jobs have ended in which way. */
+/** How many of a batch's jobs have ended in each state. */
 export type BatchCounts = Pick<Batch, 'total' | FinishedState>;
 
-/** Whole percent of the jobs that have finished. An empty batch is finished. */
+/** Returns the percentage of finished jobs, rounded down. An empty batch is finished. */
 export function progressOf({ total, done, failed, cancelled }: BatchCounts): number {
   return total === 0 ? 100 : Math.floor(((done + failed + cancelled) * 100) / total);
 }
 
-/** A batch ends as its worst job did: failed before cancelled before done. `null` while it has unfinished jobs. */
+/** Returns the worst end of its jobs: failed before cancelled before done. `null` while jobs are unfinished. */
 export function endOf({ total, done, failed, cancelled }: BatchCounts): FinishedState | null {
   if (done + failed + cancelled < total) return null;
   if (failed > 0) return 'failed';

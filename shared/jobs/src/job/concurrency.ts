@@ -1,7 +1,7 @@
 import { bounds, checkInteger, checkText } from './bounds.js';
 import type { JobMeta } from './meta.js';
 
-/** Jobs of one queue with the same key share a limit: at most so many of them run at once, over all servers. */
+/** Limits how many jobs of one queue with the same key run at once, across all servers. */
 export interface Concurrency {
   /** 1 to 200 characters. */
   readonly key: string;
@@ -9,7 +9,7 @@ export interface Concurrency {
   readonly limit: number;
 }
 
-/** @throws {RangeError} if the key or the limit is out of its bounds */
+/** @throws {RangeError} if the key or the limit is out of bounds */
 export function checkConcurrency({ key, limit }: Concurrency): Concurrency {
   return {
     key: checkText('A concurrency key', key, bounds.keyLength),
@@ -18,7 +18,7 @@ export function checkConcurrency({ key, limit }: Concurrency): Concurrency {
 }
 
 /**
- * What a job carries of it.
+ * Returns the metadata that stores it in a job.
  *
  * @throws {RangeError} as {@link checkConcurrency} does
  */

@@ -13,7 +13,7 @@ export interface After {
   readonly when: ContinuationCondition;
 }
 
-/** How a parent ended; `gone` if it was deleted, so that its end is unknown. A batch ends as its worst job did. */
+/** How a parent ended; `gone` if it was deleted, so its end is unknown. A batch ends as its worst job did. */
 export type ParentEnd = FinishedState | 'gone';
 
 const wanted: Record<ContinuationCondition, readonly ParentEnd[]> = {
@@ -22,20 +22,20 @@ const wanted: Record<ContinuationCondition, readonly ParentEnd[]> = {
   onAny: ['done', 'failed', 'cancelled', 'gone'],
 };
 
-/** Whether a parent's end meets the condition. */
+/** Returns whether a parent's end meets the condition. */
 export function isMet(condition: ContinuationCondition, end: ParentEnd): boolean {
   return wanted[condition].includes(end);
 }
 
-const said: Record<ParentEnd, string> = {
+const endings: Record<ParentEnd, string> = {
   done: 'is done',
   failed: 'failed',
   cancelled: 'was cancelled',
-  gone: 'was deleted, and how it ended is not known any more',
+  gone: 'was deleted, so it is unknown how it ended',
 };
 
 /** Returns the error of a job that is cancelled because a parent did not meet its condition. */
-export function brokenCondition(
+export function unmetConditionError(
   parentId: string,
   condition: ContinuationCondition,
   end: ParentEnd,
@@ -43,7 +43,7 @@ export function brokenCondition(
   const clause = condition === 'onDone' ? 'done' : 'failed';
   return {
     name: 'ContinuationCancelled',
-    message: `${parentId} ${said[end]}, and this job was to run only when it is ${clause} (${condition})`,
+    message: `${parentId} ${endings[end]}; this job runs only if it is ${clause} (${condition})`,
     stack: null,
   };
 }

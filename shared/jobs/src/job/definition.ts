@@ -17,31 +17,31 @@ import {
 import { checkUniqueness, type Uniqueness, type UniquenessRule } from './uniqueness.js';
 
 export interface JobDefinitionOptions<Schema extends TSchema> extends RetryRules {
-  /** Finds the handler; unique within an application. Letters, digits, `.`, `_`, `-` and `:`, at most 100. */
+  /** Identifies the handler; unique within an application. 1 to 100 letters, digits, `.`, `_`, `-` and `:`. */
   name: string;
   /** The arguments, as a TypeBox schema. Any JSON object by default. */
   args?: Schema;
-  /** The queue its jobs go to; `default` unless given. Same letters as a name. */
+  /** The queue of its jobs; `default` by default. Same characters as a name. */
   queue?: string;
-  /** Lower runs first; −100 to 100, 0 by default. */
+  /** −100 to 100, lower runs first; 0 by default. */
   priority?: number;
-  /** 1 to 1000, 10 by default. With 1 a job is started at most once, even if its server dies. */
+  /** 1 to 1000, 10 by default. With 1, a job is started at most once, even if its server dies. */
   maxAttempts?: number;
   /**
-   * Milliseconds before the next attempt, 0 to 315 360 000 000 (ten years): a function, or a list whose last entry repeats;
-   * `attempt⁴` seconds ± 10 % by default. Of what a function gives beyond these bounds the nearest one counts.
+   * Milliseconds before the next attempt, 0 to 315 360 000 000 (ten years): a function, or a list whose last entry
+   * repeats. `attempt⁴` seconds ± 10 % by default. A function's result is clamped to these bounds.
    */
   retryDelay?: RetryDelay | readonly number[];
-  /** Time limit of an attempt, in milliseconds, 1 to 86 400 000; unlimited by default. */
+  /** Time limit per attempt, in milliseconds, 1 to 86 400 000; unlimited by default. */
   timeoutMs?: number;
   /**
-   * At most `limit` of its jobs with the same key run at once, over all servers. The key is a function of the arguments, a
-   * tenant's id for example, 1 to 200 characters; `null` for a job without one.
+   * At most `limit` of its jobs with the same key run at once, across all servers. The key is a function of the
+   * arguments, such as a tenant's id, and has 1 to 200 characters; `null` exempts a job.
    */
   concurrency?: ConcurrencyRule<Static<Schema>>;
   /**
-   * No job is created while another of its jobs in the same queue holds the same key, which is a function of the arguments;
-   * `true`, or without a key: all the arguments.
+   * Creates no job while another of its jobs in the same queue holds the same key. The key is a function of the
+   * arguments; with `true`, or without a key, all arguments form the key.
    */
   unique?: true | UniquenessRule<Static<Schema>>;
 }
@@ -63,12 +63,12 @@ export interface JobDefinition<Args = unknown> {
   readonly retryRules: RetryRules;
   /** `null` if attempts have no time limit. */
   readonly timeoutMs: number | null;
-  /** The concurrency key of a job with these arguments and its limit; `null` if it has none. */
+  /** Returns the concurrency key and limit of a job with these arguments; `null` if it has none. */
   concurrencyOf(args: Args): Concurrency | null;
-  /** The unique key of a job with these arguments; `null` if it may be there twice. */
+  /** Returns the unique key of a job with these arguments; `null` if duplicates are allowed. */
   uniquenessOf(args: Args): Uniqueness | null;
   /**
-   * Checks arguments and turns them into what the storage keeps.
+   * Validates arguments and serializes them for storage.
    *
    * @throws {InvalidArgumentsError} naming the path of every problem
    */
@@ -78,8 +78,8 @@ export interface JobDefinition<Args = unknown> {
 /**
  * Defines a kind of job.
  *
- * @throws {RangeError} if a name, a priority, a number of attempts or a time is out of its bounds
- * @throws {TypeError} if `retryOn` or `giveUpOn` has something other than classes
+ * @throws {RangeError} if a name, a priority, a number of attempts or a time is out of bounds
+ * @throws {TypeError} if `retryOn` or `giveUpOn` contains something other than classes
  */
 export function defineJob<Schema extends TSchema = TSchema>(
   options: JobDefinitionOptions<Schema>,
@@ -127,7 +127,7 @@ export function defineJob<Schema extends TSchema = TSchema>(
       const text = toJsonText(args, 'args');
       validate ??= firstProblem.compile(schema);
       if (validate(args)) return text;
-      if (text.length > thoroughlyChecked)
+      if (text.length > maxThoroughLength)
         throw new InvalidArgumentsError((validate.errors ?? []).map(toProblem));
       explain ??= everyProblem.compile(schema);
       explain(args);
@@ -136,26 +136,26 @@ export function defineJob<Schema extends TSchema = TSchema>(
   });
 }
 
-/** @throws {RangeError} if the text cannot name a job, a queue or a recurring job */
+/** @throws {RangeError} if the string is not a valid name for a job, queue or recurring job */
 export function checkName(kind: 'job' | 'queue' | 'recurring job', name: string): void {
   if (!/^[A-Za-z0-9][\w.:-]{0,99}$/.test(name)) {
     throw new RangeError(
-      `"${name}" cannot name a ${kind}: use 1 to 100 letters, digits, ".", "_", "-" and ":", beginning with a letter or digit`,
+      `"${name}" is not a valid name for a ${kind}: use 1 to 100 letters, digits, ".", "_", "-" and ":", beginning with a letter or digit`,
     );
   }
 }
 
-/** @throws {RangeError} if it is not an integer from −100 to 100 */
+/** @throws {RangeError} unless it is an integer from −100 to 100 */
 export function checkPriority(priority: number): void {
   checkInteger('A priority', priority, bounds.priority);
 }
 
-/** @throws {RangeError} if it is not an integer from 1 to 1000 */
+/** @throws {RangeError} unless it is an integer from 1 to 1000 */
 export function checkMaxAttempts(maxAttempts: number): void {
   checkInteger('maxAttempts', maxAttempts, bounds.maxAttempts);
 }
 
-/** @throws {RangeError} if it is not an integer from 1 to 86 400 000: a day */
+/** @throws {RangeError} unless it is an integer from 1 to 86 400 000 (a day) */
 export function checkTimeout(timeoutMs: number): void {
   checkInteger('timeoutMs', timeoutMs, bounds.timeoutMs);
 }
@@ -163,8 +163,11 @@ export function checkTimeout(timeoutMs: number): void {
 const firstProblem = new Ajv({ strict: false });
 const everyProblem = new Ajv({ strict: false, allErrors: true });
 
-/** Of longer arguments only the first problem is told: their problems can be as many as their parts. In characters of JSON. */
-const thoroughlyChecked = 20_000;
+/**
+ * For arguments longer than this, in characters of JSON, only the first problem is reported: there could be as many
+ * as there are values.
+ */
+const maxThoroughLength = 20_000;
 
 function toProblem({ instancePath, message, keyword, params }: ErrorObject): ArgumentProblem {
   const path = `args${instancePath.replaceAll(/\/(\d+)(?=\/|$)/g, '[$1]').replaceAll('/', '.')}`;

@@ -1,11 +1,11 @@
 import type { JobError } from './job.js';
 
-/** Longer messages do not differ where it matters. */
+/** Fingerprints are cut to this length, in characters. */
 export const fingerprintLength = 200;
 
 /**
- * What varies between errors of one kind, and what stands for it; in this order. The Postgres storage does the same in SQL, so
- * the patterns keep to what both kinds of regular expressions read alike.
+ * The parts that vary between errors of one kind, with their placeholders, in order of replacement. The Postgres
+ * storage does the same in SQL, so the patterns use only syntax that JavaScript and Postgres share.
  */
 export const variableParts: readonly (readonly [pattern: string, placeholder: string])[] = [
   [`'[^']*'|"[^"]*"|\`[^\`]*\``, '<text>'],
@@ -18,8 +18,8 @@ export const variableParts: readonly (readonly [pattern: string, placeholder: st
 const parts = variableParts.map(([pattern, placeholder]) => [new RegExp(pattern, 'g'), placeholder] as const);
 
 /**
- * What errors of one kind have in common: the class and the first line of the message, cut to 200 characters, with quoted
- * text, ids and digits replaced. `TypeError: No ship <n> for <text>`
+ * Returns what errors of one kind have in common: the class and the first line of the message, with quoted text, ids
+ * and digits replaced, cut to 200 characters. Example: `TypeError: No ship <n> for <text>`.
  */
 export function errorFingerprint({ name, message }: Pick<JobError, 'name' | 'message'>): string {
   const [line = ''] = message.split('\n', 1);

@@ -1,28 +1,28 @@
 import { checkDelay } from './bounds.js';
 
-/** The storage could not be reached or gave up under load; trying again later may succeed. */
+/** The storage could not be reached, or gave up under load; a later attempt may succeed. */
 export class StorageUnavailableError extends Error {
   override readonly name = 'StorageUnavailableError';
 }
 
 /**
- * A read got no connection in time, or was not finished in the time that reads may take. Writes have connections of their own and are
- * not affected. To ask for less, or later, may succeed.
+ * A read got no connection in time or exceeded the time limit for reads. Writes use separate connections and are not
+ * affected. A smaller or later read may succeed.
  */
 export class ReadTimeoutError extends StorageUnavailableError {}
 
-/** A further queue was named, but the maximum number of queues exists already. */
+/** A new queue was named, but the maximum number of queues already exists. */
 export class TooManyQueuesError extends RangeError {
   override readonly name = 'TooManyQueuesError';
 
   constructor(queue: string, most: number) {
     super(
-      `There are ${most} queues, which is the most there may be: "${queue}" would be one more. Use one that exists, or delete one that is no longer used`,
+      `The maximum of ${most} queues is reached, so "${queue}" cannot be created. Use an existing queue, or delete one that is no longer used`,
     );
   }
 }
 
-/** This server was declared dead and lost its leases. It must register again before it claims more jobs. */
+/** This server was declared dead and lost its leases. It must register again before it can claim jobs. */
 export class ServerLostError extends Error {
   override readonly name = 'ServerLostError';
   readonly serverId: string;
@@ -34,15 +34,18 @@ export class ServerLostError extends Error {
 }
 
 export interface ArgumentProblem {
-  /** Where: `args.customer.id`, `args[2]`. */
+  /** The location: `args.customer.id`, `args[2]`. */
   readonly path: string;
-  /** Follows the path in a sentence: `is undefined: …`. */
+  /** Completes a sentence that starts with the path: `is undefined: …`. */
   readonly message: string;
-  /** An argument that must be there and is not, or one that the job does not know; without it, a value that does not fit. */
+  /**
+   * `missing` for an absent required argument, `unknown` for one that the job does not define; absent if a value is
+   * invalid.
+   */
   readonly kind?: 'missing' | 'unknown';
 }
 
-/** Arguments, or a result, that cannot be stored or do not fit the schema of the job definition. */
+/** The arguments or the result cannot be stored, or do not match the schema of the job definition. */
 export class InvalidArgumentsError extends TypeError {
   override readonly name = 'InvalidArgumentsError';
   readonly problems: readonly ArgumentProblem[];
@@ -53,18 +56,18 @@ export class InvalidArgumentsError extends TypeError {
   }
 }
 
-/** A job is to wait for something that is not there: neither a job nor a batch has this id. Nothing was enqueued. */
+/** A job depends on something that does not exist: no job or batch has this id. Nothing was enqueued. */
 export class UnknownParentError extends Error {
   override readonly name = 'UnknownParentError';
   readonly parentId: string;
 
   constructor(parentId: string) {
-    super(`There is no job and no batch ${parentId} to wait for; nothing was enqueued`);
+    super(`There is no job or batch ${parentId} to depend on; nothing was enqueued`);
     this.parentId = parentId;
   }
 }
 
-/** Another job holds the unique key of a job that insists on it (`onConflict: 'reject'`). Nothing was enqueued. */
+/** Another job holds the unique key of a job with `onConflict: 'reject'`. Nothing was enqueued. */
 export class DuplicateJobError extends Error {
   override readonly name = 'DuplicateJobError';
   readonly key: string;
@@ -80,7 +83,7 @@ export class DuplicateJobError extends Error {
   }
 }
 
-/** An idempotency key came again with another job name or other arguments. Nothing was enqueued. */
+/** An idempotency key was reused with another job name or other arguments. Nothing was enqueued. */
 export class IdempotencyConflictError extends Error {
   override readonly name = 'IdempotencyConflictError';
   readonly idempotencyKey: string;
@@ -90,37 +93,40 @@ export class IdempotencyConflictError extends Error {
   constructor(idempotencyKey: string, jobId: string | null) {
     const job = jobId === null ? 'a job' : `job ${jobId},`;
     super(
-      `The idempotency key "${idempotencyKey}" was used for ${job} of another name or with other arguments; nothing was enqueued`,
+      `The idempotency key "${idempotencyKey}" was already used for ${job} with another name or other arguments; nothing was enqueued`,
     );
     this.idempotencyKey = idempotencyKey;
     this.jobId = jobId;
   }
 }
 
-/** The job that holds a key cannot be shown to the caller: it was deleted, or is in a queue that the caller cannot see. Nothing was enqueued. */
+/**
+ * The job that holds a key cannot be shown to the caller, because it was deleted or is in a queue that the caller
+ * cannot see. Nothing was enqueued.
+ */
 export class KeyHolderHiddenError extends Error {
   override readonly name = 'KeyHolderHiddenError';
 
   /**
-   * @param keys what the refused job brought, one of which is held
-   * @param deletedId of the holder, if it was deleted and the caller may know
+   * @param keys the rejected job's keys, one of which is held
+   * @param deletedId the holder's id, if it was deleted and the caller may know it
    */
   constructor(keys: readonly string[], deletedId: string | null) {
     const named = keys.map((key) => `"${key}"`).join(' or ');
     super(
       deletedId === null
-        ? `The job that holds the key ${named} is out of reach; nothing was enqueued`
+        ? `The job that holds the key ${named} cannot be shown; nothing was enqueued`
         : `The job ${deletedId}, which holds the key ${named}, has been deleted; nothing was enqueued`,
     );
   }
 }
 
-/** The claim on a job no longer holds: another server may be running it. */
+/** The claim on a job is no longer valid: another server may be running the job. */
 export class ClaimLostError extends Error {
   override readonly name = 'ClaimLostError';
 
   constructor(jobId: string) {
-    super(`The claim on job ${jobId} no longer holds; nothing was changed`);
+    super(`The claim on job ${jobId} is no longer valid; nothing was changed`);
   }
 }
 
@@ -133,24 +139,24 @@ export class JobCancelledError extends Error {
   }
 }
 
-/** Why a handler's signal aborted, and how its attempt failed: it took longer than it may. */
+/** The reason with which a handler's signal aborts, and the error of its attempt, when it exceeds its time limit. */
 export class JobTimeoutError extends Error {
   override readonly name = 'JobTimeoutError';
   readonly timeoutMs: number;
 
-  /** @param options `cause`: what the handler threw after its time was up */
+  /** @param options `cause`: what the handler threw after its time limit */
   constructor(timeoutMs: number, options?: ErrorOptions) {
-    super(`The attempt took longer than its ${timeoutMs} ms`, options);
+    super(`The attempt exceeded its time limit of ${timeoutMs} ms`, options);
     this.timeoutMs = timeoutMs;
   }
 }
 
-/** A handler's result is larger than the server allows. */
+/** A handler's result exceeds the server's size limit. */
 export class ResultTooLargeError extends Error {
   override readonly name = 'ResultTooLargeError';
 
   constructor(bytes: number, maxBytes: number) {
-    super(`The result takes ${bytes} bytes as JSON; this server allows ${maxBytes} (maxResultBytes)`);
+    super(`The result takes ${bytes} bytes as JSON; the limit is ${maxBytes} (maxResultBytes)`);
   }
 }
 
@@ -164,9 +170,9 @@ export class SnoozeJob extends Error {
   override readonly name = 'SnoozeJob';
   readonly delayMs: number;
 
-  /** @throws {RangeError} if `delayMs` is not a number of milliseconds from 0 to 315 360 000 000: ten years */
+  /** @throws {RangeError} unless `delayMs` is a number of milliseconds from 0 to 315 360 000 000 (ten years) */
   constructor(delayMs: number) {
-    super(`The job asks to be run again in ${delayMs} ms`);
-    this.delayMs = checkDelay('The time for which a job snoozes', delayMs);
+    super(`The job is to run again in ${delayMs} ms`);
+    this.delayMs = checkDelay('The delay of a snoozed job', delayMs);
   }
 }

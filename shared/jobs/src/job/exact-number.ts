@@ -1,14 +1,14 @@
-/** As many digits of a decimal number are the same again after a JavaScript number has held it (IEEE 754, binary64). */
-const HELD_DIGITS = 15;
+/** A JavaScript number represents any decimal number of up to this many digits exactly (IEEE 754, binary64). */
+const maxExactDigits = 15;
 
 /**
- * Whether a number as JSON has it stays the same as a JavaScript number: `7`, `1.50` and `1e3` do, `9007199254740993` and
- * `1e400` do not.
+ * Returns whether a JSON number survives conversion to a JavaScript number: `7`, `1.50` and `1e3` do,
+ * `9007199254740993` and `1e400` do not.
  */
 export function isExactNumber(literal: string): boolean {
   const number = Number(literal);
   if (String(number) === literal) return true;
   const digits = literal.replace(/e.*/i, '').replaceAll(/[-.]/g, '').replace(/^0+/, '');
   const size = Math.abs(number);
-  return digits === '' || (digits.length <= HELD_DIGITS && size >= 1e-300 && size <= 1e300);
+  return digits === '' || (digits.length <= maxExactDigits && size >= 1e-300 && size <= 1e300);
 }

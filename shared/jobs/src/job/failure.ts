@@ -2,17 +2,17 @@ import { isA } from './is-a.js';
 import type { JobError } from './job.js';
 import { printed, storable } from './storable.js';
 
-/** Longer texts are cut: an error is stored with every attempt. */
+/** Maximum length of an error's name, in characters: an error is stored with every attempt. */
 const maxName = 200;
 const maxMessage = 4_000;
 const maxStack = 16_000;
 
-/** So many causes are kept with an error; causes may refer back to one another. */
+/** Maximum number of causes to keep; causes may form a cycle. */
 const maxCauses = 5;
 
 /**
- * Turns whatever a handler threw into what is stored about it. Never throws: each member is read by itself, and one that
- * cannot be read or printed is replaced by a note.
+ * Converts whatever a handler threw into the error that is stored. Never throws: each member is read separately, and
+ * one that cannot be read or printed is replaced by a note.
  */
 export function toJobError(thrown: unknown): JobError {
   if (!isA(thrown, Error)) return { name: 'NonErrorThrown', message: describe(thrown), stack: null };
@@ -24,7 +24,7 @@ export function toJobError(thrown: unknown): JobError {
   };
 }
 
-/** A member of what was thrown; a getter or a proxy may throw by itself. */
+/** Reads a member of the thrown value; a getter or a proxy may throw. */
 function read(error: object, member: 'name' | 'message' | 'stack' | 'cause'): unknown {
   try {
     return (error as Record<string, unknown>)[member];

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { JsonText, JsonValue } from './job.js';
 
 /**
- * 43 characters that are the same for the same arguments, in whatever order their members stand: SHA-256 in base64url.
+ * Returns a SHA-256 of the arguments in base64url (43 characters), regardless of the order of object members.
  *
- * @param name goes into it, too
+ * @param name is included in the hash
  */
 export function fingerprintOf(args: JsonText, name = ''): string {
   const sorted: unknown = JSON.parse(args, (_, value: JsonValue) => inOrder(value));

@@ -1,13 +1,15 @@
 import { randomFillSync } from 'node:crypto';
 import { type Clock, systemClock } from '../storage/clock.js';
 
-/** Ids of one millisecond are numbered with 12 bits. */
+/** The values of the 12-bit counter as hex. */
 const numbers = Array.from({ length: 4_096 }, (_, number) => number.toString(16).padStart(3, '0'));
 
-/** The numbers of a millisecond begin at random below this, so that those of two processes are rarely the same. */
+/**
+ * The counter of each millisecond starts at random below this, so that two processes rarely produce the same values.
+ */
 const firstNumbers = 1_024;
 
-/** A clock that is set back by more than this is followed; until then, ids go on from the latest. */
+/** Ids follow a clock that is set back by more than this; otherwise they continue from the latest one. */
 const maxStepBackMs = 1_000;
 
 const variants = ['8', '9', 'a', 'b'];
@@ -17,7 +19,7 @@ const randomBytes = Buffer.alloc(4_096);
 let randomDigits = '';
 let digitsUsed = 0;
 
-/** Makes ids in the order of a clock. */
+/** Generates ids in order of time. */
 export class IdSource {
   readonly #clock: Clock;
   #latestMs = -1;
@@ -29,11 +31,11 @@ export class IdSource {
   }
 
   /**
-   * A UUIDv7 (RFC 9562 § 5.7): 48 bits of Unix milliseconds, 12 that count (§ 6.2, method 1), 62 random ones. The ids of one
-   * source sort in the order in which it made them, so Postgres adds each at the end of its indexes.
+   * Generates a UUIDv7 (RFC 9562 § 5.7): 48 bits of Unix milliseconds, a 12-bit counter (§ 6.2, method 1), 62 random
+   * bits. The ids of one source sort in the order of their creation, so Postgres appends to its indexes.
    *
-   * An id is made for every job that is enqueued, and the packages that offer version 7 take 5 to 20 times as long
-   * (docs/adr/002).
+   * Written by hand because an id is generated for every enqueued job, and packages with version 7 take 5 to 20 times
+   * as long (docs/adr/002).
    */
   newId(): string {
     const nowMs = this.#clock.now();
@@ -52,10 +54,10 @@ export class IdSource {
 const ownIds = new IdSource(systemClock);
 
 /**
- * An id by this machine's clock, as {@link IdSource} makes them. Ids of what is stored are made by the storage's clock, for
- * lists are sorted and filtered by the time in them.
+ * Generates an id by this machine's clock. Stored objects get ids by the storage's clock instead, because lists are
+ * sorted and filtered by the time in their ids.
  *
- * @param atMs the time to make it for, if not now; such ids are in no order among themselves
+ * @param atMs the time to encode, now by default; ids with a given time are not ordered among themselves
  */
 export function newId(atMs?: number): string {
   if (atMs === undefined) return ownIds.newId();
@@ -82,14 +84,13 @@ function idOf(beginning: string, count: number): string {
 const maxMs = 2 ** 48 - 1;
 
 /**
- * No id made at this time or later sorts before this one, none made earlier after it. A time that UUIDv7 cannot hold counts
- * as the nearest one that it can.
+ * Returns the lower bound of all ids generated at this time or later. A time outside the range of UUIDv7 is clamped.
  *
- * @throws {RangeError} if it is no time
+ * @throws {RangeError} if the date is invalid
  */
 export function firstIdOf(date: Date): string {
   const ms = date.getTime();
-  if (Number.isNaN(ms)) throw new RangeError('An invalid Date is no time');
+  if (Number.isNaN(ms)) throw new RangeError('The date is invalid');
   const hex = Math.min(Math.max(Math.trunc(ms), 0), maxMs)
     .toString(16)
     .padStart(12, '0');
@@ -98,7 +99,7 @@ export function firstIdOf(date: Date): string {
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** Whether a text has the form of a UUID; what has not cannot be the id of a job. */
+/** Returns whether a string has the form of a UUID; only then can it be the id of a job. */
 export function isId(text: string): boolean {
   return uuid.test(text);
 }

@@ -4,13 +4,13 @@ import type { JsonText } from './job.js';
 import { checkKey } from './uniqueness.js';
 
 /**
- * The key that makes a repeated request for a job give the same job, whatever became of it.
+ * Builds the key with which a repeated request returns the first request's job, whatever its state.
  *
- * @throws {RangeError} if it is not a text of 1 to 200 characters
+ * @throws {RangeError} unless it is a string of 1 to 200 characters
  */
 export function idempotencyKey(key: string, name: string, args: JsonText, periodMs: number): JobKey {
   return {
-    scope: '',
+    namespace: '',
     key: checkKey('idempotencyKey', key),
     states: null,
     periodMs,

@@ -1,9 +1,10 @@
-/** A class of errors; its subclasses belong to it (`instanceof`). */
-// An abstract class, or one with parameters of its own, is welcome too.
+/** A class of errors, including its subclasses (`instanceof`). */
+// Abstract classes and any constructor parameters are accepted.
 export type ErrorClass = abstract new (...args: never[]) => unknown;
 
 /**
- * `instanceof` that never throws, for what handlers throw: a revoked proxy, or a class that is none, belongs to nothing.
+ * An `instanceof` that never throws, because handlers may throw anything, such as a revoked proxy. Returns `false`
+ * where `instanceof` would throw.
  */
 export function isA<Type extends ErrorClass>(value: unknown, type: Type): value is InstanceType<Type> {
   try {

@@ -1,6 +1,6 @@
-/** Why an attempt did not succeed, as it is stored. */
+/** The stored reason why an attempt did not succeed. */
 export interface JobError {
-  /** The error's class name, `TypeError` for example. */
+  /** The error's class name, such as `TypeError`. */
   name: string;
   message: string;
   stack: string | null;

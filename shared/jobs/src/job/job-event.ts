@@ -2,7 +2,7 @@ import type { Attempt, Job } from './job.js';
 import type { LogLine, Progress } from './job-log.js';
 import { isFinished, type JobState, jobStates } from './state.js';
 
-/** What every event tells: when, and of which job. */
+/** The members of every event: when it happened, and to which job. */
 export interface EventSubject {
   /** By the storage's clock. */
   readonly at: Date;
@@ -16,18 +16,18 @@ export interface EventSubject {
   readonly recurringJobId: string | null;
 }
 
-/** A job has come to a state. */
+/** A job has entered a state. */
 export interface StateEvent extends EventSubject {
   readonly kind: 'state';
   readonly state: JobState;
 }
 
-/** An attempt has said how far it is; only the last word is kept, so some may be passed over. */
+/** An attempt has reported progress. Only the latest report is stored, so listeners may not see every one. */
 export interface ProgressEvent extends EventSubject, Progress {
   readonly kind: 'progress';
 }
 
-/** An attempt has written a line of its log. */
+/** An attempt has written a log line. */
 export interface LogEvent extends EventSubject, Pick<LogLine, 'level' | 'message' | 'fields'> {
   readonly kind: 'log';
   /** The line's id, see `listLogs`. */
@@ -36,7 +36,7 @@ export interface LogEvent extends EventSubject, Pick<LogLine, 'level' | 'message
 
 export type JobEvent = StateEvent | ProgressEvent | LogEvent;
 
-/** What an event can be about, from the listener's point of view. */
+/** The topics that listeners can select. */
 export const eventTopics = [...jobStates, 'progress', 'log'] as const;
 
 export type EventTopic = (typeof eventTopics)[number];
@@ -45,14 +45,14 @@ export function topicOf(event: JobEvent): EventTopic {
   return event.kind === 'state' ? event.state : event.kind;
 }
 
-/** What one event is known by, however often it is read. */
+/** Identifies an event, however often it is read. */
 export function keyOf(event: JobEvent): string {
   const which = event.kind === 'log' ? event.line : event.at.getTime();
   return `${event.jobId} ${topicOf(event)} ${which}`;
 }
 
-/** What a job's states so far can be read from. */
-export type JobCourse = Pick<
+/** The job members from which its past states are derived. */
+export type JobTimeline = Pick<
   Job,
   | 'id'
   | 'name'
@@ -69,11 +69,11 @@ export type JobCourse = Pick<
 >;
 
 /**
- * The states that a job has been in, oldest first, as far as what is stored tells: its creation, the start and the end of
- * each attempt, its end. That a scheduled or awaiting job became ready is not among them, nor that one snoozes or was retried
- * by an operator: the start of the attempt that follows is.
+ * Derives the states a job has been in, oldest first, from what is stored: its creation, the start and end of each
+ * attempt, and its end. Not included, because nothing is stored about them: a scheduled or awaiting job becoming
+ * ready, a snooze, and a retry by an operator; the start of the next attempt is.
  */
-export function stateEventsOf(job: JobCourse, attempts: readonly Attempt[]): StateEvent[] {
+export function stateEventsOf(job: JobTimeline, attempts: readonly Attempt[]): StateEvent[] {
   const { id: jobId, name, queue, tags, batchId, recurringJobId } = job;
   const event = (state: JobState, at: Date, attempt: number): StateEvent => {
     return { kind: 'state', at, jobId, name, queue, state, attempt, tags, batchId, recurringJobId };
@@ -91,8 +91,8 @@ export function stateEventsOf(job: JobCourse, attempts: readonly Attempt[]): Sta
   return events;
 }
 
-/** A time set after the first attempt is that of a retry. */
-function firstState({ parentId, runAt }: JobCourse, first: Attempt | undefined): JobState {
+/** A `runAt` after the first attempt belongs to a retry. */
+function firstState({ parentId, runAt }: JobTimeline, first: Attempt | undefined): JobState {
   if (parentId !== null) return 'awaiting';
   const waited = runAt !== null && (first === undefined || runAt <= first.startedAt);
   return waited ? 'scheduled' : 'enqueued';

@@ -1,25 +1,27 @@
 import type { JobState } from './state.js';
 
 /**
- * What becomes of a job whose key another job holds:
+ * What happens to a job whose key another job holds:
  *
- * - `keep`: it is not created; the answer names the holder
- * - `replace`: as `keep`, and unless the holder runs or has finished, its arguments, priority, time, attempts and tags
- *   become those of the new one
- * - `reject`: a {@link DuplicateJobError}
+ * - `keep`: it is not created; the result names the holder
+ * - `replace`: as `keep`, but unless the holder is running or finished, it takes over the new job's arguments,
+ *   priority, time, attempts and tags
+ * - `reject`: the call throws a {@link DuplicateJobError}
  */
 export type ConflictPolicy = 'keep' | 'replace' | 'reject';
 
-/** A key of its queue that a job is to hold. While it does, no other job is created with it. */
+/** A key that a job holds within its queue. While it does, no other job is created with the same key. */
 export interface JobKey {
-  /** Keys of different scopes have nothing to do with one another: a job's name, or `''` for idempotency keys. */
-  readonly scope: string;
+  /** Separates keys with different purposes: a job's name, or `''` for idempotency keys. */
+  readonly namespace: string;
   readonly key: string;
-  /** In which states of the job it is held; `null` for whatever becomes of it. */
+  /** The job states in which the key is held; `null` for all states, even after the job is deleted. */
   readonly states: readonly JobState[] | null;
-  /** For how many milliseconds from the job's creation it is held; `null` for no end. */
+  /** How long the key is held after the job's creation, in milliseconds; `null` for no limit. */
   readonly periodMs: number | null;
   readonly onConflict: ConflictPolicy;
-  /** Says what was asked for: the key must not come again with another one. */
+  /**
+   * Identifies the request; reusing the key with another fingerprint is an error. `null` if any request may reuse it.
+   */
   readonly fingerprint: string | null;
 }

@@ -5,16 +5,16 @@ export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 
 export type LogLevel = (typeof logLevels)[number];
 
-/** How far an attempt has come, as its handler last said. */
+/** An attempt's progress, as last reported by its handler. */
 export interface Progress {
   /** 0 to 100, to two decimal places. */
   readonly percent: number;
   readonly message: string | null;
 }
 
-/** A line on its way into the storage. */
+/** A log line to be stored. */
 export interface NewLogLine {
-  /** Counts from 1 in each run of an attempt: a line that is written again is the same line. */
+  /** Counts from 1 in each run of an attempt; a line that is written twice is stored once. */
   readonly line: number;
   /** By the clock of the process that runs the job. */
   readonly at: Date;
@@ -24,9 +24,9 @@ export interface NewLogLine {
   readonly fields: JsonText | null;
 }
 
-/** A line of a job's log, as people read it. */
+/** A line of a job's log. */
 export interface LogLine {
-  /** For `after`. Of no other meaning. */
+  /** An opaque cursor, for `after`. */
   readonly id: string;
   readonly attempt: number;
   readonly at: Date;
@@ -35,15 +35,15 @@ export interface LogLine {
   readonly fields: { readonly [key: string]: JsonValue } | null;
 }
 
-/** Where a handler says what it does. Fields are for machines: ids, counts, an error under `err`. */
+/** The log of a running attempt. Fields are for machines: ids, counts, an error under `err`. */
 export type JobLog = Readonly<Record<LogLevel, (message: string, fields?: object) => void>>;
 
 const maxProgressMessage = 500;
 
-/** Characters of the reason why fields were left out. */
+/** Maximum length of the note that replaces omitted fields, in characters. */
 const maxOmission = 500;
 
-/** Never throws: that a job cannot say how far it is must not fail it. */
+/** Normalizes a progress report. Never throws, because a bad report must not fail the job. */
 export function toProgress(percent: number, message: string | null): Progress {
   const bounded = typeof percent === 'number' ? Math.min(Math.max(percent, 0), 100) : Number.NaN;
   return {
@@ -53,8 +53,8 @@ export function toProgress(percent: number, message: string | null): Progress {
 }
 
 /**
- * The message and fields of a line within `maxBytes` of UTF-8: a longer message is cut, and fields that do not fit beside it are
- * left out, with a note in their place. Never throws.
+ * Limits a line to `maxBytes` of UTF-8: cuts a longer message, and replaces fields that do not fit with a note. Never
+ * throws.
  */
 export function toLogText(
   message: string,
@@ -71,14 +71,14 @@ export function toLogText(
 function fieldsText(fields: object): JsonText {
   try {
     const text = JSON.stringify(fields instanceof Error ? { err: fields } : { ...fields }, withErrors);
-    // What JSON.stringify escapes and Postgres does not keep: NUL and halves of surrogate pairs.
+    // JSON escapes that Postgres does not store: NUL and unpaired surrogates.
     return text.replaceAll(/(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][\da-f]{2})/g, String.raw`$1\ufffd`);
   } catch (error) {
     return JSON.stringify({ omitted: storable(error, maxOmission) });
   }
 }
 
-/** Errors have nothing that JSON would show by itself. */
+/** Serializes errors, which have no enumerable members of their own. */
 function withErrors(_key: string, value: unknown): unknown {
   if (typeof value === 'bigint') return String(value);
   if (!(value instanceof Error)) return value;

@@ -12,52 +12,52 @@ import type { JobState } from './state.js';
 export type { JobError } from './job-error.js';
 export type { JsonText, JsonValue } from './json.js';
 
-/** One unit of work as people read it: in the API, on the dashboard, in a test. */
+/** One unit of work, as shown by the API, the dashboard and tests. */
 export interface Job extends JobMetaFields {
-  /** UUIDv7: sorts by the time of creation. */
+  /** UUIDv7, which sorts by creation time. */
   id: string;
-  /** The name of its definition, which finds its handler. */
+  /** The name of the definition, which identifies the handler. */
   name: string;
   queue: string;
   state: JobState;
-  /** Lower runs first; −100 to 100, 0 by default. */
+  /** −100 to 100, lower runs first; 0 by default. */
   priority: number;
   args: JsonValue;
-  /** What the handler returned; `null` until the job is done. */
+  /** The handler's return value; `null` until the job is done. */
   result: JsonValue;
-  /** Why the latest attempt failed; `null` when none has, or when a later one succeeded. */
+  /** Why the latest attempt failed; `null` if none has, or a later one succeeded. */
   error: JobError | null;
   /** The number of the current or latest attempt; 0 before the first. */
   attempt: number;
-  /** After this many attempts a failure is final. */
+  /** After this many attempts, a failure is final. */
   maxAttempts: number;
   createdAt: Date;
-  /** When a scheduled job becomes ready; `null` for a job that never waited for a time. */
+  /** When a scheduled job becomes ready; `null` for a job that was never scheduled. */
   runAt: Date | null;
-  /** When an enqueued job last became ready; `null` in every other state, and while its concurrency key holds it back. */
+  /** When an enqueued job became ready; `null` in every other state, and while it is blocked. */
   readyAt: Date | null;
-  /** When the current or latest attempt began. */
+  /** When the current or latest attempt started. */
   startedAt: Date | null;
   finishedAt: Date | null;
-  /** What the attempt that runs, or that ended the job, last said; `null` if nothing, or while the job waits. */
+  /** The latest progress of the current or final attempt; `null` if none was reported, or while the job waits. */
   progress: Progress | null;
   /** The server that runs it, or ran it last. */
   serverId: string | null;
   /**
-   * Members whose stored value cannot be interpreted, a time after 9999 for example, and are shown as the nearest that can, or as
-   * nothing. Left out by every other job.
+   * Members whose stored value is invalid, such as a time after 9999, and is shown as the nearest valid value or left
+   * empty. Absent if there are none.
    */
   unreadable?: string[];
 }
 
-/** What a job was given and what it returned, as text: its numbers may have more digits than a JavaScript number holds. */
+/** A job's arguments and result as JSON text, which preserves numbers with more digits than JavaScript's. */
 export interface JobDocuments {
   readonly args: JsonText;
-  /** `null`, the JSON, until the job is done. */
+  /** JSON `null` until the job is done. */
   readonly result: JsonText;
 }
 
-/** A job on its way into the storage: checked, complete, with its id assigned by the client. */
+/** A job to be stored: validated and complete, with an id assigned by the client. */
 export interface NewJob {
   id: string;
   name: string;
@@ -65,30 +65,33 @@ export interface NewJob {
   priority: number;
   args: JsonText;
   maxAttempts: number;
-  /** Not before this; `null` means at once. */
+  /** The earliest start; `null` for immediately. */
   due: Due | null;
-  /** What it waits for, if for anything. Milliseconds in `due` then count from the end of the last parent. */
+  /** The dependencies. If set, milliseconds in `due` count from the end of the last parent. */
   after?: After | null;
-  /** Left out by the plain job. */
+  /** `null` or absent for a plain job. */
   meta?: JobMeta | null;
-  /** Keys that it is to hold, the most important first: if another job holds one, this one is not created. */
+  /** The keys it is to hold, most important first. If another job holds one of them, this job is not created. */
   keys?: readonly JobKey[] | null;
   /**
-   * The queues that the enqueuing caller can see; all of them if left out. A parent elsewhere counts as unknown, and so does
-   * a batch as a parent, unless it comes in the same call. Not stored.
+   * The queues visible to the enqueuing caller; all if absent. A parent in another queue is treated as unknown, as is
+   * a batch, unless it is part of the same call. Not stored.
    */
   scope?: readonly string[] | null;
-  /** The result must include the job that holds its key; if that one is deleted or out of scope, the whole call is rejected. Not stored. */
+  /**
+   * Requires the result to include the job that holds the key; if that job is deleted or out of scope, the whole call
+   * is rejected. Not stored.
+   */
   showsHolder?: boolean;
 }
 
-/** A time on the calendar, or milliseconds from now by the storage's clock, which the client's may differ from. */
+/** A point in time, or a delay in milliseconds by the storage's clock, from which the client's may differ. */
 export type Due = { readonly at: Date } | { readonly inMs: number };
 
 /**
  * Checks the bounds of a new job. Every storage calls it, so that no client can bypass them.
  *
- * @throws {RangeError} if its priority, its number of attempts or its time is out of its bounds
+ * @throws {RangeError} if the priority, the number of attempts or the time is out of bounds
  */
 export function checkNewJob({ priority, maxAttempts, due }: NewJob): void {
   checkInteger('A priority', priority, bounds.priority);
@@ -98,7 +101,7 @@ export function checkNewJob({ priority, maxAttempts, due }: NewJob): void {
   else checkDelay('delayMs', due.inMs);
 }
 
-/** How an attempt ended. `lost`: its server died or stopped renewing its lease. */
+/** How an attempt ended; `lost` if its server died or stopped renewing its lease. */
 export type AttemptOutcome = 'processing' | 'done' | 'failed' | 'cancelled' | 'lost';
 
 /** One run of a job. */
@@ -108,15 +111,14 @@ export interface Attempt {
   outcome: AttemptOutcome;
   serverId: string;
   startedAt: Date;
-  /** `null` while it runs. */
+  /** `null` while it is running. */
   finishedAt: Date | null;
   error: JobError | null;
 }
 
 /**
- * A server's lease on one attempt of one job. Every later write names it: the storage changes nothing
- * unless this server still holds this attempt (a fencing token, as in Kleppmann, “How to do distributed
- * locking”, 2016).
+ * A server's lease on one attempt of one job. It fences every later write: the storage changes nothing unless the
+ * server still holds this attempt (a fencing token, see Kleppmann, “How to do distributed locking”, 2016).
  */
 export interface Claim {
   readonly jobId: string;
@@ -125,7 +127,7 @@ export interface Claim {
   readonly attempt: number;
 }
 
-/** A job handed to a server, with the claim that lets it write. */
+/** A claimed job, with the claim that fences its writes. */
 export interface ClaimedJob {
   readonly claim: Claim;
   readonly name: string;
@@ -137,8 +139,8 @@ export interface ClaimedJob {
 }
 
 /**
- * What became of a claimed job. `retry` sends it back to wait `delayMs` milliseconds for its next attempt; `snooze` does
- * too, but the attempt does not count.
+ * The outcome of an attempt. `retry` schedules the next attempt after `delayMs` milliseconds; `snooze` does the same
+ * without counting this one.
  */
 export type Outcome =
   | { readonly kind: 'done'; readonly result: JsonText }
@@ -150,60 +152,60 @@ export type Outcome =
 export interface Completion {
   readonly claim: Claim;
   readonly outcome: Outcome;
-  /** Whether the claimed job had metadata. Only a hint that saves a look-up: dependents may have been added since. */
+  /** Whether the claimed job had metadata. A hint that saves a lookup: dependents may have been added since. */
   readonly hasMeta?: boolean;
 }
 
-/** A process that takes jobs and runs them. */
+/** UUIDv7, new at every start. */
 export interface Server {
   /** UUIDv7, new at every start. */
   id: string;
   host: string;
   pid: number;
   queues: string[];
-  /** The names that it has handlers for; `null` if it did not say. */
+  /** The names of jobs it has handlers for; `null` if it did not register them. */
   jobNames: string[] | null;
-  /** How many jobs it runs at once. */
+  /** Maximum number of jobs that it runs at once. */
   concurrency: number;
-  /** How many jobs it holds now. */
+  /** Number of jobs that it holds now. */
   processing: number;
-  /** As it said with its last heartbeat. */
+  /** As of its latest heartbeat. */
   state: ServerState;
-  /** What it was asked for, and will do when its next heartbeat has told it; `null` for nothing. */
+  /** An operator's request that takes effect at its next heartbeat; `null` if there is none. */
   requested: ServerRequest | null;
   startedAt: Date;
   heartbeatAt: Date;
-  /** Silence of this many milliseconds and it counts as dead. */
+  /** Milliseconds without a heartbeat after which it is declared dead. */
   timeoutMs: number;
-  /** How far its clock is ahead of the storage's, negative if it is behind; `null` until its heartbeats have measured it. */
+  /** How far its clock is ahead of the storage's, negative if behind; `null` until heartbeats have measured it. */
   clockAheadMs: number | null;
 }
 
 /** A server that was declared dead. */
 export interface LostServer extends Pick<Server, 'id' | 'host' | 'pid' | 'processing' | 'heartbeatAt'> {
-  /** When it was declared dead, and what it ran was taken back. */
+  /** When it was declared dead and its jobs were taken back. */
   lostAt: Date;
 }
 
 /** How many jobs of a queue are in each state. */
 export type StateCounts = Record<JobState, number>;
 
-/** A named line of jobs. */
+/** A named, ordered list of jobs. */
 export interface Queue {
   name: string;
   counts: StateCounts;
-  /** Since when servers take no jobs from it; `null` if they do. */
+  /** When it was paused; `null` if it is not. */
   pausedAt: Date | null;
-  /** At most so many of its jobs run at once, over all servers; `null` for no limit. */
+  /** Maximum number of its jobs that run at once, across all servers; `null` for no limit. */
   concurrencyLimit: number | null;
-  /** So many of its jobs start in a time, over all servers; `null` for no limit. */
+  /** Maximum rate at which its jobs start, across all servers; `null` for no limit. */
   rateLimit: Required<RateLimit> | null;
   /**
-   * When the ready job that waits longest became ready, whatever its priority; `null` if none is. A job that was taken back
-   * from a server that was lost waits since then.
+   * When the longest-waiting ready job became ready, whatever its priority; `null` if no job is ready. For a job
+   * taken back from a lost server, this is the time it was taken back.
    */
   oldestEnqueuedAt: Date | null;
-  /** Running servers that take jobs from it. */
+  /** Number of running servers that consume it. */
   servers: number;
   createdAt: Date;
 }

@@ -1,5 +1,5 @@
-/** What JSON can carry: the only things that go into a job and come out of it. */
+/** A JSON value: the only data that goes into and comes out of a job. */
 export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
 
-/** A JSON document as text, already checked to be storable. */
+/** A JSON document as text, already validated for storage. */
 export type JsonText = string;

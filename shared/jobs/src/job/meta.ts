@@ -1,24 +1,22 @@
 import { bounds, checkText } from './bounds.js';
 
-/**
- * Properties that only some jobs have. A job without any has `null` instead, at no cost.
- */
+/** Properties that only some jobs have. A job without any stores `null`, at no cost. */
 export interface JobMeta {
   /** Labels to search by. */
   readonly tags?: readonly string[];
   readonly batchId?: string;
-  /** The jobs, or the batch, that it depends on. */
+  /** The jobs or batches that it depends on. */
   readonly parentIds?: readonly string[];
   readonly recurringJobId?: string;
   readonly idempotencyKey?: string;
   readonly concurrencyKey?: string;
-  /** How many jobs of its concurrency key may run at once. */
+  /** Maximum number of jobs of its concurrency key that run at once. */
   readonly concurrencyLimit?: number;
-  /** W3C Trace Context, as `traceparent`. */
+  /** A W3C Trace Context `traceparent`. */
   readonly traceparent?: string;
-  /** Time limit of one attempt, in milliseconds. */
+  /** Time limit per attempt, in milliseconds. */
   readonly timeoutMs?: number;
-  /** It has dependents. */
+  /** Set if it has dependents. */
   readonly followed?: true;
 }
 
@@ -29,7 +27,7 @@ export interface JobMeta {
  */
 export function checkTags(tags: readonly string[]): string[] {
   if (!Array.isArray(tags) || tags.length > bounds.tags.most)
-    throw new RangeError(`tags are at most ${bounds.tags.most} words of 1 to 100 characters`);
+    throw new RangeError(`tags must be a list of at most ${bounds.tags.most} strings`);
   return [...new Set(tags.map((tag: string) => checkText('A tag', tag, bounds.tagLength)))];
 }
 

@@ -1,7 +1,7 @@
-/** Stands around something: looks at or changes its context, calls `next` once and gives what that gave, or throws. */
+/** Wraps an operation: may read or change the context, calls `next` at most once and returns its result, or throws. */
 export type Middleware<Context, Result> = (context: Context, next: () => Promise<Result>) => Promise<Result>;
 
-/** Puts middleware around `core`, the first outermost, as Koa does. Without any it is `core` itself. */
+/** Composes middleware around `core`, the first outermost, as Koa does. Without middleware, returns `core` itself. */
 export function compose<Context, Result>(
   middleware: readonly Middleware<Context, Result>[],
   core: (context: Context) => Promise<Result>,
@@ -10,7 +10,7 @@ export function compose<Context, Result>(
     (inner, around) => async (context) => {
       let called = false;
       return around(context, async () => {
-        if (called) throw new Error('A middleware called next twice');
+        if (called) throw new Error('Middleware called next() twice');
         called = true;
         return inner(context);
       });

@@ -1,39 +1,39 @@
 import { checkInteger } from './bounds.js';
 
 /**
- * A token bucket: each start of a job takes a token, `jobs` new ones come in every `periodMs`, evenly spread, and at most
- * `burst` gather while nothing starts.
+ * A token bucket: each started job takes a token, `jobs` tokens are added evenly every `periodMs`, and at most
+ * `burst` accumulate.
  */
 export interface RateLimit {
   /** 1 to 1 000 000. */
   readonly jobs: number;
-  /** Milliseconds: 1 to 86 400 000, a day. */
+  /** In milliseconds: 1 to 86 400 000 (a day). */
   readonly periodMs: number;
-  /** 1 to 1 000 000; as many as `jobs` by default. With 1, starts are evenly spaced. */
+  /** 1 to 1 000 000; equal to `jobs` by default. With 1, starts are evenly spaced. */
   readonly burst?: number;
 }
 
-/** Limits that hold over all servers together. A member left out stays as it is; `null` takes the limit away. */
+/** Limits of a queue across all servers. An absent member stays unchanged; `null` removes the limit. */
 export interface QueueLimits {
-  /** At most so many jobs of the queue run at once; 1 to 1 000 000. */
+  /** Maximum number of the queue's jobs that run at once; 1 to 1 000 000. */
   readonly concurrencyLimit?: number | null;
   readonly rateLimit?: RateLimit | null;
 }
 
-/** Limits without anything left to defaults. */
+/** Limits with all defaults filled in. */
 export interface CheckedLimits extends QueueLimits {
   readonly rateLimit?: Required<RateLimit> | null;
 }
 
-/** The most that any of the counts may be, and so the most tokens a bucket can hold. */
+/** The upper bound of every count, and so of the tokens in a bucket. */
 export const maxTokens = 1_000_000;
 
 const dayMs = 86_400_000;
 
 /**
- * Checks limits and fills in what they leave to the defaults.
+ * Checks limits and fills in defaults.
  *
- * @throws {RangeError} if a number is out of its bounds
+ * @throws {RangeError} if a number is out of bounds
  */
 export function checkQueueLimits({ concurrencyLimit, rateLimit }: QueueLimits): CheckedLimits {
   if (typeof concurrencyLimit === 'number') checkCount('concurrencyLimit', concurrencyLimit, maxTokens);

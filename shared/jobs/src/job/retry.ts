@@ -1,35 +1,34 @@
-import { bounds, isDelay, nearest } from './bounds.js';
+import { bounds, clamp, isDelay } from './bounds.js';
 import { type ErrorClass, isA } from './is-a.js';
 
 /**
- * Milliseconds to wait before the next attempt.
+ * Returns the milliseconds to wait before the next attempt.
  *
  * @param attempt the number of the attempt that failed, 1 for the first
  */
 export type RetryDelay = (attempt: number, error: unknown) => number;
 
-/** Which errors are worth another attempt. */
+/** Decides which errors are retried. */
 export interface RetryRules {
-  /** Only these are; all unless given. */
+  /** Retry only these errors; all by default. */
   readonly retryOn?: readonly ErrorClass[];
-  /** These are not, even if `retryOn` has them too. */
+  /** Never retry these errors, even if `retryOn` includes them. */
   readonly giveUpOn?: readonly ErrorClass[];
 }
 
-/** How often a job is attempted unless its definition or its enqueuer says otherwise. */
+/** The number of attempts unless the definition or the enqueuer sets another. */
 export const defaultMaxAttempts = 10;
 
 /**
- * `attempt⁴` seconds, plus or minus up to a tenth at random: about 1 s, 16 s, 81 s, 4 min, 10 min, 22 min, 40 min,
- * 68 min, 109 min. Ten attempts span four hours, long enough for most outages to pass; the jitter keeps jobs
- * that failed together from coming back together.
+ * `attempt⁴` seconds ± 10 % at random: about 1 s, 16 s, 81 s, 4 min, 10 min, 22 min, 40 min, 68 min, 109 min. Ten
+ * attempts span four hours, long enough for most outages; the jitter spreads jobs that failed together.
  */
 export const defaultRetryDelay: RetryDelay = (attempt) =>
   Math.round(1_000 * attempt ** 4 * (0.9 + 0.2 * Math.random()));
 
 /**
  * @param delay a function, or a list of milliseconds whose last entry repeats
- * @throws {RangeError} if a list is empty or has something other than milliseconds, 0 to 315 360 000 000 (ten years)
+ * @throws {RangeError} if a list is empty or contains anything but milliseconds from 0 to 315 360 000 000 (ten years)
  */
 export function toRetryDelay(delay: RetryDelay | readonly number[]): RetryDelay {
   if (typeof delay === 'function') return delay;
@@ -37,13 +36,13 @@ export function toRetryDelay(delay: RetryDelay | readonly number[]): RetryDelay 
   const last = list.at(-1);
   if (last === undefined || !list.every(isDelay)) {
     throw new RangeError(
-      `retryDelay is a list of milliseconds from 0 to ${bounds.delayMs.most} (ten years), or a function, not [${list.join(', ')}]`,
+      `retryDelay must be a list of milliseconds from 0 to ${bounds.delayMs.most} (ten years), or a function, not [${list.join(', ')}]`,
     );
   }
   return (attempt) => list[attempt - 1] ?? last;
 }
 
-/** @throws {TypeError} if one of the lists has something other than classes */
+/** @throws {TypeError} if a list contains anything but classes */
 export function checkRetryRules({ retryOn = [], giveUpOn = [] }: RetryRules): void {
   for (const [rule, classes] of Object.entries({ retryOn, giveUpOn })) {
     const place = classes.findIndex((type: unknown) => typeof type !== 'function');
@@ -55,20 +54,20 @@ export function checkRetryRules({ retryOn = [], giveUpOn = [] }: RetryRules): vo
 }
 
 /**
- * Milliseconds before the next attempt, within their bounds: the nearest one counts for what is beyond them, and the default for
- * what is no number. Never throws.
+ * Returns the milliseconds before the next attempt, clamped to their bounds; falls back to the default if `delay`
+ * throws or returns no number. Never throws.
  */
 export function delayBefore(attempt: number, error: unknown, delay: RetryDelay = defaultRetryDelay): number {
   try {
     const ms: unknown = delay(attempt, error);
-    if (typeof ms === 'number' && !Number.isNaN(ms)) return nearest(ms, bounds.delayMs);
+    if (typeof ms === 'number' && !Number.isNaN(ms)) return clamp(ms, bounds.delayMs);
   } catch {
-    // The default, as for what is no number.
+    // The default applies.
   }
-  return nearest(defaultRetryDelay(attempt, error), bounds.delayMs);
+  return clamp(defaultRetryDelay(attempt, error), bounds.delayMs);
 }
 
-/** Whether an attempt that ended with this error is worth another one. Never throws: no error is of what is not a class. */
+/** Returns whether an error is retried. Never throws: an entry that is not a class matches no error. */
 export function worthRetrying(error: unknown, { retryOn, giveUpOn = [] }: RetryRules): boolean {
   const isOneOf = (classes: readonly ErrorClass[]): boolean => classes.some((type) => isA(error, type));
   return !isOneOf(giveUpOn) && (retryOn === undefined || isOneOf(retryOn));

@@ -1,7 +1,10 @@
-/** What an operator asks of a server: to take no more jobs, or to stop in order. */
+/** An operator's request to a server: claim no more jobs, or shut down. */
 export type ServerRequest = 'quiet' | 'stop';
 
-/** `quiet`: it takes no new jobs, those that it has go on. `stopping`: it will be gone when they have ended, or their time is up. */
+/**
+ * `quiet`: claims no new jobs and finishes those it has. `stopping`: exits when its jobs have finished or the
+ * shutdown grace is over.
+ */
 export const serverStates = ['running', 'quiet', 'stopping'] as const;
 
 export type ServerState = (typeof serverStates)[number];

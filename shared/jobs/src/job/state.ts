@@ -1,4 +1,4 @@
-/** Every state a job can be in, in the order people meet them. */
+/** All job states, in the order of the life cycle. */
 export const jobStates = [
   'scheduled',
   'awaiting',
@@ -11,14 +11,14 @@ export const jobStates = [
 
 /**
  * - `scheduled`: waits for its time (a delay, or the pause before a retry)
- * - `awaiting`: waits for another job
- * - `enqueued`: ready; the next free server takes it
+ * - `awaiting`: waits for other jobs or batches
+ * - `enqueued`: ready for the next free server, unless its concurrency key blocks it
  * - `processing`: a server holds a lease on it and runs its handler
  * - `done`, `failed`, `cancelled`: finished; the job never runs again unless an operator retries it
  */
 export type JobState = (typeof jobStates)[number];
 
-/** The states a job ends in. */
+/** The final states. */
 export const finishedStates = ['done', 'failed', 'cancelled'] as const satisfies readonly JobState[];
 
 export type FinishedState = (typeof finishedStates)[number];

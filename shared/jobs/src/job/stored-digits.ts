@@ -1,20 +1,20 @@
 import type { JsonText } from './job.js';
 
-/** A JSON document whose scalars are still the text that they were written as. */
+/** A JSON document whose scalars are kept as their source text. */
 type Document = Map<string, Document> | Document[] | string;
 
-/** Strings, with their quotes; brackets, braces, commas and colons; everything else up to the next of them. */
+/** Matches strings with their quotes, punctuation, and literals. */
 const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/gsu;
 
 /**
- * The new content of a document, with every number in it that reads the same as before kept as it is stored, to the last
- * digit. JavaScript reads 12345678901234567890 as 12345678901234567000: who changes one member of a document in JavaScript
- * must not thereby change another one.
+ * Returns the new document with the stored digits of every number that JavaScript reads as unchanged. JavaScript
+ * reads 12345678901234567890 as 12345678901234567000, so changing one member of a document would otherwise change
+ * others.
  *
- * A number that JavaScript would have written otherwise comes from no JavaScript number, and is taken as it is.
+ * A number that JavaScript would print differently was not written by JavaScript, and is kept as given.
  *
- * @param stored the document as it is
- * @param next what it is to be
+ * @param stored the current document
+ * @param next the new document
  */
 export function keepStoredDigits(stored: JsonText, next: JsonText): JsonText {
   return stored === next ? stored : textOf(merged(read(stored), read(next)));
@@ -32,7 +32,7 @@ function merged(stored: Document | undefined, next: Document): Document {
   return typeof stored === 'string' && readsTheSame(stored, next) ? stored : next;
 }
 
-/** A number beyond all that JavaScript has, 1e400, is written back as null. */
+/** Compares a stored number as JavaScript would write it back; one beyond its range, such as 1e400, becomes null. */
 function readsTheSame(stored: string, next: string): boolean {
   return /^[-\d]/.test(stored) && JSON.stringify(Number(stored)) === next;
 }
@@ -65,10 +65,10 @@ function readElements(rest: Iterator<RegExpMatchArray>): Document {
   return elements;
 }
 
-/** @throws {SyntaxError} if the text ends too early: it is no JSON */
+/** @throws {SyntaxError} if the text ends too early */
 function nextToken(rest: Iterator<RegExpMatchArray>): string {
   const match = rest.next();
-  if (match.done === true) throw new SyntaxError('The text is no JSON document');
+  if (match.done === true) throw new SyntaxError('The text is not a JSON document');
   return match.value[0];
 }
 

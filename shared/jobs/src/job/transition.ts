@@ -2,14 +2,17 @@ import type { JobError } from './job.js';
 import type { JobState } from './state.js';
 
 /**
- * Why a job came to a state.
+ * Why a job entered a state:
  *
- * - `created`: by its enqueuer
- * - `due`: its time came; `parents-ended`: what it waited for has ended
- * - `claimed`: a server took it
- * - `done`, `failed`, `cancelled`: an attempt ended so, or somebody cancelled it. After `failed` it is `scheduled` if attempts are left
- * - `lost`: its server died or stopped renewing its lease; `released`: its server gave it back, the attempt not counted
- * - `snoozed`: its handler asked for another time
+ * - `created`: enqueued
+ * - `due`: its time came
+ * - `parents-ended`: its dependencies have finished
+ * - `claimed`: a server claimed it
+ * - `done`, `failed`, `cancelled`: an attempt ended this way, or somebody cancelled it; after `failed` it is
+ *   `scheduled` if attempts remain
+ * - `lost`: its server died or stopped renewing its lease
+ * - `released`: its server gave it back, without counting the attempt
+ * - `snoozed`: its handler postponed it
  * - `retried`, `run`, `rescheduled`: by an operator
  */
 export type TransitionReason =
@@ -27,17 +30,17 @@ export type TransitionReason =
   | 'run'
   | 'rescheduled';
 
-/** One step of a job's life. */
+/** One step of a job's life cycle. */
 export interface Transition {
-  /** The state that it came to. */
+  /** The state that it entered. */
   readonly state: JobState;
   readonly reason: TransitionReason;
   readonly at: Date;
-  /** The attempt that began or ended with it; `null` if none did. */
+  /** The attempt that started or ended with this step; `null` if none did. */
   readonly attempt: number | null;
   /** The server of that attempt. */
   readonly serverId: string | null;
-  /** Until when it is to wait; `null` unless the state is `scheduled`. */
+  /** The time that it waits for; `null` unless the state is `scheduled`. */
   readonly runAt: Date | null;
   readonly error: JobError | null;
 }

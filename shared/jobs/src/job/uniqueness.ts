@@ -6,67 +6,71 @@ const conflictPolicies: readonly ConflictPolicy[] = ['keep', 'replace', 'reject'
 
 export interface UniquenessOptions {
   /**
-   * For how many milliseconds after its creation a job holds its key, 1 to 31 536 000 000 (a year); as long as its state
-   * lets it, unless given.
+   * How long a job holds its key after its creation, in milliseconds, 1 to 31 536 000 000 (a year); by default, as
+   * long as its state permits.
    */
   readonly periodMs?: number;
   /**
-   * In which states a job holds its key; by default in all that are not finished. With a finished one `periodMs` must be given, and
+   * The states in which a job holds its key; all unfinished ones by default. Finished states require `periodMs`, and
    * the key is held no longer than the job is kept.
    */
   readonly states?: readonly JobState[];
-  /** What becomes of a job whose key another one holds; `keep` by default. */
+  /** What happens to a job whose key another one holds; `keep` by default. */
   readonly onConflict?: ConflictPolicy;
 }
 
-/** Of the jobs of one name in one queue only one at a time holds a key. */
+/** Makes a key unique among the jobs of one name in one queue. */
 export interface Uniqueness extends UniquenessOptions {
   /** 1 to 200 characters. */
   readonly key: string;
 }
 
-/** How a definition makes the key of its jobs. */
+/** How a definition derives the unique key of its jobs. */
 export interface UniquenessRule<Args> extends UniquenessOptions {
-  /** A text, or a function of the arguments, `null` for a job that may be there twice. Left out: all the arguments. */
+  /**
+   * A string, or a function of the arguments that returns `null` for a job that may have duplicates. All arguments by
+   * default.
+   */
   readonly key?: string | ((args: Args) => string | null);
 }
 
-/** The states of a job that has not finished. */
 const unfinished = jobStates.filter((state) => !isFinished(state));
 
 /**
- * The key that a job of this name is to hold.
+ * Builds the unique key of a job with this name.
  *
- * @throws {RangeError} if the key or an option is out of its bounds
+ * @throws {RangeError} if the key or an option is out of bounds
  */
 export function uniqueKey(name: string, { key, ...options }: Uniqueness): JobKey {
   checkUniqueness(options);
   const { periodMs = null, states = unfinished, onConflict = 'keep' } = options;
-  return { scope: name, key: checkKey('unique', key), states, periodMs, onConflict, fingerprint: null };
+  return { namespace: name, key: checkKey('unique', key), states, periodMs, onConflict, fingerprint: null };
 }
 
-/** @throws {RangeError} if an option is out of its bounds */
+/** @throws {RangeError} if an option is out of bounds */
 export function checkUniqueness({ periodMs, states, onConflict }: UniquenessOptions): void {
   if (periodMs !== undefined) checkPeriod('periodMs', periodMs);
   if (states !== undefined) {
-    const stranger = states.find((state) => !jobStates.includes(state));
-    if (states.length === 0 || stranger !== undefined)
+    const unknown = states.find((state) => !jobStates.includes(state));
+    if (states.length === 0 || unknown !== undefined)
       throw new RangeError(
-        `A key is held in some of ${jobStates.join(', ')}, not "${stranger ?? 'no state'}"`,
+        `unique.states must list at least one of ${jobStates.join(', ')}, not "${unknown ?? ''}"`,
       );
     if (periodMs === undefined && states.some(isFinished))
-      throw new RangeError('Finished jobs hold a key for a period: give periodMs, too');
+      throw new RangeError('unique.states includes finished states, which requires periodMs');
   }
   if (onConflict !== undefined && !conflictPolicies.includes(onConflict))
-    throw new RangeError(`onConflict is ${conflictPolicies.join(', ')}, not "${onConflict as string}"`);
+    throw new RangeError(
+      `onConflict must be one of ${conflictPolicies.join(', ')}, not "${onConflict as string}"`,
+    );
 }
 
-/** @throws {RangeError} if it is not a text of 1 to 200 characters */
+/** @throws {RangeError} unless it is a string of 1 to 200 characters */
 export function checkKey(kind: string, key: string): string {
-  return checkText(`A key (${kind})`, key, bounds.keyLength);
+  return checkText(`The ${kind} key`, key, bounds.keyLength);
 }
 
-/** @throws {RangeError} if it is not an integer from 1 to 31 536 000 000: a year */
+/** @throws {RangeError} unless it is an integer from 1 to 31 536 000 000 (a year) */
 export function checkPeriod(name: string, periodMs: number): number {
   return checkInteger(name, periodMs, bounds.periodMs);
 }

@@ -38,17 +38,17 @@ export class BatchRecords {
       .map((batch) => ({ ...batch }));
   }
 
-  /** A job of the batch has ended. Returns how the batch ended, if that was its last. */
+  /** Counts a job that has ended. Returns how the batch ended if this was its last job, otherwise `null`. */
   count(id: string, state: FinishedState, now: Date): FinishedState | null {
     return this.#add(id, state, 1, now);
   }
 
-  /** A job that had ended was sent back. */
+  /** Takes back the count of a job that was retried. */
   uncount(id: string, state: FinishedState): void {
     this.#add(id, state, -1, null);
   }
 
-  /** Keeps no more than `most` finished batches: the oldest go. Returns those that went. */
+  /** Deletes the oldest finished batches beyond `most`. Returns the ids of those deleted. */
   trim(most: number): string[] {
     const finished = [...this.#batches.values()].filter(({ finishedAt }) => finishedAt !== null);
     const gone = finished.slice(0, Math.max(0, finished.length - most)).map(({ id }) => id);

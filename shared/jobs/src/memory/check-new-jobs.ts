@@ -1,7 +1,7 @@
 import { UnknownParentError } from '../job/errors.js';
 import type { NewJob } from '../job/job.js';
 
-/** What the storage knows of ids. */
+/** Looks up the ids that the storage knows. */
 interface KnownIds {
   /** The queue of the job with this id; `undefined` if there is none. */
   queueOf(id: string): string | undefined;
@@ -9,14 +9,14 @@ interface KnownIds {
 }
 
 /**
- * @param batchId of the batch that comes with the jobs
+ * @param batchId the batch that is enqueued in the same call
  * @throws {Error} if an id is taken
- * @throws {UnknownParentError} if a job is to wait for something that is not there, or not in its scope
+ * @throws {UnknownParentError} if a job depends on something that does not exist or is outside its scope
  */
 export function checkNewJobs(jobs: readonly NewJob[], batchId: string | undefined, known: KnownIds): void {
   const coming = new Set(batchId === undefined ? [] : [batchId]);
   for (const { id } of jobs) {
-    if (known.queueOf(id) !== undefined || coming.has(id)) throw new Error(`There is a job ${id} already`);
+    if (known.queueOf(id) !== undefined || coming.has(id)) throw new Error(`The job ${id} already exists`);
     coming.add(id);
   }
   for (const { after, scope = null } of jobs) {

@@ -2,22 +2,27 @@ import type { JobRecord } from './job-record.js';
 import { ReadyQueue } from './ready-queue.js';
 
 interface KeyRecord {
-  /** Ready or running. */
+  /** Ready and running jobs. */
   readonly inside: Set<JobRecord>;
   readonly blocked: ReadyQueue;
 }
 
-/** Concurrency semaphore of one queue: tracks which jobs of each key are ready or running, and which are blocked. */
+/**
+ * The concurrency semaphores of one queue: track which jobs of each key are ready or running, and which are blocked.
+ */
 export class ConcurrencyKeys {
   readonly #keys = new Map<string, KeyRecord>();
 
-  /** Registers a job that would be ready. Returns the jobs that become ready now; the job is blocked if it is not among them. */
+  /**
+   * Adds a job that is ready unless its key blocks it. Returns the jobs that become ready now; if the job is not
+   * among them, it is blocked.
+   */
   arrive(job: JobRecord): JobRecord[] {
     const name = job.meta?.concurrencyKey;
     if (name === undefined) return [job];
     let key = this.#keys.get(name);
     if (key === undefined) this.#keys.set(name, (key = { inside: new Set(), blocked: new ReadyQueue() }));
-    if (key.inside.has(job)) return [job]; // released: it keeps its slot
+    if (key.inside.has(job)) return [job]; // a released job keeps its slot
     key.blocked.add(job);
     job.blocked = true;
     return admit(key);
@@ -42,7 +47,7 @@ export class ConcurrencyKeys {
   }
 }
 
-/** Unblocks jobs in run order while the next job's own limit allows it. */
+/** Unblocks jobs in run order as long as the next job's limit allows it. */
 function admit({ inside, blocked }: KeyRecord): JobRecord[] {
   const admitted: JobRecord[] = [];
   for (let next = blocked.first; next !== undefined; next = blocked.first) {

@@ -3,8 +3,8 @@ import type { LogLine } from '../job/job-log.js';
 import type { JobReport, LogQuery } from '../storage/job-reports.js';
 import { holds, type JobRecord } from './job-record.js';
 
-/** Whether the claim holds; if not, nothing is kept. */
-export function keepReport(
+/** Stores the report if its claim is still valid. Returns whether it is. */
+export function storeReport(
   record: JobRecord | undefined,
   { claim, progress, lines }: JobReport,
   writtenAt: Date,

@@ -8,7 +8,7 @@ import type { JobFilter } from '../storage/job-filter.js';
 import { wordsOf } from '../storage/search-words.js';
 import type { JobRecord } from './job-record.js';
 
-/** Says of a job whether it matches. */
+/** Returns a predicate that matches jobs against the filter. */
 export function matcherOf(filter: JobFilter): (record: JobRecord) => boolean {
   const from = filter.createdAfter && firstIdOf(filter.createdAfter);
   const to = filter.createdBefore && firstIdOf(filter.createdBefore);
@@ -67,7 +67,7 @@ function argumentsMatch(record: JobRecord, { args: wanted = [] }: JobFilter): bo
 
 const stringOrNumber = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/gi;
 
-/** Numbers that JavaScript would round are made into what equals no other. */
+/** Parses JSON so that a number which JavaScript would round equals no other value. */
 function parseComparably(text: JsonText): JsonValue {
   const marked = text.replaceAll(stringOrNumber, (literal) =>
     literal.startsWith('"') || isExactNumber(literal) ? literal : `{"${randomUUID()}":null}`,

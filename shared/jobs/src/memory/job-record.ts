@@ -1,6 +1,6 @@
 import type { Attempt, Claim, ClaimedJob, Job, JobError, JsonText, JsonValue, NewJob } from '../job/job.js';
 import type { LogLine, Progress } from '../job/job-log.js';
-import { type JobMetaFields, type JobMeta, readMeta } from '../job/meta.js';
+import { type JobMeta, type JobMetaFields, readMeta } from '../job/meta.js';
 import type { Transition } from '../job/transition.js';
 import { isFinished } from '../job/state.js';
 import { replacedMeta } from '../storage/key-resolution.js';
@@ -12,16 +12,16 @@ export interface JobRecord extends Omit<
 > {
   args: JsonText;
   result: JsonText;
-  /** Order of arrival, which breaks ties of priority. */
+  /** The order of arrival, which breaks ties of priority. */
   seq: number;
-  /** The end of the lease, in milliseconds since 1970. */
+  /** When the lease expires, in milliseconds since 1970. */
   leaseUntil: number;
   readyAt: number;
-  /** The limit of its concurrency key keeps it from being ready. */
+  /** Set if the limit of its concurrency key keeps it from becoming ready. */
   blocked: boolean;
-  /** Delay after its last parent ends, in milliseconds. */
+  /** The delay that starts when its last parent ends, in milliseconds. */
   delayMs: number | null;
-  /** It was cancelled while it ran. */
+  /** Set if it was cancelled while running. */
   cancelRequested: boolean;
   meta: JobMeta | null;
   readonly pastAttempts: Attempt[];
@@ -29,9 +29,9 @@ export interface JobRecord extends Omit<
   progress: (Progress & { readonly at: Date; readonly writtenAt: Date }) | null;
   readonly log: LogLine[];
   readonly transitions: Transition[];
-  /** When each line was written, by the storage's clock. */
+  /** When each log line was written, by the storage's clock. */
   readonly logWrittenAt: Date[];
-  /** How often it has been claimed, including attempts that were not counted. */
+  /** How often it has been claimed, including attempts that did not count. */
   runs: number;
 }
 
@@ -71,7 +71,7 @@ export function newRecord(job: NewJob, seq: number, nowMs: number): JobRecord {
 }
 
 /** Replaces the content of a job that is not running. Its dependencies and attempts stay. */
-export function takeOver(record: JobRecord, job: NewJob, nowMs: number): void {
+export function replaceContent(record: JobRecord, job: NewJob, nowMs: number): void {
   const inMs = job.due !== null && 'inMs' in job.due ? job.due.inMs : null;
   record.args = job.args;
   record.priority = job.priority;
@@ -147,8 +147,8 @@ export function holds(record: JobRecord | undefined, claim: Claim): record is Jo
   );
 }
 
-/** Undoes the start of the attempt. */
-export function letGo(record: JobRecord): void {
+/** Undoes the start of an attempt. */
+export function undoStart(record: JobRecord): void {
   record.attempt--;
   record.serverId = null;
   record.startedAt = null;

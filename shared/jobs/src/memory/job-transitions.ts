@@ -3,9 +3,9 @@ import type { TransitionReason } from '../job/transition.js';
 import type { JobRecord } from './job-record.js';
 
 /**
- * Lets a job come to a state and writes that down.
+ * Changes a job's state and records the transition.
  *
- * @param reason `null`: only its content changes, so nothing is written down
+ * @param reason `null` if only the content changes; no transition is recorded then
  */
 export function enter(
   record: JobRecord,

@@ -10,10 +10,10 @@ import {
 } from '../storage/audit-log.js';
 import type { Clock } from '../storage/clock.js';
 
-/** The oldest entries beyond this many are forgotten. */
+/** Maximum number of entries; older ones are deleted. */
 const maxEntries = 10_000;
 
-/** What was done by hand in this process. */
+/** The audit log of one process. */
 export class MemoryAuditLog implements AuditLog {
   readonly #clock: Clock;
   /** Newest first. */

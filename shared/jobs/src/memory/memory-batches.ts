@@ -6,7 +6,7 @@ import type { MemoryControl } from './memory-control.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import { refuseTransaction } from './refuse-transaction.js';
 
-/** Shows and cancels the batches of one process. */
+/** The batches of one process. */
 export class MemoryBatches implements Batches {
   readonly #jobs: MemoryJobs;
   readonly #control: MemoryControl;

@@ -19,8 +19,8 @@ import type { MemoryJobs } from './memory-jobs.js';
 
 type Control = Pick<JobControl, 'cancel' | 'retry' | 'run' | 'delete'>;
 
-/** An operation, and the jobs that it has not come to. */
-interface Underway {
+/** A running operation, with the jobs that it has not processed yet. */
+interface RunningOperation {
   readonly operation: BulkOperation;
   readonly rest: string[];
 }
@@ -35,13 +35,13 @@ const verbs: Record<BulkAction, (control: Control, id: string) => Promise<Contro
   delete: (control, id) => control.delete(id),
 };
 
-/** Does to each job what its operation says, from a list made at the start. */
+/** The bulk operations of one process. Each works through a list of jobs made when it starts. */
 export class MemoryBulkOperations implements BulkOperations {
   readonly #jobs: MemoryJobs;
   readonly #control: Control;
   readonly #clock: Clock;
   readonly #setAside: MemorySetAside;
-  readonly #operations = new Map<string, Underway>();
+  readonly #operations = new Map<string, RunningOperation>();
 
   constructor(jobs: MemoryJobs, control: Control, clock: Clock, setAside: MemorySetAside) {
     this.#jobs = jobs;
@@ -120,7 +120,7 @@ export class MemoryBulkOperations implements BulkOperations {
       const result = await verbs[action](this.#control, id);
       return result.outcome === 'ok' && result.changed;
     } catch (error) {
-      this.#setAside.put({ role: 'bulk', key: bulkKey(action, id), queue: job.queue, jobId: id }, error);
+      this.#setAside.add({ role: 'bulk', key: bulkKey(action, id), queue: job.queue, jobId: id }, error);
       return false;
     }
   }

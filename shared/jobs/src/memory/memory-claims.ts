@@ -2,8 +2,8 @@ import { ServerLostError } from '../job/errors.js';
 import type { Claim, ClaimedJob } from '../job/job.js';
 import type { ClaimRequest, Claims } from '../storage/claims.js';
 import type { Clock } from '../storage/clock.js';
-import { QueueAlarms } from '../storage/queue-alarms.js';
-import { holds, type JobRecord, letGo, toClaimedJob } from './job-record.js';
+import { QueuePollTimers } from '../storage/queue-poll-timers.js';
+import { holds, type JobRecord, toClaimedJob, undoStart } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import type { MemoryServers } from './memory-servers.js';
 
@@ -12,13 +12,13 @@ export class MemoryClaims implements Claims {
   readonly #jobs: MemoryJobs;
   readonly #servers: MemoryServers;
   readonly #clock: Clock;
-  readonly #alarms: QueueAlarms;
+  readonly #pollTimers: QueuePollTimers;
 
   constructor(jobs: MemoryJobs, servers: MemoryServers, clock: Clock) {
     this.#jobs = jobs;
     this.#servers = servers;
     this.#clock = clock;
-    this.#alarms = new QueueAlarms((queue) => jobs.notify(queue));
+    this.#pollTimers = new QueuePollTimers((queue) => jobs.notify(queue));
   }
 
   async claim({ serverId, queue, limit, leaseMs }: ClaimRequest): Promise<ClaimedJob[]> {
@@ -49,7 +49,7 @@ export class MemoryClaims implements Claims {
 
   async release(claims: readonly Claim[]): Promise<Claim[]> {
     return this.#eachHeld(claims, (record) => {
-      letGo(record);
+      undoStart(record);
       this.#jobs.makeReady(record, 'released');
     });
   }
@@ -63,20 +63,20 @@ export class MemoryClaims implements Claims {
   }
 
   close(): void {
-    this.#alarms.close();
+    this.#pollTimers.close();
   }
 
-  /** How many of the jobs asked for the queue's limits allow now. */
-  #room(name: string, asked: number): number {
+  /** Returns how many of the requested jobs the queue's limits allow now. */
+  #room(name: string, requested: number): number {
     const { ready, concurrencyLimit, rateLimit, running, bucket } = this.#jobs.queue(name);
-    const room = Math.min(asked, ready.length, Math.max(0, (concurrencyLimit ?? Infinity) - running));
+    const room = Math.min(requested, ready.length, Math.max(0, (concurrencyLimit ?? Infinity) - running));
     if (rateLimit === null || room === 0) return room;
     const tokens = bucket.available(rateLimit, this.#clock.now());
-    if (tokens < room) this.#alarms.set(name, bucket.nextInMs(rateLimit));
+    if (tokens < room) this.#pollTimers.set(name, bucket.nextInMs(rateLimit));
     return Math.min(room, tokens);
   }
 
-  /** Does something to each job whose claim holds; returns the claims that do not. */
+  /** Applies a change to each job whose claim is valid. Returns the claims that are not. */
   #eachHeld(claims: readonly Claim[], change: (record: JobRecord) => void): Claim[] {
     return claims.filter((claim) => {
       const record = this.#jobs.find(claim.jobId);

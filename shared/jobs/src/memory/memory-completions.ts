@@ -1,10 +1,10 @@
-import { nearestDelay } from '../job/bounds.js';
+import { clampDelay } from '../job/bounds.js';
 import type { Claim, Completion, Outcome } from '../job/job.js';
 import type { Clock } from '../storage/clock.js';
 import type { Completions } from '../storage/completions.js';
-import { endAttempt, holds, type JobRecord, letGo } from './job-record.js';
+import { endAttempt, holds, type JobRecord, undoStart } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';
-import { aboutJob, type MemorySetAside } from './memory-set-aside.js';
+import { itemOfJob, type MemorySetAside } from './memory-set-aside.js';
 
 /** Records how the attempts of one process ended. */
 export class MemoryCompletions implements Completions {
@@ -23,14 +23,14 @@ export class MemoryCompletions implements Completions {
     for (const { claim, outcome } of completions) {
       const record = this.#jobs.find(claim.jobId);
       if (holds(record, claim))
-        this.#setAside.attempt(aboutJob('completer', record), () => this.#record(record, outcome));
+        this.#setAside.attempt(itemOfJob('completer', record), () => this.#record(record, outcome));
       else stale.push(claim);
     }
     return stale;
   }
 
-  async completeWithin(): Promise<void> {
-    throw new TypeError('Jobs in memory have no transactions: return the result instead');
+  async completeInTransaction(): Promise<void> {
+    throw new TypeError('The memory storage has no transactions: return the result instead');
   }
 
   #record(record: JobRecord, outcome: Outcome): void {
@@ -48,11 +48,11 @@ export class MemoryCompletions implements Completions {
         break;
       case 'retry':
         endAttempt(record, 'failed', outcome.error, now);
-        this.#jobs.schedule(record, new Date(now + nearestDelay(outcome.delayMs)), 'failed');
+        this.#jobs.schedule(record, new Date(now + clampDelay(outcome.delayMs)), 'failed');
         break;
       case 'snooze':
-        letGo(record);
-        this.#jobs.schedule(record, new Date(now + nearestDelay(outcome.delayMs)), 'snoozed');
+        undoStart(record);
+        this.#jobs.schedule(record, new Date(now + clampDelay(outcome.delayMs)), 'snoozed');
         break;
     }
   }

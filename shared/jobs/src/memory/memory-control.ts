@@ -1,4 +1,4 @@
-import { checkTime, mostCountedAttempts } from '../job/bounds.js';
+import { checkTime, maxCountedAttempts } from '../job/bounds.js';
 import type { Claim, Job } from '../job/job.js';
 import { isFinished } from '../job/state.js';
 import { keepStoredDigits } from '../job/stored-digits.js';
@@ -48,7 +48,7 @@ export class MemoryControl implements JobControl {
           error: record.error,
         });
       }
-      record.attempt = Math.min(record.attempt, mostCountedAttempts - 1);
+      record.attempt = Math.min(record.attempt, maxCountedAttempts - 1);
       record.maxAttempts = Math.max(record.maxAttempts, record.attempt + 1);
       record.finishedAt = null;
       record.serverId = null;
@@ -104,7 +104,10 @@ export class MemoryControl implements JobControl {
     });
   }
 
-  /** A ready job leaves its line, and its key, as if it were to wait; it has waited since then if it stays in its queue. */
+  /**
+   * Takes a ready job out of its queue and releases its slot before the change. If it stays in its queue, it keeps
+   * the time at which it became ready.
+   */
   #edit(record: JobRecord, { queue, priority, args, runAt }: JobContent): void {
     const { state, queue: from, runAt: before, readyAt } = record;
     const ready = state === 'enqueued' && runAt?.getTime() === before?.getTime();

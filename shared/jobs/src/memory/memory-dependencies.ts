@@ -1,4 +1,4 @@
-import { type After, brokenCondition, isMet, type ParentEnd } from '../job/continuation.js';
+import { type After, isMet, type ParentEnd, unmetConditionError } from '../job/continuation.js';
 import type { JobError } from '../job/job.js';
 
 /** Applies the result of a dependency to the dependent. */
@@ -10,11 +10,11 @@ export interface DependencyEffects {
 
 /** Tracks which jobs depend on which jobs and batches. */
 export class MemoryDependencies {
-  /** By dependent: the parents that have not ended. */
+  /** By dependent: its parents that have not ended. */
   readonly #waiting = new Map<string, { readonly after: After; readonly open: Set<string> }>();
   /** By parent: its dependents, including those that no longer wait. */
   readonly #dependents = new Map<string, Set<string>>();
-  /** Ends that are not resolved yet; a queue instead of recursion, because chains of jobs may be long. */
+  /** Ends that are not resolved yet. A queue rather than recursion, because chains of jobs may be long. */
   readonly #ends: [parentId: string, end: ParentEnd][] = [];
   #resolving = false;
 
@@ -31,7 +31,7 @@ export class MemoryDependencies {
     return this.#dependents.get(parentId) ?? [];
   }
 
-  /** Stops tracking a dependent, whatever its parents do later. */
+  /** Stops tracking a dependent; its parents no longer affect it. */
   drop(dependentId: string): void {
     this.#waiting.delete(dependentId);
   }
@@ -64,7 +64,7 @@ export class MemoryDependencies {
       effects.release(dependentId);
     } else {
       this.drop(dependentId);
-      effects.cancel(dependentId, brokenCondition(parentId, waiting.after.when, end));
+      effects.cancel(dependentId, unmetConditionError(parentId, waiting.after.when, end));
     }
   }
 }

@@ -6,7 +6,7 @@ import type { TransactionClient } from '../storage/transaction.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import { refuseTransaction } from './refuse-transaction.js';
 
-/** Takes new jobs into this process's memory. */
+/** Stores new jobs in this process's memory. */
 export class MemoryEnqueuer implements Enqueuer {
   readonly #jobs: MemoryJobs;
 
@@ -14,11 +14,7 @@ export class MemoryEnqueuer implements Enqueuer {
     this.#jobs = jobs;
   }
 
-  async enqueue(job: NewJob): Promise<EnqueueResult> {
-    return this.#jobs.add([job]);
-  }
-
-  async enqueueMany(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<EnqueueResult> {
+  async enqueue(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<EnqueueResult> {
     refuseTransaction(transaction);
     return this.#jobs.add(jobs);
   }

@@ -5,7 +5,7 @@ import type { Clock } from '../storage/clock.js';
 import { type JobRecord, toAttempts } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';
 
-/** Looks at every job, but only closely at those of which there is news: memory holds few. */
+/** Derives events from the stored jobs. Scans all of them, because memory holds few. */
 export class MemoryFeed implements JobFeed {
   readonly #jobs: Pick<MemoryJobs, 'all' | 'find'>;
   readonly #clock: Clock;
@@ -17,19 +17,19 @@ export class MemoryFeed implements JobFeed {
 
   async read({ since, spanMs = Infinity, topics }: FeedRequest): Promise<FeedPage> {
     const now = this.#clock.now();
-    if (since === null) return { events: [], settled: new Date(now), caughtUp: true };
+    if (since === null) return { events: [], resumeAt: new Date(now), caughtUp: true };
     const until = since.getTime() + spanMs;
     const events = [...this.#jobs.all()]
       .flatMap((record) => (hasNews(record, since) ? eventsOf(record) : []))
       .filter((event) => event.at >= since && event.at.getTime() < until && topics.includes(topicOf(event)))
       .toSorted((one, other) => one.at.getTime() - other.at.getTime());
     const settledMs = Math.max(since.getTime(), Math.min(now, until));
-    return { events, settled: new Date(settledMs), caughtUp: until > now };
+    return { events, resumeAt: new Date(settledMs), caughtUp: until > now };
   }
 
-  async saidBy(jobId: string, since: Date): Promise<JobEvent[]> {
+  async reportsOf(jobId: string, since: Date): Promise<JobEvent[]> {
     const record = this.#jobs.find(jobId);
-    return record === undefined ? [] : saidBy(record).filter(({ at }) => at >= since);
+    return record === undefined ? [] : reportsOf(record).filter(({ at }) => at >= since);
   }
 }
 
@@ -39,10 +39,13 @@ function hasNews({ transitions, progress, logWrittenAt }: JobRecord, since: Date
 }
 
 function eventsOf(record: JobRecord): JobEvent[] {
-  return [...stateEventsOf({ ...record, ...readMeta(record.meta) }, toAttempts(record)), ...saidBy(record)];
+  return [
+    ...stateEventsOf({ ...record, ...readMeta(record.meta) }, toAttempts(record)),
+    ...reportsOf(record),
+  ];
 }
 
-function saidBy(record: JobRecord): JobEvent[] {
+function reportsOf(record: JobRecord): JobEvent[] {
   const { id: jobId, name, queue, progress, log, logWrittenAt } = record;
   const { tags, batchId, recurringJobId } = readMeta(record.meta);
   const subject = (attempt: number, at: Date): EventSubject => {

@@ -4,18 +4,18 @@ import type { JobRecord } from './job-record.js';
 
 const dayMs = 86_400_000;
 
-/** How long finished jobs are kept. */
+/** How many finished jobs are kept, and for how long. */
 export interface MemoryRetention {
   readonly maxFinished: number;
   readonly days: RetentionDays;
 }
 
-/** Finished jobs in the order of their ends. */
+/** The finished jobs in the order in which they ended. */
 export class MemoryHistory {
   readonly #records = new Map<string, JobRecord>();
 
   add(record: JobRecord): void {
-    this.#records.delete(record.id); // it may have ended before, and stand further to the front
+    this.#records.delete(record.id); // it may already be listed with an earlier end
     this.#records.set(record.id, record);
   }
 
@@ -23,7 +23,7 @@ export class MemoryHistory {
     this.#records.delete(record.id);
   }
 
-  /** Those that are to be kept no longer: too old for the state they ended in, or the oldest of too many. */
+  /** Returns the jobs to delete: those older than the retention of their state, and the oldest beyond the maximum. */
   old({ maxFinished, days }: MemoryRetention, nowMs: number): JobRecord[] {
     for (const record of this.#records.values()) if (!isFinished(record.state)) this.forget(record);
     const excess = this.#records.size - maxFinished;

@@ -17,7 +17,7 @@ import { type JobRecord, toAttempts, toJob } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import type { MemoryServers } from './memory-servers.js';
 
-/** Answers every query by a scan of all jobs: memory holds few. */
+/** Answers every query by scanning all jobs, because memory holds few. */
 export class MemoryJobReader implements JobReader {
   readonly #jobs: MemoryJobs;
   readonly #servers: MemoryServers;

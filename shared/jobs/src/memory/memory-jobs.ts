@@ -3,17 +3,17 @@ import type { ParentEnd } from '../job/continuation.js';
 import { checkNewJob, type JobError, type NewJob } from '../job/job.js';
 import { type FinishedState, isFinished, type JobState } from '../job/state.js';
 import {
-  bringsKeys,
   createdOf,
+  hasKeys,
   KeyHeldError,
   type KeyResolution,
   resolveKeys,
 } from '../storage/key-resolution.js';
-import { checkShown, holdersToShow, type EnqueueResult, enqueueResultOf } from '../storage/enqueue-result.js';
+import { checkShown, type EnqueueResult, enqueueResultOf, holdersToShow } from '../storage/enqueue-result.js';
 import type { TransitionReason } from '../job/transition.js';
 import { checkNewJobs } from './check-new-jobs.js';
 import type { Clock } from '../storage/clock.js';
-import { type JobRecord, newRecord, takeOver, toJob } from './job-record.js';
+import { type JobRecord, newRecord, replaceContent, toJob } from './job-record.js';
 import { enter } from './job-transitions.js';
 import { BatchRecords } from './batch-records.js';
 import { MemoryHistory, type MemoryRetention } from './memory-history.js';
@@ -23,7 +23,7 @@ import { MemoryThroughput } from './memory-throughput.js';
 import { type QueueRecord, QueueRecords } from './queue-records.js';
 
 /** Default for the maximum number of queues. */
-const usualQueues = 10_000;
+const defaultMaxQueues = 10_000;
 
 /** Holds all jobs and queues of one process, and performs the state changes that several roles share. */
 export class MemoryJobs {
@@ -38,9 +38,9 @@ export class MemoryJobs {
   readonly #history = new MemoryHistory();
   #seq = 0;
 
-  constructor(clock: Clock, mostQueues = usualQueues) {
+  constructor(clock: Clock, maxQueues = defaultMaxQueues) {
     this.#clock = clock;
-    this.#queues = new QueueRecords(clock, mostQueues);
+    this.#queues = new QueueRecords(clock, maxQueues);
   }
 
   get queues(): ReadonlyMap<string, QueueRecord> {
@@ -55,12 +55,16 @@ export class MemoryJobs {
     return this.#records.get(id.toLowerCase());
   }
 
-  /** Adds all of the jobs or none. `batch` is the new batch that they belong to. */
+  /**
+   * Adds all of the jobs or none.
+   *
+   * @param batch the new batch that they belong to, if any
+   */
   add(jobs: readonly NewJob[], batch: NewBatch | null = null): EnqueueResult {
     for (const job of jobs) checkNewJob(job);
     const now = this.#clock.now();
     this.#queues.requireRoomFor(jobs.map(({ queue }) => queue));
-    if (!jobs.some(bringsKeys)) {
+    if (!jobs.some(hasKeys)) {
       this.#add(jobs, batch, now);
       return enqueueResultOf(new Date(now));
     }
@@ -112,7 +116,7 @@ export class MemoryJobs {
       this.takeOut(record);
       this.#leave(record);
     }
-    takeOver(record, job, this.#clock.now());
+    replaceContent(record, job, this.#clock.now());
     if (state === 'awaiting') return;
     if (record.runAt === null) this.makeReady(record, null);
     else this.schedule(record, record.runAt, null);
@@ -122,7 +126,7 @@ export class MemoryJobs {
     return this.add(batch.followUp === null ? batch.jobs : [...batch.jobs, batch.followUp], batch);
   }
 
-  /** Returns a queue, which is created when it is first named. */
+  /** Returns a queue, creating it if it does not exist. */
   queue(name: string): QueueRecord {
     return this.#queues.get(name);
   }
@@ -131,7 +135,7 @@ export class MemoryJobs {
     this.#queues.retire(name);
   }
 
-  /** @param others queues that are in use without holding jobs */
+  /** @param others queues that are in use although they hold no jobs */
   retireIdleQueues(others: ReadonlySet<string>): void {
     const endedAt = new Map<string, number>();
     for (const { queue, finishedAt } of this.#records.values()) {
@@ -146,7 +150,7 @@ export class MemoryJobs {
     this.queue(record.queue).running++;
   }
 
-  /** A job that was cancelled while it ran is finished as cancelled instead. */
+  /** Makes a job ready. One that was cancelled while running is finished as cancelled instead. */
   makeReady(record: JobRecord, reason: TransitionReason | null, now = this.#clock.now()): void {
     if (record.cancelRequested) {
       this.finish(record, 'cancelled');
@@ -167,6 +171,7 @@ export class MemoryJobs {
     if (!keys.forget(record)) ready.remove(record);
   }
 
+  /** Schedules a job; one whose time has passed is due now. */
   schedule(record: JobRecord, runAt: Date, reason: TransitionReason | null): void {
     if (record.cancelRequested) {
       this.finish(record, 'cancelled');
@@ -174,8 +179,9 @@ export class MemoryJobs {
     }
     this.#stop(record);
     this.#leave(record);
-    record.runAt = runAt;
-    enter(record, 'scheduled', reason, this.#clock.now());
+    const now = this.#clock.now();
+    record.runAt = new Date(Math.max(runAt.getTime(), now));
+    enter(record, 'scheduled', reason, now);
     this.queue(record.queue);
     this.notify(null);
   }
@@ -217,7 +223,9 @@ export class MemoryJobs {
     for (const listener of this.#listeners) listener(queue);
   }
 
-  /** Unblocked jobs, except the arriving one, go to the end, behind the jobs of other keys. */
+  /**
+   * Adds jobs to their queue. Unblocked jobs, except the arriving one, go to the end, behind the jobs of other keys.
+   */
   #join(queue: string, jobs: readonly JobRecord[], arriving?: JobRecord): void {
     for (const job of jobs) {
       if (job !== arriving) job.seq = this.#seq++;
@@ -230,7 +238,7 @@ export class MemoryJobs {
     this.#join(record.queue, this.queue(record.queue).keys.leave(record));
   }
 
-  /** Frees the slot of a running job that is about to leave its state. */
+  /** Frees the slot of a running job before its state changes. */
   #stop(record: JobRecord): void {
     if (record.state !== 'processing') return;
     const queue = this.queue(record.queue);
@@ -238,7 +246,7 @@ export class MemoryJobs {
     if (queue.concurrencyLimit !== null) queueMicrotask(() => this.notify(record.queue));
   }
 
-  /** A parent may have ended already. */
+  /** Starts tracking the job's parents, which may have ended already. */
   #await(record: JobRecord, { after, due }: NewJob): void {
     this.queue(record.queue);
     enter(record, 'awaiting', 'created', this.#clock.now());

@@ -8,10 +8,10 @@ interface KeyRecord {
   readonly until: number;
 }
 
-/** `undefined`: there is no such job any more. */
+/** Returns a job's state; `undefined` if the job no longer exists. */
 type StateOf = (jobId: string) => JobState | undefined;
 
-/** Which jobs hold which keys. */
+/** Tracks which jobs hold which keys. */
 export class MemoryKeys {
   readonly #records = new Map<string, KeyRecord>();
 
@@ -29,7 +29,9 @@ export class MemoryKeys {
       this.#records.set(keyName(queue, key), { key, jobId, until: now + (key.periodMs ?? Infinity) });
   }
 
-  /** Forgets keys that are held no longer and that nobody can bring back: a failed job may be sent back. */
+  /**
+   * Deletes keys that are no longer held and cannot be held again; those of a failed job could be, if it is retried.
+   */
   trim(stateOf: StateOf, now: number): void {
     for (const [name, { key, jobId, until }] of this.#records) {
       const state = stateOf(jobId);

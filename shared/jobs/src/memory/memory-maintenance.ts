@@ -1,10 +1,10 @@
 import type { Clock } from '../storage/clock.js';
 import type { Maintenance, PromotionReport, RescueReport } from '../storage/maintenance.js';
-import { dueAt, endAttempt, type JobRecord, letGo, lostError } from './job-record.js';
+import { dueAt, endAttempt, type JobRecord, lostError, undoStart } from './job-record.js';
 import type { MemoryRetention } from './memory-history.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import type { MemoryServers } from './memory-servers.js';
-import { aboutJob, type MemorySetAside } from './memory-set-aside.js';
+import { itemOfJob, type MemorySetAside } from './memory-set-aside.js';
 import { byRunOrder } from './ready-queue.js';
 
 const hourMs = 3_600_000;
@@ -15,7 +15,7 @@ interface MaintenanceParts {
   readonly setAside: MemorySetAside;
   readonly clock: Clock;
   readonly retention: MemoryRetention;
-  /** The queues that recurring jobs name. */
+  /** The queues that recurring jobs use. */
   readonly recurringQueues: () => Promise<string[]>;
 }
 
@@ -42,11 +42,11 @@ export class MemoryMaintenance implements Maintenance {
     const now = this.#clock.now();
     const waiting = [...this.#jobs.all()]
       .filter((record) => record.state === 'scheduled')
-      .filter((record) => !this.#setAside.isLeftAlone(aboutJob('scheduler', record)))
+      .filter((record) => !this.#setAside.isSetAside(itemOfJob('scheduler', record)))
       .toSorted((left, right) => dueAt(left) - dueAt(right));
     const due = waiting.filter((record) => dueAt(record) <= now).slice(0, limit);
     const promoted = due.filter((record) =>
-      this.#setAside.attempt(aboutJob('scheduler', record), () => {
+      this.#setAside.attempt(itemOfJob('scheduler', record), () => {
         this.#jobs.makeReady(record, 'due');
         return true;
       }),
@@ -59,18 +59,18 @@ export class MemoryMaintenance implements Maintenance {
   }
 
   async resolveDependencies(): Promise<number> {
-    return 0; // what depends on a job moves with it
+    return 0; // dependents are updated when a job ends
   }
 
   async rescue(): Promise<RescueReport> {
     const now = this.#clock.now();
-    const report = { deadServers: this.#servers.bury(), released: 0, failed: 0 };
+    const report = { deadServers: this.#servers.declareDead(), released: 0, failed: 0 };
     const lost = [...this.#jobs.all()].filter(
       ({ state, serverId, leaseUntil }) =>
         state === 'processing' && (leaseUntil < now || !this.#servers.isAlive(serverId ?? '')),
     );
     for (const { record, started } of inClaimOrder(lost, this.#servers)) {
-      const end = this.#setAside.attempt(aboutJob('rescuer', record), () =>
+      const end = this.#setAside.attempt(itemOfJob('rescuer', record), () =>
         takeBack(this.#jobs, record, started, now),
       );
       if (end !== undefined) report[end]++;
@@ -83,7 +83,7 @@ export class MemoryMaintenance implements Maintenance {
     await this.#retireIdleQueues();
   }
 
-  /** A scan of all jobs, so once an hour. */
+  /** Runs once an hour, because it scans all jobs. */
   async #retireIdleQueues(): Promise<void> {
     const now = this.#clock.now();
     if (now - this.#idleQueuesRetiredAt < hourMs) return;
@@ -93,7 +93,10 @@ export class MemoryMaintenance implements Maintenance {
   }
 }
 
-/** A server starts jobs in the order in which it claimed them, so only its first ones can have been running. */
+/**
+ * Sorts jobs by the order of their claims: a server starts them in this order, so only the first ones can have been
+ * running.
+ */
 function inClaimOrder(
   lost: readonly JobRecord[],
   servers: MemoryServers,
@@ -118,7 +121,7 @@ function takeBack(jobs: MemoryJobs, record: JobRecord, started: boolean, now: nu
     return 'failed';
   }
   if (!started) {
-    letGo(record);
+    undoStart(record);
     jobs.makeReady(record, 'released');
     return 'released';
   }

@@ -11,7 +11,7 @@ import type { MemoryServers } from './memory-servers.js';
 import type { QueueRecord } from './queue-records.js';
 import { refuseTransaction } from './refuse-transaction.js';
 
-/** Shows and controls the queues of one process. */
+/** The queues of one process. */
 export class MemoryQueues implements Queues {
   readonly #jobs: MemoryJobs;
   readonly #servers: MemoryServers;

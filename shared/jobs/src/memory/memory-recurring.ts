@@ -22,7 +22,7 @@ import { refuseTransaction } from './refuse-transaction.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import type { MemorySetAside } from './memory-set-aside.js';
 
-/** A recurring job as the memory storage keeps it: arguments stay text, so nobody can change them from outside. */
+/** A recurring job as the memory storage keeps it. Arguments stay text, so callers cannot modify them. */
 interface RecurringRecord extends Omit<RecurringJob, 'args'> {
   args: JsonText;
 }
@@ -189,7 +189,7 @@ export class MemoryRecurringJobs implements RecurringJobs {
     record.nextDueAt = firing.nextDueAt;
     record.lastDueAt = firing.dueTimes.at(-1) ?? record.lastDueAt;
     record.lastJobId = jobs.at(-1)?.id ?? record.lastJobId;
-    return { id: record.id, jobIds: jobs.map(({ id }) => id), passedOver: firing.passedOver };
+    return { id: record.id, jobIds: jobs.map(({ id }) => id), skipped: firing.skipped };
   }
 
   #put(job: NewRecurringJob, application: string | null): RecurringRecord {

@@ -3,10 +3,10 @@ import type { LogLine } from '../job/job-log.js';
 import type { Transition } from '../job/transition.js';
 import type { Clock } from '../storage/clock.js';
 import type { JobReport, JobReports, LogQuery } from '../storage/job-reports.js';
-import { keepReport, linesOf } from './job-log.js';
+import { linesOf, storeReport } from './job-log.js';
 import type { MemoryJobs } from './memory-jobs.js';
 
-/** Keeps progress, log lines and transitions with the jobs themselves. */
+/** Stores progress, log lines and transitions with the jobs themselves. */
 export class MemoryReports implements JobReports {
   readonly #jobs: MemoryJobs;
   readonly #clock: Clock;
@@ -19,7 +19,7 @@ export class MemoryReports implements JobReports {
   async report(reports: readonly JobReport[]): Promise<Claim[]> {
     const now = new Date(this.#clock.now());
     return reports
-      .filter((report) => !keepReport(this.#jobs.find(report.claim.jobId), report, now))
+      .filter((report) => !storeReport(this.#jobs.find(report.claim.jobId), report, now))
       .map(({ claim }) => claim);
   }
 

@@ -19,20 +19,20 @@ interface Entry {
   readonly onRequest: (request: ServerRequest) => void;
 }
 
-const DAY_MS = 24 * 3_600_000;
-const MOST_LOST = 100;
+const dayMs = 24 * 3_600_000;
+const maxLost = 100;
 
-/** The servers of one process and their heartbeats. */
+/** The servers of one process, with their heartbeats. */
 export class MemoryServers implements Servers {
   readonly #clock: Clock;
   readonly #jobs: MemoryJobs;
   readonly #rescue: () => Promise<void>;
   readonly #lost: LostServer[] = [];
   readonly #entries = new Map<string, Entry>();
-  /** How many jobs each server runs at once; those of lost servers are kept as long as the servers are listed. */
+  /** How many jobs each server runs at once; kept for lost servers as long as they are listed. */
   readonly #concurrency = new Map<string, number>();
 
-  /** @param rescue takes back the jobs of a server that has left */
+  /** @param rescue takes back the jobs of a server that has unregistered */
   constructor(clock: Clock, jobs: MemoryJobs, rescue: () => Promise<void>) {
     this.#clock = clock;
     this.#jobs = jobs;
@@ -43,18 +43,18 @@ export class MemoryServers implements Servers {
     return this.#entries.has(id);
   }
 
-  /** How many jobs a server runs, or ran, at once; `Infinity` if that is not known any more. */
+  /** Returns how many jobs a server runs, or ran, at once; `Infinity` if that is no longer known. */
   concurrencyOf(id: string | null): number {
     return this.#concurrency.get(id ?? '') ?? Infinity;
   }
 
-  /** The names that a server has handlers for; `null` if it did not say. */
+  /** Returns the names a server has handlers for; `null` if it did not register them. */
   jobNamesOf(id: string): readonly string[] | null {
     return this.#entries.get(id)?.server.jobNames ?? null;
   }
 
   async listLost(): Promise<LostServer[]> {
-    const since = this.#clock.now() - DAY_MS;
+    const since = this.#clock.now() - dayMs;
     return this.#lost.filter(({ lostAt }) => lostAt.getTime() >= since).map((server) => ({ ...server }));
   }
 
@@ -135,8 +135,8 @@ export class MemoryServers implements Servers {
     return { outcome: 'ok', server: { ...server, queues: [...server.queues] }, changed };
   }
 
-  /** Declares silent servers dead. Returns their ids. */
-  bury(): string[] {
+  /** Declares dead the servers whose heartbeats have stopped. Returns their ids. */
+  declareDead(): string[] {
     const now = this.#clock.now();
     const silent = [...this.#entries.values()].filter(
       ({ server }) => server.heartbeatAt.getTime() < now - server.timeoutMs,
@@ -147,7 +147,7 @@ export class MemoryServers implements Servers {
       const { id, host, pid, processing, heartbeatAt } = server;
       this.#lost.unshift({ id, host, pid, processing, heartbeatAt, lostAt: new Date(now) });
     }
-    for (const { id } of this.#lost.splice(MOST_LOST)) this.#concurrency.delete(id);
+    for (const { id } of this.#lost.splice(maxLost)) this.#concurrency.delete(id);
     return silent.map(({ server }) => server.id);
   }
 

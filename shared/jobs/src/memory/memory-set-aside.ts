@@ -2,8 +2,8 @@ import { toJobError } from '../job/failure.js';
 import type { BulkRequest } from '../storage/bulk-operations.js';
 import type { ControlOptions } from '../storage/job-control.js';
 import {
-  mostSetAside,
   bulkRequestOf,
+  maxSetAside,
   type SetAside,
   setAsideForMs,
   type SetAsideItem,
@@ -16,50 +16,50 @@ import type { Clock } from '../storage/clock.js';
 import type { TransactionClient } from '../storage/transaction.js';
 import { refuseTransaction } from './refuse-transaction.js';
 
-/** What background work concerns itself with. */
+/** An item that background work processes. */
 interface Subject {
   readonly role: SetAsideRole;
   readonly key: string;
   readonly queue?: string;
   readonly jobId?: string;
-  /** When it was last changed by hand: what failed before that is tried again at once. */
+  /** When an operator last changed it; an item that failed before then is tried again immediately. */
   readonly changedAt?: Date;
 }
 
 type Entry = SetAsideItem & { readonly discarded: boolean };
 
-/** Deals with items one by one, and sets aside those that fail. */
+/** Processes items one by one, and sets aside those that fail. */
 export class MemorySetAside implements SetAside {
   readonly #clock: Clock;
   readonly #items = new Map<string, Entry>();
   readonly #listeners = new Set<SetAsideListener>();
   #lastId = 0;
 
-  readonly #startBulk: (order: BulkRequest) => void;
+  readonly #startBulk: (request: BulkRequest) => void;
 
   /** @param startBulk starts a bulk operation */
-  constructor(clock: Clock, startBulk: (order: BulkRequest) => void) {
+  constructor(clock: Clock, startBulk: (request: BulkRequest) => void) {
     this.#clock = clock;
     this.#startBulk = startBulk;
   }
 
-  /** Does the work for one item, unless it is set aside. `undefined`: it failed, or is left alone for now. */
+  /** Processes an item unless it is set aside. Returns `undefined` if it is, or if it fails. */
   attempt<Result>(subject: Subject, work: () => Result): Result | undefined {
-    if (this.isLeftAlone(subject)) return undefined;
+    if (this.isSetAside(subject)) return undefined;
     try {
       const result = work();
       this.#items.delete(nameOf(subject));
       return result;
     } catch (error) {
-      this.put(subject, error);
+      this.add(subject, error);
       return undefined;
     }
   }
 
-  /** @throws what it failed with, if too much of its role is set aside already */
-  put(subject: Subject, thrown: unknown): void {
+  /** @throws the original error, if too many items of this role are set aside already */
+  add(subject: Subject, thrown: unknown): void {
     const before = this.#items.get(nameOf(subject));
-    if (before === undefined && this.#ofRole(subject.role) >= mostSetAside) throw thrown;
+    if (before === undefined && this.#ofRole(subject.role) >= maxSetAside) throw thrown;
     const now = this.#clock.now();
     const failures = (before?.failures ?? 0) + 1;
     const item: SetAsideItem = {
@@ -78,8 +78,8 @@ export class MemorySetAside implements SetAside {
     if (before === undefined) for (const listener of this.#listeners) listener(item);
   }
 
-  /** Whether it is set aside and not to be tried now. */
-  isLeftAlone({ role, key, changedAt }: Subject): boolean {
+  /** Returns whether the item is set aside and not due for a retry. */
+  isSetAside({ role, key, changedAt }: Subject): boolean {
     const item = this.#items.get(nameOf({ role, key }));
     if (item === undefined || (changedAt !== undefined && changedAt > item.failedAt)) return false;
     return item.discarded || (item.retryAt?.getTime() ?? 0) > this.#clock.now();
@@ -154,8 +154,8 @@ function nameOf({ role, key }: Subject): string {
   return `${role} ${key}`;
 }
 
-/** A job that background work concerns itself with. */
-export function aboutJob(
+/** Describes a job as an item. */
+export function itemOfJob(
   role: SetAsideRole,
   { id, queue }: { readonly id: string; readonly queue: string },
 ): Subject {

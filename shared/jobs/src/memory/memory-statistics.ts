@@ -16,7 +16,7 @@ import type { Clock } from '../storage/clock.js';
 import type { JobRecord } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';
 
-/** Figures over all jobs there are; memory holds few. */
+/** Computes figures by scanning all jobs, because memory holds few. */
 export class MemoryStatistics implements JobStatistics {
   readonly #jobs: MemoryJobs;
   readonly #clock: Clock;

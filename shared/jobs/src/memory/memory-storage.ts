@@ -22,15 +22,17 @@ import { MemoryStatistics } from './memory-statistics.js';
 
 export interface MemoryStorageOptions {
   clock?: Clock;
-  /** The oldest finished jobs beyond this many are forgotten, however young; 10 000 by default. */
+  /** Maximum number of finished jobs to keep; the oldest are deleted regardless of age. 10 000 by default. */
   maxFinished?: number;
-  /** The most queues there may be; 10 000 by default. */
+  /** Maximum number of queues; 10 000 by default. */
   maxQueues?: number;
-  /** How many days finished jobs are kept, by the state they ended in; 1 to 3650. By default 7 for `done` and `cancelled`, 30 for `failed`. */
+  /**
+   * Days to keep finished jobs, by final state; 1 to 3650. By default 7 for `done` and `cancelled`, 30 for `failed`.
+   */
   retentionDays?: Partial<RetentionDays>;
 }
 
-/** Keeps jobs in this process; they are lost when it ends. For a single process, for tests and for a first try. */
+/** Keeps jobs in this process; they are lost when it ends. For single processes, tests and first experiments. */
 export class MemoryStorage implements JobStorage {
   readonly clock: Clock;
   readonly enqueuer: MemoryEnqueuer;
@@ -52,7 +54,7 @@ export class MemoryStorage implements JobStorage {
   readonly setAside: MemorySetAside;
   readonly #jobs: MemoryJobs;
 
-  /** @throws {RangeError} if a number of days is out of its bounds */
+  /** @throws {RangeError} if a number of days is out of bounds */
   constructor({
     clock = systemClock,
     maxFinished = 10_000,

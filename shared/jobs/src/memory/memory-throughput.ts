@@ -8,10 +8,10 @@ import {
   type ThroughputQuery,
 } from '../storage/job-statistics.js';
 
-/** All queues together. */
+/** The key for all queues together. */
 const all = null;
 
-/** Counts the jobs that end, as long as throughput is kept. */
+/** Counts jobs that end, for as long as throughput is kept. */
 export class MemoryThroughput {
   readonly #counts = new Map<string | null, Map<number, ThroughputBucket>>();
 
@@ -58,7 +58,7 @@ export class MemoryThroughput {
     let bucket = buckets.get(at);
     if (bucket === undefined) {
       buckets.set(at, (bucket = { at: new Date(at), done: 0, failed: 0 }));
-      // They stand in the order of time.
+      // Buckets are in order of time.
       for (const old of buckets.keys()) {
         if (old >= nowMs - forMs - bucketMs) break;
         buckets.delete(old);

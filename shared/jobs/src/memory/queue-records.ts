@@ -14,9 +14,9 @@ export interface QueueRecord {
   rateLimit: Required<RateLimit> | null;
   readonly bucket: TokenBucket;
   readonly keys: ConcurrencyKeys;
-  /** Jobs that servers hold. */
+  /** Number of claimed jobs. */
   running: number;
-  /** When it was first seen idle, if it still is; milliseconds since 1970. */
+  /** When the queue was first seen idle, in milliseconds since 1970; `null` if it is in use. */
   idleSince: number | null;
 }
 
@@ -25,32 +25,32 @@ const idleMs = idleQueueDays * 86_400_000;
 /** The queues of one process, created when they are first named. */
 export class QueueRecords {
   readonly #clock: Clock;
-  readonly #most: number;
+  readonly #max: number;
   readonly #queues = new Map<string, QueueRecord>();
 
   constructor(clock: Clock, most: number) {
     this.#clock = clock;
-    this.#most = most;
+    this.#max = most;
   }
 
   get all(): ReadonlyMap<string, QueueRecord> {
     return this.#queues;
   }
 
-  /** @throws {TooManyQueuesError} if one of these would be one more than there may be */
+  /** @throws {TooManyQueuesError} if the maximum number of queues would be exceeded */
   requireRoomFor(names: Iterable<string>): void {
     const coming = new Set<string>();
     for (const name of names) if (!this.#queues.has(name)) coming.add(name);
     const [first = ''] = coming;
-    if (coming.size > 0 && this.#queues.size + coming.size > this.#most)
-      throw new TooManyQueuesError(first, this.#most);
+    if (coming.size > 0 && this.#queues.size + coming.size > this.#max)
+      throw new TooManyQueuesError(first, this.#max);
   }
 
-  /** A queue comes into being when it is first named. */
+  /** Returns a queue, creating it if it does not exist. */
   get(name: string): QueueRecord {
     let queue = this.#queues.get(name);
     if (queue === undefined) {
-      if (this.#queues.size >= this.#most) throw new TooManyQueuesError(name, this.#most);
+      if (this.#queues.size >= this.#max) throw new TooManyQueuesError(name, this.#max);
       const now = this.#clock.now();
       queue = {
         createdAt: new Date(now),
@@ -68,12 +68,14 @@ export class QueueRecords {
     return queue;
   }
 
-  /** Forgets a queue that nothing uses. */
+  /** Deletes an unused queue. */
   retire(name: string): void {
     this.#queues.delete(name);
   }
 
-  /** Retires queues that have been idle for {@link idleQueueDays} days. One that an operator has paused or limited is not. */
+  /**
+   * Deletes queues that have been idle for {@link idleQueueDays} days, unless an operator has paused or limited them.
+   */
   retireIdle(isInUse: (name: string, idleSince: number) => boolean): void {
     const now = this.#clock.now();
     for (const [name, queue] of this.#queues) {

@@ -1,6 +1,6 @@
 import type { JobRecord } from './job-record.js';
 
-/** The ready jobs of one queue in the order in which they run: by priority, then by age. */
+/** The ready jobs of one queue in run order: by priority, then by age. */
 export class ReadyQueue {
   #jobs: JobRecord[] = [];
   #head = 0;
@@ -33,7 +33,7 @@ export class ReadyQueue {
     let low = this.#head;
     let high = this.#jobs.length;
     const last = this.#jobs.at(-1);
-    if (last === undefined || high === low || runsBefore(last, job)) low = high; // nearly always
+    if (last === undefined || high === low || runsBefore(last, job)) low = high; // the usual case: append
     while (low < high) {
       const middle = (low + high) >>> 1;
       const there = this.#jobs[middle];

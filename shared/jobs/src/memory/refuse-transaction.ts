@@ -1,7 +1,7 @@
 import type { TransactionClient } from '../storage/transaction.js';
 
-/** @throws {TypeError} for any transaction */
+/** @throws {TypeError} if a transaction is given */
 export function refuseTransaction(transaction: TransactionClient | undefined): void {
   if (transaction !== undefined)
-    throw new TypeError('Jobs in memory cannot take part in a database transaction');
+    throw new TypeError('The memory storage cannot take part in a database transaction');
 }

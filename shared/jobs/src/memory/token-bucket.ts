@@ -1,6 +1,6 @@
 import { maxTokens, type RateLimit } from '../job/queue-limits.js';
 
-/** The tokens of a queue's rate limit. The limit is given with each question, for it may change. */
+/** The tokens of a queue's rate limit. Each call passes the limit, because it may have changed. */
 export class TokenBucket {
   #tokens = maxTokens;
   #refilledAt: number;
@@ -9,10 +9,10 @@ export class TokenBucket {
     this.#refilledAt = nowMs;
   }
 
-  /** Whole tokens that are there now. */
+  /** Returns the number of whole tokens available. */
   available(limit: RateLimit, nowMs: number): number {
     this.#refill(limit, nowMs);
-    // A millionth stands for what adding fractions loses.
+    // Compensates for rounding errors of added fractions.
     return Math.floor(this.#tokens + 1e-6);
   }
 
@@ -20,7 +20,7 @@ export class TokenBucket {
     this.#tokens -= tokens;
   }
 
-  /** Milliseconds until there is a whole token, as of the last refill. */
+  /** Returns the milliseconds until the next whole token, as of the last refill. */
   nextInMs({ jobs, periodMs }: RateLimit): number {
     return Math.max(0, ((1 - this.#tokens) * periodMs) / jobs);
   }

@@ -4,65 +4,65 @@ import { type JsonText, type NewJob } from '../job/job.js';
 import type { NewRecurringJob, RecurringJob } from './recurring-job.js';
 import { Schedule } from './schedule.js';
 
-/** A due time that is met later than this was missed. */
+/** A due time that is handled later than this was missed, in milliseconds. */
 const misfireThresholdMs = 60_000;
 
-/** Due times that got no job: those from `from` on, before `until`. */
-export interface PassedOver {
+/** Due times without a job, from `from` (inclusive) to `until` (exclusive). */
+export interface SkippedDueTimes {
   readonly from: Date;
   readonly until: Date;
-  /** `misfire`: nobody was there to meet them. `overlap`: the job of an earlier one was unfinished. */
+  /** `misfire`: no server was running. `overlap`: the previous job was unfinished. */
   readonly reason: 'misfire' | 'overlap';
 }
 
-/** What is to be done about a recurring job that is due. */
+/** How to handle a due recurring job. */
 export interface Firing {
-  /** Each gets a job. */
+  /** The due times that get a job each. */
   readonly dueTimes: readonly Date[];
   readonly nextDueAt: Date | null;
-  readonly passedOver: PassedOver | null;
+  readonly skipped: SkippedDueTimes | null;
 }
 
 /**
- * Decides about a recurring job that is due. Of several due times the last is on time if it is no more than a minute
- * late; all the others were missed.
+ * Decides how to handle a due recurring job. The latest of several due times is on time if it is at most a minute
+ * late; all earlier ones were missed.
  *
  * @param now by the storage's clock, not before `nextDueAt`
- * @param busy the job of the last due time is unfinished
- * @returns `null` if it stays due until that job has finished
+ * @param isBusy the previous job is unfinished
+ * @returns `null` if the recurring job stays due until that job has finished
  */
 export function planFiring(
   job: Pick<RecurringJob, 'cron' | 'timeZone' | 'misfire' | 'misfireLimit' | 'overlap'>,
   nextDueAt: Date,
   now: Date,
-  busy: boolean,
+  isBusy: boolean,
 ): Firing | null {
   const { misfire, overlap } = job;
-  if (busy && overlap === 'wait') return null;
+  if (isBusy && overlap === 'wait') return null;
   const schedule = new Schedule(job.cron, job.timeZone);
   const following = schedule.next(now);
-  const none = (reason: PassedOver['reason']): Firing => ({
+  const none = (reason: SkippedDueTimes['reason']): Firing => ({
     dueTimes: [],
     nextDueAt: following,
-    passedOver: { from: nextDueAt, until: following ?? now, reason },
+    skipped: { from: nextDueAt, until: following ?? now, reason },
   });
-  if (busy && overlap === 'skip') return none('overlap');
+  if (isBusy && overlap === 'skip') return none('overlap');
 
-  // With overlap `skip` the job of the first would keep all others from starting.
-  const most = misfire === 'all' && overlap !== 'skip' ? job.misfireLimit : 1;
-  const latest = schedule.latest(most, nextDueAt, now);
-  const due = latest.length > 0 ? latest : [nextDueAt]; // rules of a time zone change with the system's updates
+  // With overlap `skip`, the first job would block all others.
+  const limit = misfire === 'all' && overlap !== 'skip' ? job.misfireLimit : 1;
+  const latest = schedule.latest(limit, nextDueAt, now);
+  const due = latest.length > 0 ? latest : [nextDueAt]; // a system update may have changed the time zone's rules
   const [first = nextDueAt, second] = due;
   const last = due.at(-1) ?? first;
   if (misfire === 'skip' && now.getTime() - last.getTime() > misfireThresholdMs) return none('misfire');
   return {
     dueTimes: overlap === 'wait' ? [first] : due,
     nextDueAt: overlap === 'wait' ? (second ?? following) : following,
-    passedOver: first > nextDueAt ? { from: nextDueAt, until: first, reason: 'misfire' } : null,
+    skipped: first > nextDueAt ? { from: nextDueAt, until: first, reason: 'misfire' } : null,
   };
 }
 
-/** One job of a recurring job, ready at once. */
+/** Builds a job of a recurring job, ready immediately. */
 export function jobOf(
   { id, name, queue, priority, maxAttempts, tags, concurrency }: Omit<NewRecurringJob, 'args'>,
   args: JsonText,

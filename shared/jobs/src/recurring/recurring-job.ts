@@ -4,17 +4,17 @@ import type { JsonText, JsonValue } from '../job/job.js';
 import { checkTags } from '../job/meta.js';
 import { checkSchedule } from './schedule.js';
 
-/** What becomes of due times that nobody was there to meet: none, one or each of them gets a job. */
+/** What happens to missed due times: no job, one job for all, or one job for each. */
 export type MisfirePolicy = 'skip' | 'once' | 'all';
 
-/** What becomes of a due time while the job of the one before is unfinished: its job starts beside it, not at all, or after it. */
+/** What happens to a due time while the previous job is unfinished: its job runs in parallel, is skipped, or waits. */
 export type OverlapPolicy = 'allow' | 'skip' | 'wait';
 
-/** A schedule that enqueues a job at each due time, as people read it. */
+/** A schedule that enqueues a job at each due time. */
 export interface RecurringJob {
-  /** `nightly-report` */
+  /** Example: `nightly-report`. */
   id: string;
-  /** Of the jobs that it enqueues. */
+  /** The name of the jobs that it enqueues. */
   name: string;
   args: JsonValue;
   queue: string;
@@ -23,28 +23,28 @@ export interface RecurringJob {
   cron: string;
   timeZone: string;
   misfire: MisfirePolicy;
-  /** With misfire `all`: at most so many of the missed due times get a job, the latest ones. */
+  /** With misfire `all`: the maximum number of missed due times that get a job; the latest ones do. */
   misfireLimit: number;
   overlap: OverlapPolicy;
-  /** What each of its jobs carries. */
+  /** The tags of its jobs. */
   tags: readonly string[];
-  /** Of each of its jobs; `null` if they have no concurrency key. */
+  /** The concurrency key and limit of its jobs; `null` if they have none. */
   concurrency: Concurrency | null;
-  /** The application whose code defines it; `null` if an operator added it. */
+  /** The application that defines it in code; `null` if an operator added it. */
   application: string | null;
-  /** Since when it enqueues nothing; `null` if it does. */
+  /** When it was paused; `null` if it is not. */
   pausedAt: Date | null;
-  /** `null` while it is paused, and when no time fits its cron any more. */
+  /** `null` while it is paused, and when its cron expression matches no further time. */
   nextDueAt: Date | null;
-  /** The last due time that got a job. */
+  /** The latest due time that got a job. */
   lastDueAt: Date | null;
-  /** That job. */
+  /** The job of `lastDueAt`. */
   lastJobId: string | null;
   createdAt: Date;
   updatedAt: Date;
 }
 
-/** A recurring job on its way into the storage: checked and complete. */
+/** A recurring job to be stored: validated and complete. */
 export interface NewRecurringJob extends Pick<
   RecurringJob,
   | 'id'
@@ -63,35 +63,35 @@ export interface NewRecurringJob extends Pick<
   args: JsonText;
 }
 
-/** How a recurring job is described, in code or by an operator. */
+/** Describes a recurring job, in code or by an operator. */
 export interface RecurringJobOptions<Args> {
-  /** Unique among all recurring jobs; same letters as the name of a job. */
+  /** Unique among all recurring jobs. Same characters as a job's name. */
   id: string;
   definition: JobDefinition<Args>;
   args: Args;
   /** Five fields (minute, hour, day of the month, month, day of the week), or six with the seconds first. */
   cron: string;
-  /** Of the IANA database; `UTC` unless given. */
+  /** An IANA time zone; `UTC` by default. */
   timeZone?: string;
-  /** `once` unless given. */
+  /** `once` by default. */
   misfire?: MisfirePolicy;
-  /** With misfire `all`; 1 to 1000, 100 by default. */
+  /** With misfire `all`: 1 to 1000, 100 by default. */
   misfireLimit?: number;
-  /** `allow` unless given. */
+  /** `allow` by default. */
   overlap?: OverlapPolicy;
   /** Overrides the definition's queue. */
   queue?: string;
-  /** Instead of the definition's priority. */
+  /** Overrides the definition's priority. */
   priority?: number;
   /** Overrides the definition's maximum number of attempts. */
   maxAttempts?: number;
-  /** Words to find its jobs by: at most 20 of 1 to 100 characters; none unless given. */
+  /** Labels of its jobs: at most 20, each 1 to 100 characters; none by default. */
   tags?: readonly string[];
-  /** Instead of what the definition makes of the arguments; `null` for none. */
+  /** Overrides the definition's rule; `null` removes it. */
   concurrency?: Concurrency | null;
 }
 
-/** A recurring job that belongs to somebody else; nothing was changed. */
+/** The recurring job belongs to another owner. Nothing was changed. */
 export class RecurringJobOwnedError extends Error {
   override readonly name = 'RecurringJobOwnedError';
 
@@ -99,18 +99,18 @@ export class RecurringJobOwnedError extends Error {
   constructor(id: string, application: string | null) {
     super(
       application === null
-        ? `An operator added the recurring job "${id}"; remove it first, or use another id`
-        : `The code of the application "${application}" defines the recurring job "${id}"; change it there, or pause it`,
+        ? `The recurring job "${id}" was added by an operator; remove it first, or use another id`
+        : `The recurring job "${id}" is defined in the code of the application "${application}"; change it there, or pause it`,
     );
   }
 }
 
 /**
- * Describes a recurring job in code. Give it to a `JobServer` as one of `recurring`: it is stored when that server starts.
+ * Defines a recurring job in code. Pass it to a `JobServer` in `recurring`; it is stored when that server starts.
  *
- * @throws {InvalidScheduleError} if the cron expression or the time zone cannot be used
- * @throws {InvalidArgumentsError} if the arguments do not fit the definition
- * @throws {RangeError} if another member is out of its bounds
+ * @throws {InvalidScheduleError} if the cron expression or the time zone is invalid
+ * @throws {InvalidArgumentsError} if the arguments do not match the definition's schema
+ * @throws {RangeError} if another option is out of bounds
  */
 export function defineRecurringJob<Args>(options: RecurringJobOptions<Args>): NewRecurringJob {
   const { id, definition, args, cron, timeZone = 'UTC', misfireLimit = 100 } = options;
@@ -125,7 +125,7 @@ export function defineRecurringJob<Args>(options: RecurringJobOptions<Args>): Ne
   checkOneOf('misfire', misfire, ['skip', 'once', 'all']);
   checkOneOf('overlap', overlap, ['allow', 'skip', 'wait']);
   if (!Number.isInteger(misfireLimit) || misfireLimit < 1 || misfireLimit > 1_000) {
-    throw new RangeError(`misfireLimit is an integer from 1 to 1000, not ${misfireLimit}`);
+    throw new RangeError(`misfireLimit must be an integer from 1 to 1000, not ${misfireLimit}`);
   }
   checkSchedule(cron, timeZone);
   return Object.freeze({
@@ -147,5 +147,5 @@ export function defineRecurringJob<Args>(options: RecurringJobOptions<Args>): Ne
 
 function checkOneOf(option: string, value: string, allowed: readonly string[]): void {
   if (allowed.includes(value)) return;
-  throw new RangeError(`${option} is one of ${allowed.join(', ')}, not "${value}"`);
+  throw new RangeError(`${option} must be one of ${allowed.join(', ')}, not "${value}"`);
 }

@@ -3,21 +3,21 @@ import { type JobLog, type LogLevel, type NewLogLine, toLogText, toProgress } fr
 import type { Clock } from '../storage/clock.js';
 import type { JobReport } from '../storage/job-reports.js';
 
-/** How much of its log an attempt may keep. */
+/** How much an attempt may log. */
 export interface LogBounds {
   readonly maxLines: number;
   readonly maxLineBytes: number;
 }
 
-/** Progress is written no more often than this. */
+/** Minimum interval between writes of progress, in milliseconds. */
 const progressEveryMs = 1_000;
 
-/** What one attempt says of itself, until the storage has it. */
+/** Holds an attempt's progress and log lines until they are stored. */
 export class AttemptReport {
   readonly claim: Claim;
   readonly #bounds: LogBounds;
   readonly #clock: Clock;
-  readonly #onNews: (report: AttemptReport) => void;
+  readonly #onPending: (report: AttemptReport) => void;
   #lines: NewLogLine[] = [];
   #lastLine = 0;
   #progress: JobReport['progress'] = null;
@@ -25,20 +25,20 @@ export class AttemptReport {
   #ended = false;
 
   /**
-   * @param clock of the storage
-   * @param onNews called when there is something to write
+   * @param clock the storage's clock
+   * @param onPending called when there is something to write
    */
-  constructor(claim: Claim, bounds: LogBounds, clock: Clock, onNews: (report: AttemptReport) => void) {
+  constructor(claim: Claim, bounds: LogBounds, clock: Clock, onPending: (report: AttemptReport) => void) {
     this.claim = claim;
     this.#bounds = bounds;
     this.#clock = clock;
-    this.#onNews = onNews;
+    this.#onPending = onPending;
   }
 
   readonly progress = (percent: number, message?: string): void => {
     if (this.#ended) return;
     this.#progress = { ...toProgress(percent, message ?? null), at: this.#now() };
-    this.#onNews(this);
+    this.#onPending(this);
   };
 
   readonly log: JobLog = {
@@ -48,22 +48,22 @@ export class AttemptReport {
     error: (message, fields) => this.#log('error', message, fields),
   };
 
-  /** Whether there is something that the storage does not have yet. */
+  /** Whether anything is not stored yet. */
   get isPending(): boolean {
     return this.#lines.length > 0 || this.#progress !== null;
   }
 
-  /** Lines that the storage does not have yet. */
+  /** Number of log lines that are not stored yet. */
   get pendingLines(): number {
     return this.#lines.length;
   }
 
-  /** What the handler says from now on goes nowhere. */
+  /** Ignores everything that the handler reports from now on. */
   end(): void {
     this.#ended = true;
   }
 
-  /** Forgets what has not been written, too. */
+  /** Ends the report and drops what is not stored yet. */
   discard(): void {
     this.end();
     this.#lines = [];
@@ -71,9 +71,9 @@ export class AttemptReport {
   }
 
   /**
-   * What is to be written now, `null` if nothing is. It stays pending until it is `written`.
+   * Returns what must be written now, `null` if nothing. It stays pending until `written` is called.
    *
-   * @param isLast progress is written too, although the last time was a moment ago
+   * @param isLast include progress even if the last write was a moment ago
    */
   take(isLast = this.#ended): JobReport | null {
     const isDue = isLast || performance.now() - this.#progressWrittenMs >= progressEveryMs;
@@ -83,7 +83,7 @@ export class AttemptReport {
       : { claim: this.claim, progress, lines: [...this.#lines] };
   }
 
-  /** The storage has it. */
+  /** Marks a report as stored. */
   written({ progress, lines }: JobReport): void {
     const last = lines.at(-1)?.line ?? 0;
     if (last > 0) this.#lines = this.#lines.filter(({ line }) => line > last);
@@ -100,12 +100,12 @@ export class AttemptReport {
     const { maxLines, maxLineBytes } = this.#bounds;
     if (this.#ended || this.#lastLine > maxLines) return;
     if (this.#lastLine === maxLines) {
-      const text = `Further lines were dropped: an attempt keeps ${maxLines} (maxLogLines)`;
+      const text = `Further lines were dropped: the limit is ${maxLines} per attempt (maxLogLines)`;
       this.#add('warn', { message: text, fields: null });
     } else {
       this.#add(level, toLogText(message, fields, maxLineBytes));
     }
-    this.#onNews(this);
+    this.#onPending(this);
   }
 
   #add(level: LogLevel, text: Pick<NewLogLine, 'message' | 'fields'>): void {

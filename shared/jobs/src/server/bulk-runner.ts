@@ -1,9 +1,12 @@
 import type { BulkOperations } from '../storage/bulk-operations.js';
 
-/** An operation that no wake-up told of, or whose server died, is taken up after this. */
+/** Polling interval in milliseconds, for operations whose notification was lost or whose server died. */
 const intervalMs = 1_000;
 
-/** Carries bulk operations out, a chunk a round. Every server does it; the storage gives each operation to one at a time. */
+/**
+ * Runs bulk operations, one chunk per round. Every server does this; the storage assigns each operation to one at a
+ * time.
+ */
 export class BulkRunner {
   readonly #operations: BulkOperations;
 

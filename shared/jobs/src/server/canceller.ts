@@ -1,7 +1,7 @@
 import type { Claim } from '../job/job.js';
 import type { JobControl } from '../storage/job-control.js';
 
-/** A cancellation that no wake-up told of is noticed after this. */
+/** Polling interval in milliseconds, for cancellations whose notification was lost. */
 const intervalMs = 1_000;
 
 export interface CancellerOptions {
@@ -10,7 +10,7 @@ export interface CancellerOptions {
   readonly cancel: (claims: readonly Claim[]) => void;
 }
 
-/** Finds out which running jobs somebody has cancelled. */
+/** Finds running jobs that have been cancelled, and aborts them. */
 export class Canceller {
   readonly #options: CancellerOptions;
 

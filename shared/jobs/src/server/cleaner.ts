@@ -2,7 +2,7 @@ import type { Maintenance } from '../storage/maintenance.js';
 
 const intervalMs = 1_000;
 
-/** Lets the storage keep its house: counters, partitions, retention. */
+/** Runs the storage's housekeeping: counters, partitions, retention. */
 export class Cleaner {
   readonly #maintenance: Maintenance;
 

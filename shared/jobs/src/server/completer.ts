@@ -2,15 +2,18 @@ import type { Claim, Completion } from '../job/job.js';
 import type { Completions } from '../storage/completions.js';
 import type { Logger } from './logger.js';
 
-/** More than this goes in several writes. */
+/** Maximum number of outcomes per write. */
 const maxBatch = 1_000;
 
-/** Two writes under way keep the storage busy while the next batch gathers; more would only make batches smaller. */
+/**
+ * Maximum number of concurrent writes. Two keep the storage busy while the next batch gathers; more would only make
+ * batches smaller.
+ */
 const maxWrites = 2;
 
 /**
- * Writes outcomes in fenced batches. A batch gathers while earlier ones are under way, so an idle server writes at
- * once and a busy one in large batches. An outcome is kept until the storage has taken it.
+ * Writes outcomes in fenced batches. A batch gathers while earlier ones are being written, so an idle server writes
+ * immediately and a busy one in large batches. An outcome is kept until it is stored.
  */
 export class Completer {
   readonly #completions: Completions;
@@ -23,14 +26,14 @@ export class Completer {
   #retryTimer: NodeJS.Timeout | undefined;
   #waiters: (() => void)[] = [];
 
-  /** @param onLinked called when outcomes have been written of jobs on which others may depend */
-  constructor(completions: Completions, logger: Logger, onLinked: () => void) {
+  /** @param onDependenciesChanged called after writing outcomes of jobs that may have dependents */
+  constructor(completions: Completions, logger: Logger, onDependenciesChanged: () => void) {
     this.#completions = completions;
     this.#logger = logger;
-    this.#onDependenciesChanged = onLinked;
+    this.#onDependenciesChanged = onDependenciesChanged;
   }
 
-  /** Claims whose outcome is not written yet; their leases must go on being renewed. */
+  /** The claims whose outcome is not written yet; their leases must still be renewed. */
   get claims(): Claim[] {
     return [...this.#pending].map(({ claim }) => claim);
   }
@@ -47,7 +50,7 @@ export class Completer {
     await new Promise<void>((resolve) => this.#waiters.push(resolve));
   }
 
-  /** Forgets what could not be written; for a server that gives up. Its claims will be rescued. */
+  /** Drops unwritten outcomes when the server gives up. The rescuer takes their jobs back. */
   abandon(): void {
     clearTimeout(this.#retryTimer);
     this.#retryTimer = undefined;
@@ -76,13 +79,13 @@ export class Completer {
       for (const claim of stale) {
         this.#logger.warn(
           { claim },
-          'the claim was lost before its outcome could be written; nothing was changed',
+          'the lease was lost before the outcome could be written; nothing was changed',
         );
       }
       this.#wakeWaiters();
     } catch (error) {
       const wanted = batch.filter((completion) => this.#pending.has(completion));
-      if (wanted.length === 0) return; // abandoned meanwhile
+      if (wanted.length === 0) return; // abandoned in the meantime
       this.#gathered = [...wanted, ...this.#gathered];
       this.#retryMs = Math.min(Math.max(100, this.#retryMs * 2), 5_000);
       this.#logger.warn(

@@ -2,22 +2,22 @@ import type { Claim, ClaimedJob } from '../job/job.js';
 import type { Claims } from '../storage/claims.js';
 import type { QueueOrder } from './queue-order.js';
 
-/** More than this is claimed in several round trips. */
+/** Maximum number of jobs per claim. */
 const maxBatch = 1_000;
 
-/** As much work is fetched ahead as the handlers have lately done in this time. */
+/** Fetches ahead as many jobs as handlers recently finished in this time, in milliseconds. */
 const aheadMs = 50;
 
 /**
- * Jobs fetched ahead are given back when they have not started after this: the jobs before them take longer than those by
- * which the need was measured, and other servers may be idle.
+ * Jobs fetched ahead that have not started after this many milliseconds are released: the jobs before them take
+ * longer than the measured ones did, and other servers may be idle.
  */
 const maxAheadMs = 500;
 
-/** How often it is checked for such jobs. */
+/** Interval between checks for such jobs, in milliseconds. */
 const checkAheadMs = 250;
 
-/** The safety net for lost wake-ups when the server otherwise waits for them. */
+/** Polling interval in milliseconds when the server relies on notifications, in case one is lost. */
 const safetyPollMs = 200;
 
 export interface FetcherOptions {
@@ -26,20 +26,20 @@ export interface FetcherOptions {
   readonly concurrency: number;
   readonly leaseMs: number;
   readonly queuePollIntervalMs: number;
-  /** The server to claim for; `null` while it is not registered. */
+  /** The id to claim with; `null` while the server is not registered. */
   readonly serverId: () => string | null;
-  /** Jobs held now. */
+  /** Number of jobs held now. */
   readonly held: () => number;
   readonly take: (jobs: ClaimedJob[]) => void;
-  /** Hands back the jobs that have waited at least so long for a free slot. */
-  readonly giveBack: (minWaitMs: number) => ClaimedJob[];
-  /** Claims of jobs held now, and of those whose outcome is still to be written. */
+  /** Removes and returns the jobs that have waited at least this long for a free slot. */
+  readonly takeWaiting: (minWaitMs: number) => ClaimedJob[];
+  /** The claims of held jobs, and of those whose outcome is not written yet. */
   readonly claims: () => Iterable<Claim>;
 }
 
 /**
- * Claims ready jobs in batches. Handlers that take long get no more jobs than can run, so that other servers may
- * have the rest; quick ones get enough in advance to hide the round trip.
+ * Claims ready jobs in batches. Slow handlers get no more jobs than can run, which leaves the rest to other servers;
+ * fast ones get enough in advance to hide the round trip.
  */
 export class Fetcher {
   readonly #options: FetcherOptions;
@@ -47,27 +47,27 @@ export class Fetcher {
   #measuredAt = performance.now();
   #perMs = 0;
   #more = false;
-  /** Queues where a claim failed: it may have been made, and only its answer lost. */
+  /** Queues where a claim failed: it may have been committed although its response was lost. */
   readonly #doubtful = new Set<string>();
 
   constructor(options: FetcherOptions) {
     this.#options = options;
   }
 
-  /** Counts a finished job. Returns whether it is time to fetch again. */
+  /** Counts a finished job. Returns whether to fetch again now. */
   jobFinished(): boolean {
     this.#finished++;
     return this.#more && this.#options.held() <= this.#capacity() / 2;
   }
 
-  /** Claims what there is room for. Resolves to the milliseconds until the next look. */
+  /** Claims as many jobs as there is room for. Resolves to the milliseconds until the next poll. */
   async runOnce(): Promise<number> {
     const { queues, queuePollIntervalMs, serverId, held, take } = this.#options;
     const id = serverId();
     if (id === null) return safetyPollMs;
     this.#measure();
     this.#more = false;
-    for (const queue of this.#doubtful) await this.#giveBackUnknown(id, queue);
+    for (const queue of this.#doubtful) await this.#releaseUnknown(id, queue);
     for (const queue of queues.next()) {
       const room = this.#capacity() - held();
       if (room <= 0) {
@@ -76,7 +76,7 @@ export class Fetcher {
       }
       const limit = Math.min(room, maxBatch);
       const jobs = await this.#claim(id, queue, limit);
-      if (serverId() !== id) return safetyPollMs; // declared dead meanwhile: these jobs are others' by now
+      if (serverId() !== id) return safetyPollMs; // declared dead in the meantime: the jobs belong to others now
       if (jobs.length > 0) take(jobs);
       if (jobs.length === limit) this.#more = true;
     }
@@ -84,10 +84,10 @@ export class Fetcher {
     return queuePollIntervalMs || safetyPollMs;
   }
 
-  /** Gives back what was fetched ahead in vain. Resolves to the milliseconds until the next check. */
+  /** Releases jobs fetched ahead that have waited too long. Resolves to the milliseconds until the next check. */
   async trim(): Promise<number> {
-    const { giveBack, store } = this.#options;
-    const claims = giveBack(maxAheadMs).map(({ claim }) => claim);
+    const { takeWaiting, store } = this.#options;
+    const claims = takeWaiting(maxAheadMs).map(({ claim }) => claim);
     if (claims.length === 0) return checkAheadMs;
     this.#perMs = 0;
     try {
@@ -109,12 +109,12 @@ export class Fetcher {
     }
   }
 
-  /** Jobs whose claim this server does not know of would else wait for the end of their lease. */
-  async #giveBackUnknown(serverId: string, queue: string): Promise<void> {
+  /** Releases claims that this server does not know of; otherwise their jobs would wait for the leases to expire. */
+  async #releaseUnknown(serverId: string, queue: string): Promise<void> {
     const { store, claims } = this.#options;
-    const kept = await store.claimsOf(serverId, queue);
+    const stored = await store.claimsOf(serverId, queue);
     const known = new Set([...claims()].map(({ jobId, attempt }) => `${jobId} ${attempt}`));
-    const unknown = kept.filter(({ jobId, attempt }) => !known.has(`${jobId} ${attempt}`));
+    const unknown = stored.filter(({ jobId, attempt }) => !known.has(`${jobId} ${attempt}`));
     if (unknown.length > 0) await store.release(unknown);
     this.#doubtful.delete(queue);
   }

@@ -3,7 +3,7 @@ import type { JobLog } from '../job/job-log.js';
 import type { Middleware } from '../job/middleware.js';
 import type { TransactionClient } from '../storage/transaction.js';
 
-/** What a handler sees of the job that it runs. */
+/** The running job, as its handler sees it. */
 export interface RunningJob {
   readonly id: string;
   readonly name: string;
@@ -12,7 +12,7 @@ export interface RunningJob {
   readonly attempt: number;
   readonly maxAttempts: number;
   readonly createdAt: Date;
-  /** The trace that its enqueuer gave it (W3C Trace Context), `null` if none. */
+  /** The trace that its enqueuer passed (W3C Trace Context); `null` if there is none. */
   readonly traceparent: string | null;
 }
 
@@ -20,54 +20,56 @@ export interface JobContext<Args> {
   readonly args: Args;
   readonly job: RunningJob;
   /**
-   * Aborts when this attempt should end: the job was cancelled, the server is stopping and its time is up, or the claim
-   * is lost and whatever the handler returns will change nothing. Pass it on to `fetch`, timers and queries.
+   * Aborts when this attempt should end: the job was cancelled, the attempt timed out, the shutdown grace is over, or
+   * the lease was lost and the handler's result will not be stored. Pass it to `fetch`, timers and queries.
    */
   readonly signal: AbortSignal;
-  /** Keeps lines with the attempt, for people who look at the job; bounded by the server's `maxLogLines` and `maxLogLineBytes`. */
+  /** Writes log lines that people can read with the job, up to the server's `maxLogLines` and `maxLogLineBytes`. */
   readonly log: JobLog;
   /**
-   * Says how far the attempt is. The job shows the last one; as often as once a second it is written. Costs nothing to call.
+   * Reports progress. Only the latest report is kept, and it is stored at most once a second, so calling it often is
+   * cheap.
    *
-   * @param percent 0 to 100; what lies outside counts as the nearest
+   * @param percent 0 to 100; other values are clamped
    */
   readonly progress: (percent: number, message?: string) => void;
   /**
-   * Does database work and completes the job in one transaction, exactly once: `return transaction(async (client) => …)`.
-   * What `work` returns is the job's result. Nothing may follow it in the handler.
+   * Does database work and completes the job in one transaction, exactly once:
+   * `return transaction(async (client) => …)`. The return value of `work` is the job's result. It must be the last
+   * thing that the handler does.
    *
-   * @throws {ClaimLostError} if the job runs elsewhere by now; what `work` did is rolled back
+   * @throws {ClaimLostError} if the lease was lost; what `work` did is rolled back
    */
   readonly transaction: <Result>(work: (client: TransactionClient) => Promise<Result>) => Promise<Result>;
 }
 
 /**
- * Runs a job. What it returns is stored as the result (JSON only; `undefined` is kept as `null`); what it throws
- * fails the attempt. It may run more than once for one job, so it should do its work idempotently.
+ * Runs a job. The return value is stored as the result (JSON only; `undefined` becomes `null`), and an error fails
+ * the attempt. A job may run more than once, so handlers should be idempotent.
  */
 export type RunJob<Args> = (context: JobContext<Args>) => unknown;
 
-/** Stands around every handler of a server: sees args, job and signal, and what `next` returns or throws. */
+/** Wraps every handler of a server; sees the arguments, the job, the signal, and what `next` returns or throws. */
 export type RunMiddleware = Middleware<JobContext<unknown>, unknown>;
 
-/** A handler that computes rather than waits: a module that exports it as `run`, called in a thread of its own. */
+/** A handler for CPU-bound work: a module that exports it as `run`, called in a worker thread. */
 export interface ThreadHandler {
-  /** `new URL('./resize-image.js', import.meta.url)` */
+  /** Example: `new URL('./resize-image.js', import.meta.url)`. */
   readonly module: URL;
   readonly thread: true;
 }
 
-/** A job definition and what runs its jobs. */
+/** A job definition with its handler. */
 export interface JobHandler {
   readonly definition: JobDefinition;
   readonly run: RunJob<unknown> | ThreadHandler;
 }
 
 /**
- * Pairs a definition with what runs its jobs: a function, whose arguments have the type that the definition gives, or a module
- * that exports such a function as `run`, for a thread.
+ * Pairs a definition with its handler: a function, whose arguments are typed by the definition, or a module that
+ * exports such a function as `run`, to be called in a worker thread.
  *
- * @throws {TypeError} if a thread's module is not given as a URL
+ * @throws {TypeError} if a worker's module is not given as a URL
  */
 export function handleJob<Args>(
   definition: JobDefinition<Args>,
@@ -79,6 +81,6 @@ export function handleJob<Args>(
       `The module of the job "${definition.name}" is a URL: new URL('./file.js', import.meta.url)`,
     );
   }
-  // Arguments are checked against the definition's schema at enqueue, which is what makes this narrowing true.
+  // Arguments are validated against the definition's schema when the job is enqueued, so this cast is safe.
   return { definition, run: run as RunJob<unknown> };
 }

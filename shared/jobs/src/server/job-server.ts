@@ -15,14 +15,17 @@ import { type JobServerEvents, type JobServerListener, ServerEvents } from './se
 import { DependencyResolver } from './dependency-resolver.js';
 import { describeServer } from './server-description.js';
 import { type JobServerOptions, type ResolvedServerOptions, resolveServerOptions } from './server-options.js';
-import { within } from './within.js';
+import { waitAtMost } from './wait-at-most.js';
 
-/** How long it may take, all in all, to give jobs back, write outcomes and end background tasks; and to leave the list at least. */
+/**
+ * Total time to release jobs, write outcomes and end background tasks, and minimum time to unregister, in
+ * milliseconds.
+ */
 const shutdownGraceMs = 5_000;
 const leaveMs = 1_000;
 
 /**
- * Takes jobs from a storage and runs them. Each of its parts is one background role; this class only joins them.
+ * Claims jobs from a storage and runs them. Each part is one background role; this class connects them.
  *
  * ```ts
  * const server = new JobServer({ storage, handlers: [handleJob(sendReceipt, send)] });
@@ -40,16 +43,16 @@ export class JobServer {
   readonly #fetching: Loop;
   readonly #recurring: RecurringScheduler;
   readonly #resolvingDependencies: Loop;
-  /** Those that a wake-up without a queue is for. */
-  readonly #prompted: readonly Loop[];
+  /** The loops that a notification without a queue wakes. */
+  readonly #notifiedLoops: readonly Loop[];
   readonly #background: readonly Loop[];
   #unsubscribe: () => void = () => undefined;
   readonly #ended = new AbortController();
   #stopped: Promise<void> | undefined;
-  /** Nothing that comes now is run any more. */
+  /** Whether newly claimed jobs are released instead of run. */
   #refusing = false;
 
-  /** @throws {RangeError} if an option is out of its bounds or two handlers bear one name */
+  /** @throws {RangeError} if an option is out of bounds, or two handlers have the same job name */
   constructor(options: JobServerOptions) {
     const resolved = resolveServerOptions(options);
     const { storage, logger, concurrency, queues, slidingInvisibilityTimeoutMs: leaseMs } = resolved;
@@ -77,7 +80,7 @@ export class JobServer {
       serverId: () => this.#membership.serverId,
       held: () => this.#runner.held,
       take: (jobs) => this.#take(jobs),
-      giveBack: (minWaitMs) => this.#runner.giveBackWaiting(minWaitMs),
+      takeWaiting: (minWaitMs) => this.#runner.takeWaiting(minWaitMs),
       claims: () => this.#claims(),
     });
     const leases = new LeaseRenewer({
@@ -107,15 +110,15 @@ export class JobServer {
       logger,
       runOnce: () => resolver.runOnce(),
     });
-    this.#prompted = [
+    this.#notifiedLoops = [
       this.#resolvingDependencies,
       new Loop({ task: 'scheduling jobs', logger, runOnce: () => scheduler.runOnce() }),
-      new Loop({ task: 'firing recurring jobs', logger, runOnce: () => this.#recurring.runOnce() }),
-      new Loop({ task: 'carrying out bulk operations', logger, runOnce: () => bulk.runOnce() }),
+      new Loop({ task: 'enqueueing recurring jobs', logger, runOnce: () => this.#recurring.runOnce() }),
+      new Loop({ task: 'running bulk operations', logger, runOnce: () => bulk.runOnce() }),
       new Loop({ task: 'cancelling jobs', logger, runOnce: () => canceller.runOnce() }),
     ];
     this.#background = [
-      ...this.#prompted,
+      ...this.#notifiedLoops,
       new Loop({ task: 'releasing waiting jobs', logger, runOnce: () => this.#fetcher.trim() }),
       new Loop({ task: 'renewing leases', logger, runOnce: () => leases.runOnce() }),
       new Loop({ task: 'rescuing jobs', logger, runOnce: () => rescuer.runOnce() }),
@@ -123,7 +126,7 @@ export class JobServer {
     ];
   }
 
-  /** This server's id among the running ones; `null` before `start` and while it registers again. */
+  /** This server's id; `null` before `start`, and while it registers again. */
   get id(): string | null {
     return this.#membership.serverId;
   }
@@ -139,7 +142,7 @@ export class JobServer {
   }
 
   /**
-   * Calls the listener, in this process, as soon as a handler has settled; the outcome may not be written yet. Returns a
+   * Calls the listener in this process as soon as a handler has settled; the outcome may not be stored yet. Returns a
    * function that unsubscribes.
    */
   on<Name extends keyof JobServerEvents>(name: Name, listener: JobServerListener<Name>): () => void {
@@ -154,7 +157,10 @@ export class JobServer {
     const { logger, storage } = this.#options;
     const stopNotifications = storage.onNotification((queue) => this.#notified(queue));
     const stopSetAside = storage.setAside.listen(({ error, ...item }) =>
-      logger.error({ ...item, err: error }, 'set aside after an error; background work continues without it'),
+      logger.error(
+        { ...item, err: error },
+        'item set aside after an error; background processing continues without it',
+      ),
     );
     this.#unsubscribe = () => {
       stopNotifications();
@@ -164,17 +170,21 @@ export class JobServer {
     for (const loop of this.#background) loop.start();
   }
 
-  /** Claims no more jobs and releases those not yet started; running ones continue. Cannot be undone: start a new server. */
+  /**
+   * Stops claiming jobs and releases those not yet started; running ones continue. Irreversible: start a new server
+   * instead.
+   */
   async quiet(): Promise<void> {
     this.#membership.enter('quiet');
     await this.#fetching.stop();
-    await this.#release(this.#runner.giveBackWaiting().map(({ claim }) => claim));
+    await this.#release(this.#runner.takeWaiting().map(({ claim }) => claim));
   }
 
   /**
-   * Stops claiming jobs, releases those not yet started at once, and lets running ones finish for `stopTimeoutMs`. Then it
+   * Stops claiming jobs, releases those not yet started, and lets running ones finish for `stopTimeoutMs`. Then it
    * aborts their signals, ends their transactions and releases them without counting the attempt. Resolves within
-   * `stopTimeoutMs` plus six seconds, even if the storage does not respond. Leaves the storage open. Safe to call twice.
+   * `stopTimeoutMs` plus six seconds, even if the storage does not respond. Does not close the storage. May be called
+   * more than once.
    */
   stop(): Promise<void> {
     this.#stopped ??= this.#stop();
@@ -185,15 +195,15 @@ export class JobServer {
     const { logger, stopTimeoutMs } = this.#options;
     const stopAt = performance.now() + stopTimeoutMs;
     this.#unsubscribe();
-    const quieted = this.quiet(); // may wait for an unresponsive storage; the server does not
-    await within(stopTimeoutMs, quieted);
+    const quieted = this.quiet(); // may hang on an unresponsive storage; stopping continues
+    await waitAtMost(stopTimeoutMs, quieted);
     this.#membership.enter('stopping');
     logger.info({ running: this.#runner.running }, 'server stopping');
     const finished = await this.#runner.finished(Math.max(0, stopAt - performance.now()));
     this.#refusing = true;
     const endAt = performance.now() + shutdownGraceMs;
     const inTime = (task: Promise<unknown>, leastMs = 0): Promise<void> =>
-      within(Math.max(leastMs, endAt - performance.now()), task);
+      waitAtMost(Math.max(leastMs, endAt - performance.now()), task);
     if (!finished) {
       const unfinished = [...this.#runner.claims()];
       logger.warn(
@@ -222,7 +232,7 @@ export class JobServer {
 
   #notified(queue: string | null): void {
     const { queues, queuePollIntervalMs } = this.#options;
-    if (queue === null) for (const loop of this.#prompted) loop.wake();
+    if (queue === null) for (const loop of this.#notifiedLoops) loop.wake();
     else if (queuePollIntervalMs === 0 && queues.names.includes(queue)) this.#fetching.wake();
   }
 
@@ -255,12 +265,12 @@ export class JobServer {
     this.#completer.abandon();
   }
 
-  /** Claims of the jobs that this server holds, including those whose outcome is not written yet. */
+  /** The claims of all held jobs, including those whose outcome is not written yet. */
   #claims(): Claim[] {
     return [...this.#runner.claims(), ...this.#completer.claims];
   }
 
-  /** If releasing fails, the rescuers take the claims back later. */
+  /** Releases claims. If that fails, the rescuer takes the jobs back later. */
   async #release(claims: readonly Claim[]): Promise<void> {
     if (claims.length === 0) return;
     try {

@@ -4,14 +4,14 @@ import type { Claims } from '../storage/claims.js';
 export interface LeaseRenewerOptions {
   readonly store: Claims;
   readonly leaseMs: number;
-  /** The claims that this process really holds now. */
+  /** The claims that this process holds now. */
   readonly claims: () => Claim[];
   readonly onLost: (claims: readonly Claim[]) => void;
 }
 
 /**
- * Slides the leases of all held claims forward, from the main loop: a process whose loop is wedged stops renewing, and
- * its jobs become visible again although its heartbeat thread still beats.
+ * Renews the leases of all held claims from the main thread: a process whose event loop is blocked stops renewing, so
+ * its jobs are released although its heartbeat thread continues.
  */
 export class LeaseRenewer {
   readonly #options: LeaseRenewerOptions;

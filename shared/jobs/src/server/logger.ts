@@ -1,4 +1,4 @@
-/** A server's log, with pino's signature: fields first, then the message. */
+/** A logger with pino's signature: fields first, then the message. */
 export interface Logger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
@@ -6,7 +6,7 @@ export interface Logger {
   error(fields: object, message: string): void;
 }
 
-/** Wraps a logger so that it never throws: a broken logger must not stop the work it reports. */
+/** Wraps a logger so that it never throws: a broken logger must not stop the work that it reports. */
 export function guarded(logger: Logger): Logger {
   const attempt =
     (level: keyof Logger) =>
@@ -14,7 +14,7 @@ export function guarded(logger: Logger): Logger {
       try {
         logger[level](fields, message);
       } catch {
-        // There is nowhere left to say so.
+        // There is nowhere to report this.
       }
     };
   return { debug: attempt('debug'), info: attempt('info'), warn: attempt('warn'), error: attempt('error') };
@@ -22,5 +22,5 @@ export function guarded(logger: Logger): Logger {
 
 const ignore = (): void => undefined;
 
-/** Discards everything. */
+/** A logger that discards everything. */
 export const silentLogger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };

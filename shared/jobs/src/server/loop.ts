@@ -1,28 +1,28 @@
 import type { Logger } from './logger.js';
 
 export interface LoopOptions {
-  /** What it does, for the log: `fetching jobs`. */
+  /** Describes the task in log lines, for example `fetching jobs`. */
   readonly task: string;
-  /** One round. Resolves to the milliseconds until the next, unless woken earlier. */
+  /** Runs one round. Resolves to the milliseconds until the next, unless it is woken earlier. */
   readonly runOnce: () => Promise<number>;
   readonly logger: Logger;
 }
 
 /**
- * After a failed round the next comes after 100 ms, doubling up to this: once a storage that was away is back, jobs start
- * within a second.
+ * Maximum delay after a failed round, in milliseconds; the delay starts at 100 and doubles. When an unreachable
+ * storage is back, jobs start within a second.
  */
 const maxRetryMs = 800;
 
 /**
- * Repeats one background task, never two rounds at a time. A round that fails is logged and tried again with
- * growing pauses: a storage that is away for a minute must not end a server.
+ * Repeats a background task, one round at a time. A failed round is logged and retried with growing delays, because a
+ * storage outage must not end a server.
  */
 export class Loop {
   readonly #options: LoopOptions;
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> | undefined;
-  #wokenMeanwhile = false;
+  #wokenDuringRound = false;
   #failures = 0;
   #running = false;
 
@@ -37,19 +37,19 @@ export class Loop {
     else this.#plan(afterMs);
   }
 
-  /** Begins a round now, or another one right after the round under way. */
+  /** Starts a round now, or another one right after the current round. */
   wake(): void {
     if (!this.#running) return;
     if (this.#round !== undefined) {
-      this.#wokenMeanwhile = true;
+      this.#wokenDuringRound = true;
       return;
     }
-    if (this.#failures > 0 && this.#timer !== undefined) return; // a pause after failures is not cut short
+    if (this.#failures > 0 && this.#timer !== undefined) return; // the delay after a failure is kept
     clearTimeout(this.#timer);
     this.#round = this.#runRound();
   }
 
-  /** Resolves when the round under way has ended; no other follows. */
+  /** Stops the loop. Resolves when the current round has ended. */
   async stop(): Promise<void> {
     this.#running = false;
     clearTimeout(this.#timer);
@@ -58,7 +58,7 @@ export class Loop {
 
   async #runRound(): Promise<void> {
     this.#timer = undefined;
-    this.#wokenMeanwhile = false;
+    this.#wokenDuringRound = false;
     let pauseMs: number;
     try {
       pauseMs = await this.#options.runOnce();
@@ -66,12 +66,12 @@ export class Loop {
       this.#failures = 0;
     } catch (error) {
       pauseMs = Math.min(100 * 2 ** this.#failures++, maxRetryMs);
-      this.#wokenMeanwhile = false;
+      this.#wokenDuringRound = false;
       this.#options.logger.warn({ err: error, retryInMs: pauseMs }, `${this.#options.task}: failed`);
     }
     this.#round = undefined;
     if (!this.#running) return;
-    this.#plan(this.#wokenMeanwhile ? 0 : pauseMs);
+    this.#plan(this.#wokenDuringRound ? 0 : pauseMs);
   }
 
   #plan(pauseMs: number): void {

@@ -3,25 +3,31 @@ import type { ServerDescription, ServerRegistration, Servers } from '../storage/
 import type { Logger } from './logger.js';
 import { Loop } from './loop.js';
 
-/** A server that is lost as soon as it has registered must not do so in a tight loop. */
+/**
+ * Delay before registering again, in milliseconds, so that a server which is lost immediately after registering does
+ * not retry in a tight loop.
+ */
 const rejoinMs = 1_000;
 
 export interface MembershipOptions {
   readonly servers: Servers;
   readonly description: ServerDescription;
   readonly logger: Logger;
-  /** This server was declared dead: every claim it held is gone. */
+  /** Called when this server was declared dead and has lost all leases. */
   readonly onLost: () => void;
-  /** An operator asks for something. */
+  /** Called when an operator sends a request. */
   readonly onRequest: (request: ServerRequest) => void;
 }
 
-/** Keeps this server registered; after it was declared dead by mistake (a long stall, a cut network) it joins anew. */
+/**
+ * Keeps this server registered. If it was declared dead by mistake (after a long stall or a network failure), it
+ * registers again.
+ */
 export class Membership {
   readonly #options: MembershipOptions;
   readonly #rejoining: Loop;
   #registration: ServerRegistration | null = null;
-  #former: ServerRegistration | null = null;
+  #lostRegistration: ServerRegistration | null = null;
   #state: ServerState = 'running';
 
   constructor(options: MembershipOptions) {
@@ -41,12 +47,12 @@ export class Membership {
     return this.#registration?.id ?? null;
   }
 
-  /** Tells people how many jobs this server holds. */
+  /** Sends the number of running jobs with the next heartbeat. */
   report(processing: number): void {
     this.#registration?.report(processing);
   }
 
-  /** Tells people what this server does, under each id that it gets. */
+  /** Sends the server's state with the next heartbeat, and again after every registration. */
   enter(state: ServerState): void {
     this.#state = state;
     this.#registration?.enter(state);
@@ -55,7 +61,7 @@ export class Membership {
   async join(): Promise<void> {
     const { servers, description, logger, onLost, onRequest } = this.#options;
     const registration = await servers.register(description, (request) => {
-      logger.info({ request }, 'an operator asks this server');
+      logger.info({ request }, 'received a request from an operator');
       onRequest(request);
     });
     this.#registration = registration;
@@ -64,11 +70,11 @@ export class Membership {
     registration.lost.addEventListener('abort', () => {
       if (this.#registration !== registration) return;
       this.#registration = null;
-      this.#former = registration;
+      this.#lostRegistration = registration;
       const { id: serverId, lost } = registration;
       logger.error(
         { serverId, err: lost.reason as unknown },
-        'this server counts as dead; it drops its jobs and registers anew',
+        'this server was declared dead; it drops its jobs and registers again',
       );
       onLost();
       this.#rejoining.start(rejoinMs);
@@ -82,10 +88,10 @@ export class Membership {
     await registration?.unregister();
   }
 
-  /** What is left of the former registration goes first, so that the jobs it held come back at once. */
+  /** Removes the old registration first, so that its jobs are released immediately. */
   async #rejoin(): Promise<void> {
-    await this.#former?.unregister();
-    this.#former = null;
+    await this.#lostRegistration?.unregister();
+    this.#lostRegistration = null;
     await this.join();
   }
 }

@@ -9,8 +9,10 @@ import type { JobHandler } from './handler.js';
 import type { RunningAttempt } from './running-attempt.js';
 
 /**
+ * Serializes a handler's return value.
+ *
  * @throws {InvalidArgumentsError} if the value is not JSON
- * @throws {ResultTooLargeError} if its JSON takes more bytes than it may
+ * @throws {ResultTooLargeError} if its JSON exceeds `maxBytes`
  */
 export function toResult(value: unknown, maxBytes: number): JsonText {
   const text = toJsonText(value ?? null, 'result');
@@ -20,8 +22,8 @@ export function toResult(value: unknown, maxBytes: number): JsonText {
 }
 
 /**
- * What becomes of a job whose attempt threw. The first that fits: cancelled, timed out, what the handler asked for, the retry
- * rules. Never throws, whatever was thrown: what cannot be read fails the attempt.
+ * Returns the outcome of an attempt that threw. Checks in this order: cancelled, timed out, `CancelJob` or
+ * `SnoozeJob`, retry rules. Never throws: an unreadable error fails the attempt.
  */
 export function failure(
   { claim, maxAttempts }: ClaimedJob,
@@ -47,7 +49,7 @@ function withCause(timeout: JobTimeoutError, thrown: unknown): JobTimeoutError {
   return isAbort ? timeout : new JobTimeoutError(timeout.timeoutMs, { cause: thrown });
 }
 
-/** `null` if it is no SnoozeJob, or one whose delay was changed to something out of bounds since it was made. */
+/** Returns the delay of a SnoozeJob; `null` for anything else, and if the delay was changed to an invalid value. */
 function snoozeOf(thrown: unknown): number | null {
   if (!isA(thrown, SnoozeJob)) return null;
   try {

@@ -4,10 +4,15 @@ import type { Logger } from './logger.js';
 
 const batch = 100;
 
-/** A recurring job of which no wake-up told, or that waits for its last job to finish, is looked at after this. */
+/**
+ * Maximum pause between polls in milliseconds, for recurring jobs whose notification was lost or that wait for their
+ * last job to finish.
+ */
 const maxPauseMs = 1_000;
 
-/** Enqueues the jobs of recurring jobs when they are due. Every server does it; the storage lets one of them fire each. */
+/**
+ * Enqueues the jobs of due recurring jobs. Every server does this; the storage assigns each due time to one of them.
+ */
 export class RecurringScheduler {
   readonly #store: RecurringJobs;
   readonly #logger: Logger;
@@ -17,27 +22,24 @@ export class RecurringScheduler {
     this.#logger = logger;
   }
 
-  /** Makes the recurring jobs of an application those that its code defines. */
+  /** Makes the stored recurring jobs of an application match those defined in its code. */
   async synchronize(application: string, jobs: readonly NewRecurringJob[]): Promise<void> {
     const report = await this.#store.synchronize(application, jobs);
     const { added, updated, removed, refused } = report;
     if (added.length + updated.length + removed.length > 0) {
-      this.#logger.info({ application, added, updated, removed }, 'recurring jobs brought up to date');
+      this.#logger.info({ application, added, updated, removed }, 'recurring jobs synchronized');
     }
     if (refused.length > 0) {
-      const message = 'recurring jobs with these ids belong to somebody else and were left alone; use others';
+      const message = 'recurring jobs with these ids have another owner and were not changed; use other ids';
       this.#logger.warn({ application, refused }, message);
     }
   }
 
   async runOnce(): Promise<number> {
     const { fired, nextDueMs } = await this.#store.fireDue(batch);
-    for (const { id, passedOver } of fired) {
-      if (passedOver === null) continue;
-      this.#logger.warn(
-        { recurringJobId: id, ...passedOver },
-        'due times of a recurring job passed without a job',
-      );
+    for (const { id, skipped } of fired) {
+      if (skipped === null) continue;
+      this.#logger.warn({ recurringJobId: id, ...skipped }, 'due times of a recurring job were skipped');
     }
     return Math.min(Math.ceil(nextDueMs ?? maxPauseMs), maxPauseMs);
   }

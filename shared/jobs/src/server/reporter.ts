@@ -5,17 +5,17 @@ import type { JobStorage } from '../storage/storage.js';
 import { AttemptReport, type LogBounds } from './attempt-report.js';
 import type { Logger } from './logger.js';
 
-/** What attempts say is gathered for so long before it is written. */
+/** How long reports gather before they are written, in milliseconds. */
 const gatherMs = 250;
 
-/** More lines than this are written at once, without waiting for others. */
+/** Number of lines at which reports are written immediately. */
 const manyLines = 500;
 
 const maxRetryMs = 5_000;
 
 /**
- * Writes what running attempts say of themselves: all that has gathered, in one write at a time. A server whose handlers say
- * nothing does nothing here.
+ * Writes the progress and log lines of running attempts, everything that has gathered in one write at a time. Idle
+ * while handlers report nothing.
  */
 export class Reporter {
   readonly #store: Pick<JobStorage, 'reports' | 'clock'>;
@@ -36,7 +36,7 @@ export class Reporter {
     return new AttemptReport(claim, this.#bounds, this.#store.clock, (report) => this.#note(report));
   }
 
-  /** Resolves when the storage has all that an attempt has said, or never will. */
+  /** Resolves when everything that an attempt has reported is stored, or never will be. */
   async flush(report: AttemptReport): Promise<void> {
     report.end();
     while (report.isPending) {
@@ -53,12 +53,12 @@ export class Reporter {
 
   #plan(): void {
     this.#timer ??= setTimeout(() => {
-      this.#timer = undefined; // if a round is under way, its end plans the next
+      this.#timer = undefined; // a running round schedules the next when it ends
       void this.#write();
     }, gatherMs);
   }
 
-  /** The round under way, or a new one. */
+  /** Starts a round, or joins the current one. */
   #write(): Promise<void> {
     this.#round ??= this.#runRound().finally(() => {
       this.#round = undefined;
@@ -93,24 +93,29 @@ export class Reporter {
     }
   }
 
-  /** What cannot be written for now is kept; what can never be is dropped, so that it does not hold up the job's outcome. */
+  /**
+   * Handles a failed write: keeps the reports if a retry may succeed, otherwise drops them so that they do not delay
+   * the job's outcome.
+   */
   async #failed(error: unknown, taken: ReadonlyMap<AttemptReport, JobReport>): Promise<void> {
     if (!(error instanceof StorageUnavailableError)) {
-      // What one attempt says must not cost the others theirs.
+      // Retries one by one, so that one attempt's report does not affect the others.
       if (taken.size > 1) for (const one of taken) await this.#writeAll(new Map([one]));
       else {
-        this.#logger.error({ err: error }, 'writing logs and progress: failed, dropped');
+        this.#logger.error({ err: error }, 'writing logs and progress failed; they were dropped');
         for (const [report, news] of taken) report.written(news);
       }
       return;
     }
     this.#retryMs = Math.min(Math.max(100, this.#retryMs * 2), maxRetryMs);
-    this.#logger.warn({ err: error, retryInMs: this.#retryMs }, 'writing logs and progress: failed');
+    this.#logger.warn({ err: error, retryInMs: this.#retryMs }, 'writing logs and progress failed');
     await new Promise((resolve) => setTimeout(resolve, this.#retryMs));
   }
 }
 
-/** One server may have reports of two attempts of a job, of which one is lost. */
+/**
+ * Identifies an attempt: a server may have reports of two attempts of the same job, one of which has lost its lease.
+ */
 function attemptOf({ jobId, attempt }: Claim): string {
   return `${jobId} ${attempt}`;
 }

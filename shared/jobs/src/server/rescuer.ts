@@ -1,7 +1,7 @@
 import type { Maintenance } from '../storage/maintenance.js';
 import type { Logger } from './logger.js';
 
-/** Takes jobs back from servers that died and from claims that nobody renews. Every server does it for all. */
+/** Takes back the jobs of dead servers and of expired leases. Every server does this for all. */
 export class Rescuer {
   readonly #maintenance: Maintenance;
   readonly #intervalMs: number;
@@ -16,7 +16,7 @@ export class Rescuer {
   async runOnce(): Promise<number> {
     const report = await this.#maintenance.rescue();
     if (report.deadServers.length + report.released + report.failed > 0) {
-      this.#logger.warn({ ...report }, 'took jobs back from lost claims');
+      this.#logger.warn({ ...report }, 'took back jobs whose leases were lost');
     }
     return this.#intervalMs;
   }

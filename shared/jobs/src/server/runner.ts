@@ -18,7 +18,7 @@ type BoundOption = 'maxResultBytes' | 'maxLogLines' | 'maxLogLineBytes';
 export interface RunnerOptions extends Pick<ResolvedServerOptions, RunningOption | BoundOption> {
   readonly storage: Pick<JobStorage, 'reports' | 'completions' | 'clock'>;
   readonly onStart: (job: ClaimedJob) => void;
-  /** Called once for each attempt that ended while its claim held; `null` if the outcome has been written already. */
+  /** Called once per attempt that ended while its lease was held; `null` if the outcome is already stored. */
   readonly onOutcome: (job: ClaimedJob, outcome: Outcome | null) => void;
 }
 
@@ -26,13 +26,13 @@ interface RunnableHandler extends JobHandler {
   readonly run: RunJob<unknown>;
 }
 
-/** A claimed job that no slot is free for yet. */
+/** A claimed job that waits for a free slot. */
 interface WaitingJob {
   readonly job: ClaimedJob;
   readonly takenAt: number;
 }
 
-/** Holds claimed jobs and runs their handlers, `concurrency` of them at a time. */
+/** Holds claimed jobs and runs their handlers, up to `concurrency` at a time. */
 export class Runner {
   readonly #handlers = new Map<string, RunnableHandler>();
   readonly #threads: ThreadPool;
@@ -41,10 +41,10 @@ export class Runner {
   readonly #running = new Map<string, RunningAttempt>();
   #waiting: WaitingJob[] = [];
   #idle: (() => void)[] = [];
-  /** Transactions of attempts that were dropped, until they have ended. */
+  /** The transactions of dropped attempts that have not ended yet. */
   readonly #abandoned = new Set<Promise<void>>();
 
-  /** @throws {RangeError} if two handlers bear one name */
+  /** @throws {RangeError} if two handlers have the same job name */
   constructor(options: RunnerOptions) {
     this.#options = options;
     const { storage: store, maxResultBytes, maxLogLines, maxLogLineBytes } = options;
@@ -55,19 +55,19 @@ export class Runner {
     this.#attemptOptions = { store, reporter, toResult: (value) => toResult(value, maxResultBytes) };
     for (const handler of options.handlers) {
       const { name } = handler.definition;
-      if (this.#handlers.has(name)) throw new RangeError(`Two handlers for the job "${name}"`);
+      if (this.#handlers.has(name)) throw new RangeError(`There are two handlers for the job "${name}"`);
       const run = this.#runOf(handler);
       const around = compose(options.middleware, async (context) => run(context));
       this.#handlers.set(name, { ...handler, run: options.middleware.length === 0 ? run : around });
     }
   }
 
-  /** Jobs that run. */
+  /** Number of running jobs. */
   get running(): number {
     return this.#running.size;
   }
 
-  /** Jobs held: running ones and those that wait for their turn. */
+  /** Number of jobs held, running or waiting for a slot. */
   get held(): number {
     return this.#running.size + this.#waiting.length;
   }
@@ -84,20 +84,20 @@ export class Runner {
     this.#startNext();
   }
 
-  /** Hands back the jobs that have waited at least `minWaitMs` for a free slot; all that wait, unless given. */
-  giveBackWaiting(minWaitMs = 0): ClaimedJob[] {
+  /** Removes and returns the jobs that have waited at least `minWaitMs` for a free slot. */
+  takeWaiting(minWaitMs = 0): ClaimedJob[] {
     const before = performance.now() - minWaitMs;
     const next = this.#waiting.findIndex(({ takenAt }) => takenAt > before);
     return this.#waiting.splice(0, next === -1 ? Infinity : next).map(({ job }) => job);
   }
 
-  /** Forgets these claims and aborts their handlers: whatever they return will not be recorded. */
+  /** Drops these claims and aborts their handlers; whatever they return is not stored. */
   drop(claims: Iterable<Claim>, reason: Error): void {
     const lost = new Map<string, Claim>();
     for (const claim of claims) {
       lost.set(claim.jobId, claim);
       const attempt = this.#running.get(claim.jobId);
-      // The job may have come back to this server meanwhile, as another attempt.
+      // The job may have returned to this server as another attempt.
       if (attempt === undefined || !isSame(attempt.claim, claim)) continue;
       this.#abandon(attempt.drop(reason));
       this.#running.delete(claim.jobId);
@@ -106,7 +106,7 @@ export class Runner {
     this.#startNext();
   }
 
-  /** Aborts the signals of jobs that somebody cancelled; how they end is up to their handlers. */
+  /** Aborts the signals of cancelled jobs; their handlers decide how they end. */
   cancel(claims: Iterable<Claim>): void {
     for (const claim of claims) {
       const attempt = this.#running.get(claim.jobId);
@@ -115,17 +115,17 @@ export class Runner {
     }
   }
 
-  /** Claims of the jobs that run. */
+  /** The claims of running jobs. */
   runningClaims(): Claim[] {
     return [...this.#running.values()].map(({ claim }) => claim);
   }
 
-  /** Resolves when no transaction of a dropped attempt holds its job any more. */
+  /** Resolves when the transactions of all dropped attempts have ended. */
   async abandoned(): Promise<void> {
     await Promise.all(this.#abandoned);
   }
 
-  /** Resolves when no handler runs, `true`; or after `timeoutMs`, `false`. */
+  /** Resolves to `true` when no handler is running, or to `false` after `timeoutMs`. */
   async finished(timeoutMs: number): Promise<boolean> {
     if (this.#running.size === 0) return true;
     return new Promise<boolean>((resolve) => {
@@ -137,7 +137,7 @@ export class Runner {
     });
   }
 
-  /** Ends every thread; a handler in one that has been given up may still run. */
+  /** Terminates every thread, including those whose handlers have been abandoned but still run. */
   close(): Promise<void> {
     return this.#threads.close();
   }
@@ -158,7 +158,7 @@ export class Runner {
     while (this.#running.size < this.#options.concurrency && started < this.#waiting.length) {
       const next = this.#waiting[started++];
       if (next === undefined) continue;
-      this.#run(next.job).catch((error: unknown) => this.#broken(next.job, error));
+      this.#run(next.job).catch((error: unknown) => this.#failUnexpectedly(next.job, error));
     }
     if (started > 0) this.#waiting.splice(0, started);
     if (this.#running.size === 0) for (const resolve of this.#idle.splice(0)) resolve();
@@ -172,28 +172,28 @@ export class Runner {
     const timeoutMs = timeoutOf(job) ?? handler?.definition.timeoutMs ?? null;
     const limit = timeoutMs === null ? null : this.#limit(attempt, job, handler, timeoutMs);
     const outcome = await this.#outcomeOf(attempt, job, handler);
-    limit?.lift();
+    limit?.cancel();
     if (attempt.unreported) await attempt.reported();
     this.#settle(attempt, job, outcome);
   }
 
   #settle(attempt: RunningAttempt, job: ClaimedJob, outcome: Outcome): void {
-    // A dropped claim may have come back to this very server meanwhile, as another attempt.
+    // A dropped job may have returned to this server as another attempt.
     if (this.#running.get(job.claim.jobId) !== attempt) return;
     this.#running.delete(job.claim.jobId);
     this.#options.onOutcome(job, attempt.recorded ? null : outcome);
     this.#startNext();
   }
 
-  /** Nothing leads here; if something does, it concerns this job alone. */
-  #broken(job: ClaimedJob, error: unknown): void {
-    this.#options.logger.error({ err: error, claim: job.claim }, 'an attempt ended in an unexpected error');
+  /** Handles an error that should be impossible; it affects only this job. */
+  #failUnexpectedly(job: ClaimedJob, error: unknown): void {
+    this.#options.logger.error({ err: error, claim: job.claim }, 'an attempt ended with an unexpected error');
     const attempt = this.#running.get(job.claim.jobId);
     if (attempt !== undefined && isSame(attempt.claim, job.claim))
       this.#settle(attempt, job, { kind: 'failed', error: toJobError(error) });
   }
 
-  /** Lets an attempt end in time, or gives it up: the job goes on without it. */
+  /** Enforces the time limit: waits for the handler to end within its grace period, or continues without it. */
   #limit(
     attempt: RunningAttempt,
     job: ClaimedJob,
@@ -211,10 +211,10 @@ export class Runner {
         const { name, claim } = job;
         logger.warn(
           { name, claim, timeoutMs, graceMs },
-          'a handler ignored its timeout; its job goes on without it',
+          'a handler did not stop after its timeout; its job continues without it',
         );
         const outcome = failure(job, error, handler, attempt);
-        // Its own transaction would keep the outcome from being written.
+        // The handler's own transaction would keep the outcome from being written.
         void attempt
           .abandon(error)
           .then(() => attempt.reported())
@@ -230,7 +230,7 @@ export class Runner {
   ): Promise<Outcome> {
     try {
       if (handler === undefined)
-        throw new Error(`The storage handed over "${job.name}", which this server has no handler for`);
+        throw new Error(`The storage returned the job "${job.name}", for which this server has no handler`);
       const result = await handler.run(attempt);
       if (attempt.timeout !== null) throw attempt.timeout;
       return { kind: 'done', result: this.#attemptOptions.toResult(result) };
@@ -240,14 +240,14 @@ export class Runner {
   }
 }
 
-/** What its enqueuer allows an attempt; `null` if that is not said, or is no time that could be meant. */
+/** Returns the time limit set by the enqueuer; `null` if there is none, or if it is out of bounds. */
 function timeoutOf({ meta }: ClaimedJob): number | null {
   const { timeoutMs } = meta ?? {};
   const { least, most } = bounds.timeoutMs;
   return timeoutMs !== undefined && timeoutMs >= least && timeoutMs <= most ? timeoutMs : null;
 }
 
-/** Whether two claims of one job are of the same attempt. */
+/** Returns whether two claims of a job belong to the same attempt. */
 function isSame(claim: Claim, other: Claim | undefined): boolean {
   return claim.serverId === other?.serverId && claim.attempt === other.attempt;
 }

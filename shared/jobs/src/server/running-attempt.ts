@@ -8,7 +8,7 @@ import type { AttemptReport } from './attempt-report.js';
 import type { JobContext, RunningJob } from './handler.js';
 import type { Reporter } from './reporter.js';
 
-/** What handlers and listeners see of a job. */
+/** Returns the job as handlers and listeners see it. */
 export function toRunningJob({ claim, name, maxAttempts, createdAt, meta }: ClaimedJob): RunningJob {
   const { jobId: id, queue, attempt } = claim;
   return { id, name, queue, attempt, maxAttempts, createdAt, traceparent: meta?.traceparent ?? null };
@@ -17,22 +17,22 @@ export function toRunningJob({ claim, name, maxAttempts, createdAt, meta }: Clai
 export interface AttemptOptions {
   readonly store: Pick<JobStorage, 'reports' | 'completions'>;
   readonly reporter: Reporter;
-  /** Turns a result into what the storage keeps. */
+  /** Serializes the handler's return value. */
   readonly toResult: (value: unknown) => JsonText;
 }
 
-/** One run of a handler, and all that the handler sees of it. */
+/** One run of a handler, with the context that the handler sees. */
 export class RunningAttempt implements JobContext<JsonValue> {
   readonly claim: Claim;
   readonly args: JsonValue;
   readonly job: RunningJob;
   readonly #options: AttemptOptions;
-  /** Made when it is first asked for: for a job that does nothing it was a tenth of the cost. */
+  /** Created when first used: for a job that does nothing, it was a tenth of the cost. */
   #abort: AbortController | undefined;
-  /** Made when the handler first says something. */
+  /** Created when the handler first reports something. */
   #report: AttemptReport | undefined;
   #recorded = false;
-  /** Its transaction; resolves when that has ended, however it did. */
+  /** Resolves when the handler's transaction has ended, with or without success. */
   #transaction: Promise<void> | undefined;
   #abandonment: AbortController | undefined;
 
@@ -66,27 +66,27 @@ export class RunningAttempt implements JobContext<JsonValue> {
     return this.#report;
   }
 
-  /** Whether the handler has said something that is not written yet. */
+  /** Whether the handler has reported something that is not stored yet. */
   get unreported(): boolean {
     return this.#report?.isPending === true;
   }
 
-  /** The handler has ended: resolves when all that it said has been written, or never will be. */
+  /** Ends reporting. Resolves when everything reported is stored, or never will be. */
   async reported(): Promise<void> {
     if (this.#report !== undefined) await this.#options.reporter.flush(this.#report);
   }
 
-  /** Whether the outcome has been written already, with the handler's own work. */
+  /** Whether the outcome is already stored, together with the handler's own work. */
   get recorded(): boolean {
     return this.#recorded;
   }
 
-  /** Whether somebody cancelled the job. */
+  /** Whether the job was cancelled. */
   get cancelled(): boolean {
     return this.#abort?.signal.reason instanceof JobCancelledError;
   }
 
-  /** The error it ends with because its time was up; `null` if it was not, or if the job had been cancelled before. */
+  /** The error for exceeding the time limit; `null` if it was not exceeded, or if the job was cancelled before. */
   get timeout(): JobTimeoutError | null {
     const reason: unknown = this.#abort?.signal.reason;
     return reason instanceof JobTimeoutError ? reason : null;
@@ -97,20 +97,25 @@ export class RunningAttempt implements JobContext<JsonValue> {
     this.#abort.abort(reason);
   }
 
-  /** The claim is gone: aborts, and what has not been written of the handler's reports never will be. Resolves as {@link abandon} does. */
+  /**
+   * Ends an attempt whose lease was lost: aborts its signal and drops unwritten reports. Resolves as {@link abandon}
+   * does.
+   */
   drop(reason: Error): Promise<void> {
     this.#report?.discard();
     this.abort(reason);
     return this.abandon(reason);
   }
 
-  /** The job goes on without this attempt. Resolves when its transaction, if it has one, holds the job no longer. */
+  /**
+   * Detaches the attempt from its job, which continues without it. Resolves when its transaction, if any, no longer locks the job.
+   */
   async abandon(reason: Error): Promise<void> {
     this.#abandoned.abort(reason);
     await this.#transaction;
   }
 
-  // Bound, for handlers take it out of the context.
+  // An arrow function, because handlers destructure the context.
   readonly transaction = async <Result>(
     work: (client: TransactionClient) => Promise<Result>,
   ): Promise<Result> => {
@@ -120,15 +125,15 @@ export class RunningAttempt implements JobContext<JsonValue> {
     const complete = async (client: TransactionClient): Promise<JsonText> => {
       result = { value: await work(client) };
       const text = toResult(result.value);
-      // After the commit the claim is gone, and what a handler has said could no longer be written.
+      // Must be written in the transaction: after the commit the lease is gone.
       news = this.#report?.take(true) ?? null;
       if (news !== null) await store.reports.report([news], client);
       return text;
     };
     const { signal } = this.#abandoned;
     signal.throwIfAborted();
-    const completed = store.completions.completeWithin(this.claim, complete, signal);
-    this.#transaction = completed.catch(() => undefined); // the handler hears of it
+    const completed = store.completions.completeInTransaction(this.claim, complete, signal);
+    this.#transaction = completed.catch(() => undefined); // reported to the handler
     await completed;
     if (news !== null) this.#report?.written(news);
     if (result === undefined) throw new Error('The storage did not run the work of the transaction');

@@ -8,13 +8,13 @@ export interface JobServerEvents {
   /** A handler is about to be called. */
   started: { readonly job: RunningJob };
   done: { readonly job: RunningJob };
-  /** Failed for good: no attempt is left, or the error is in `giveUpOn`. */
+  /** The job failed permanently: no attempts are left, or the error is in `giveUpOn`. */
   failed: { readonly job: RunningJob; readonly error: JobError };
-  /** Failed; the next attempt follows after `delayMs` milliseconds. */
+  /** The attempt failed; the next one follows after `delayMs` milliseconds. */
   retrying: { readonly job: RunningJob; readonly error: JobError; readonly delayMs: number };
   cancelled: { readonly job: RunningJob; readonly error: JobError };
   snoozed: { readonly job: RunningJob; readonly delayMs: number };
-  /** The lease was lost: another server runs the job, or will. */
+  /** The lease was lost: another server runs the job or will. */
   lost: { readonly claim: Claim };
 }
 
@@ -49,7 +49,7 @@ export class ServerEvents {
     if (this.#listeners.started.size > 0) this.#emit('started', { job: toRunningJob(job) });
   }
 
-  /** @param outcome `null` if the job is done and its outcome already written */
+  /** @param outcome `null` if the job is done and its outcome already stored */
   ended(claimed: ClaimedJob, outcome: Outcome | null): void {
     const kind = outcome?.kind ?? 'done';
     if (this.#listeners[kind === 'retry' ? 'retrying' : kind === 'snooze' ? 'snoozed' : kind].size === 0)
@@ -77,7 +77,7 @@ export class ServerEvents {
       const failed = (error: unknown): void =>
         this.#logger.error({ err: error, event: name }, 'a listener failed');
       try {
-        // An async listener rejects after it has returned.
+        // Handles a rejection from an async listener.
         const answer: unknown = listener(event);
         if (answer instanceof Promise) answer.catch(failed);
       } catch (error) {

@@ -9,18 +9,19 @@ import { QueueOrder, type ServerQueues } from './queue-order.js';
 /** Timeouts and intervals between a server and its storage, in milliseconds. */
 export interface ServerTimes {
   /**
-   * How long a lease lasts without renewal; it is renewed every fifth of this time. 1 000 to 86 400 000, default 300 000.
-   * A shorter lease recovers the jobs of a stuck server sooner, but no handler may block the event loop for that long.
+   * How long a lease lasts without renewal; renewed at a fifth of this time. 1 000 to 86 400 000, default 300 000. A
+   * shorter lease recovers the jobs of a stuck server sooner, but handlers must not block the event loop for that
+   * long.
    */
   slidingInvisibilityTimeoutMs?: number;
   /**
-   * Silence after which this server is declared dead and its leases are released; it sends a heartbeat every third of
-   * this time. 5 000 to 3 600 000, default 30 000.
+   * How long without heartbeats until this server is declared dead and its leases are released; a heartbeat is sent
+   * at a third of this time. 5 000 to 3 600 000, default 30 000.
    */
   serverTimeoutMs?: number;
   /**
-   * 0: wait for notifications, and poll every 200 ms in case one was lost. Above 0: poll at this interval. At most 60 000,
-   * default 0.
+   * 0 waits for notifications, and polls every 200 ms in case one was lost. Otherwise polls at this interval. At most
+   * 60 000, default 0.
    */
   queuePollIntervalMs?: number;
 }
@@ -31,11 +32,11 @@ export interface JobServerOptions extends ServerTimes {
   /** The name of the application that owns the `recurring` jobs. */
   application?: string;
   /**
-   * The recurring jobs of the application: all of them. When the server starts, the storage's become these; what
-   * operators added stays. Left out: nothing is changed.
+   * All recurring jobs of the application. When the server starts, the stored ones are changed to match; those added
+   * by operators stay. If absent, nothing is changed.
    */
   recurring?: readonly NewRecurringJob[];
-  /** Queues to take jobs from: the first ones first, or by weight. `['default']` unless given. */
+  /** Queues to consume, in order of preference or by weight. `['default']` by default. */
   queues?: ServerQueues;
   /** Maximum number of jobs to run at once; 1 to 1000, default 10. */
   concurrency?: number;
@@ -44,13 +45,13 @@ export interface JobServerOptions extends ServerTimes {
   /** Maximum size of a result as JSON, in bytes; a larger one fails the attempt. 1 to 67 108 864, default 1 048 576. */
   maxResultBytes?: number;
   /**
-   * How long a handler may go on after its job's timeout before its job goes on without it; 0 to 3 600 000 ms, default
+   * How long a handler may continue after its timeout before its job continues without it; 0 to 3 600 000 ms, default
    * 5 000.
    */
   timeoutGraceMs?: number;
   /**
-   * Most threads for handlers with `thread: true`; further such jobs wait for one. 1 to 256; by default one less than there are
-   * processor cores, at least 1. A thread is started when it is first needed.
+   * Maximum number of threads for handlers with `thread: true`; further jobs wait. 1 to 256, by default one less than
+   * the number of CPU cores, at least 1. Threads are started on demand.
    */
   threads?: number;
   /** Maximum number of log lines kept per attempt, plus one that reports dropped lines. 0 to 100 000, default 1 000. */
@@ -68,11 +69,11 @@ export interface ResolvedServerOptions extends Required<
   Omit<JobServerOptions, 'application' | 'recurring' | 'queues'>
 > {
   readonly queues: QueueOrder;
-  /** `null`: none are defined in code. */
+  /** `null` if no recurring jobs are defined in code. */
   readonly recurring: { readonly application: string; readonly jobs: readonly NewRecurringJob[] } | null;
 }
 
-/** @throws {RangeError} that names the option and its bounds */
+/** @throws {RangeError} naming the option and its bounds */
 export function resolveServerOptions(options: JobServerOptions): ResolvedServerOptions {
   return {
     storage: options.storage,
@@ -105,10 +106,11 @@ function recurringJobs({
   recurring: jobs,
 }: JobServerOptions): ResolvedServerOptions['recurring'] {
   if (jobs === undefined) return null;
-  if (application === undefined) throw new RangeError('recurring needs application, the name of their owner');
+  if (application === undefined)
+    throw new RangeError('recurring requires application, the name of their owner');
   const ids = jobs.map(({ id }) => id);
   const twice = ids.find((id, index) => ids.indexOf(id) !== index);
-  if (twice !== undefined) throw new RangeError(`Two recurring jobs have the id "${twice}"`);
+  if (twice !== undefined) throw new RangeError(`There are two recurring jobs with the id "${twice}"`);
   return { application, jobs };
 }
 

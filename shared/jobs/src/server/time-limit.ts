@@ -17,7 +17,7 @@ export class TimeLimit {
   }
 
   /** Cancels both timers. */
-  lift(): void {
+  cancel(): void {
     clearTimeout(this.#timer);
   }
 }

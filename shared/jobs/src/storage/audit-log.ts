@@ -1,20 +1,20 @@
 import type { JsonValue } from '../job/job.js';
 
-/** Something that a person did to jobs, queues or whatever else the storage keeps. */
+/** An action that a person took. */
 export interface AuditEntry {
-  /** A number: the later, the higher. */
+  /** A number; higher for later entries. */
   id: string;
   /** By the storage's clock. */
   at: Date;
-  /** Who did it, as the program that let them in calls them; at most 200 characters. */
+  /** Who acted, as named by the program that authenticated them; at most 200 characters. */
   who: string;
-  /** `jobs/retry`, `queues/pause`: what it was done to, and what was done. */
+  /** The kind of target and what was done to it: `jobs/retry`, `queues/pause`. */
   action: string;
-  /** The id or the name of what it was done to; `null` if it was done to all that match a filter. */
+  /** The id or name of the target; `null` if the action applied to everything that matches a filter. */
   target: string | null;
-  /** Which jobs, and what else is to be known of it, in the words of the program; `null` if there is nothing to say. */
+  /** The filter, and other details in the program's own format; `null` if there are none. */
   filter: JsonValue;
-  /** How many things it was done to. */
+  /** Number of things affected. */
   count: number;
 }
 
@@ -24,22 +24,22 @@ export interface AuditListQuery {
   readonly limit: number;
   /** Only entries older than the one with this id. */
   readonly after?: string;
-  /** Only what this one did, to the letter. */
+  /** Only actions of this person; an exact match. */
   readonly who?: string;
   readonly action?: string;
-  /** Only what was done to the thing with this id or name. */
+  /** Only actions on the target with this id or name. */
   readonly target?: string;
 }
 
-/** What becomes known of an action once it is over. */
+/** The members of an entry that are known only after the action. */
 export type AuditAmendment = Pick<AuditEntry, 'target' | 'filter' | 'count'>;
 
 /**
- * What was done by hand, for those who ask later: kept for 400 days, a year and what it takes to look into it. A program
- * records what it is about to do, and amends the entry when that is over, so that nothing is done without an entry.
+ * The audit log, kept for 400 days: a year plus time for an investigation. A program records what it is about to do
+ * and amends the entry afterwards, so nothing is done without an entry.
  */
 export interface AuditLog {
-  /** Resolves with the entry's id once it is durable. */
+  /** Resolves to the entry's id once it is durable. */
   record(entry: NewAuditEntry): Promise<string>;
   /** Replaces these members of an entry. Resolves once that is durable. */
   amend(id: string, amendment: AuditAmendment): Promise<void>;
@@ -50,7 +50,7 @@ export interface AuditLog {
 const maxWho = 200;
 const maxTarget = 1_000;
 
-/** An entry that any storage can keep: what is too long is cut. */
+/** Cuts an entry's texts to the lengths that every storage supports. */
 export function storableEntry(entry: NewAuditEntry): NewAuditEntry {
   return { ...entry, who: cut(entry.who, maxWho), target: storableTarget(entry.target) };
 }

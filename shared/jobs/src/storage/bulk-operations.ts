@@ -3,12 +3,12 @@ import { isUnrestricted, type JobFilter } from './job-filter.js';
 import type { JobCount } from './job-reader.js';
 import type { TransactionClient } from './transaction.js';
 
-/** What can be done to many jobs at once, as the methods of `JobControl` do it to one. */
+/** The actions that can be applied to many jobs; each corresponds to a method of `JobControl`. */
 export const bulkActions = ['cancel', 'retry', 'run', 'delete'] as const;
 
 export type BulkAction = (typeof bulkActions)[number];
 
-/** The states in which an action finds its jobs. Jobs in others it leaves alone, however well they match. */
+/** The states to which each action applies. Matching jobs in other states are not affected. */
 export const statesOfAction: Readonly<Record<BulkAction, readonly JobState[]>> = {
   cancel: ['awaiting', 'scheduled', 'enqueued', 'processing'],
   retry: ['failed', 'cancelled'],
@@ -16,43 +16,46 @@ export const statesOfAction: Readonly<Record<BulkAction, readonly JobState[]>> =
   delete: ['done', 'failed', 'cancelled'],
 };
 
-/** More ids than this are no selection that a person made. */
+/** Maximum number of ids in a filter. */
 const maxIds = 1_000;
 
 export interface BulkRequest {
   readonly action: BulkAction;
-  /** Which jobs; with `id`, at most 1000. Every job is meant only by naming states, as a filter may be empty by mistake. */
+  /**
+   * Selects the jobs; at most 1000 ids. Selecting every job requires naming states, because an empty filter may be a
+   * mistake.
+   */
   readonly filter: JobFilter;
-  /** Who asked for it, for those who look at it later; at most 300 characters. */
+  /** Who requested the operation, for display; at most 300 characters. */
   readonly requestedBy?: string | null;
 }
 
 /**
- * - `running`: servers work on it, or will as soon as one is there
- * - `done`: every job that matched has been dealt with
- * - `cancelled`: somebody ended it; what it had done stays done
- * - `failed`: it met an error that would come again; what it had done stays done
+ * - `running`: servers are working on it, or will when one is available
+ * - `done`: every matching job has been processed
+ * - `cancelled`: somebody stopped it; jobs already changed stay changed
+ * - `failed`: it met a permanent error; jobs already changed stay changed
  */
 export type BulkState = 'running' | 'done' | 'cancelled' | 'failed';
 
-/** One action on many jobs, carried out in the background, chunk by chunk. */
+/** One action on many jobs, applied in the background in chunks. */
 export interface BulkOperation {
-  /** UUIDv7: sorts by the time of its start. */
+  /** UUIDv7, which sorts by start time. */
   id: string;
   action: BulkAction;
   filter: JobFilter;
   state: BulkState;
-  /** How many jobs it was for when it started; `null` if to count them took too long. */
+  /** Number of matching jobs when it started; `null` if counting took too long. */
   matched: JobCount | null;
-  /** Jobs looked at so far: the sum of those changed and those skipped. */
+  /** Number of jobs processed so far: changed plus skipped. */
   seen: number;
   changed: number;
-  /** Jobs that did not allow the action when it came to them, and ids that are no job's. */
+  /** Number of jobs whose state no longer allowed the action, and of ids that do not exist. */
   skipped: number;
   requestedBy: string | null;
   createdAt: Date;
   finishedAt: Date | null;
-  /** What ended one that failed. */
+  /** Why it failed. */
   error: string | null;
 }
 
@@ -63,41 +66,46 @@ export interface BulkListQuery {
 }
 
 /**
- * Actions on all jobs of a filter. Servers carry them out: any of them, whichever is free, and another goes on where one
- * died. Jobs enqueued after an operation was started are left alone; so are, to `retry` and `delete`, those that finished
- * after it. A finished operation is kept for 30 days.
+ * Applies actions to all jobs that match a filter. Servers run the operations; if one dies, another continues. Jobs
+ * enqueued after an operation started are not affected; `retry` and `delete` also skip those that finished after it
+ * started. A finished operation is kept for 30 days.
  */
 export interface BulkOperations {
   /**
    * Starts an operation. Resolves as soon as it is stored.
    *
-   * @param transaction of the caller's: the operation starts when it commits, and never if it rolls back. Memory storage has
-   * none: a `TypeError`
-   * @throws {RangeError} if the action is none, there are too many ids, or the filter lets every job through
+   * @param transaction a transaction of the caller's: the operation starts when it commits. The memory storage
+   *   supports none and throws a `TypeError`
+   * @throws {RangeError} if the action is unknown, there are too many ids, or the filter matches every job
    */
-  start(order: BulkRequest, transaction?: TransactionClient): Promise<BulkOperation>;
-  /** `null` if there is no such operation. */
+  start(request: BulkRequest, transaction?: TransactionClient): Promise<BulkOperation>;
+  /** Returns `null` if the operation does not exist. */
   find(id: string): Promise<BulkOperation | null>;
   /** Newest first. */
   list(query: BulkListQuery): Promise<BulkOperation[]>;
-  /** Ends a running operation before its next chunk; one that has ended stays as it is. `null` if there is none. */
+  /**
+   * Stops a running operation before its next chunk; one that has ended is not changed. Returns `null` if it does not
+   * exist.
+   */
   cancel(id: string): Promise<BulkOperation | null>;
-  /** Carries one running operation a chunk further, for servers. `false`: there is none to carry on. */
+  /** Processes one chunk of a running operation. Called by servers. Returns `false` if no operation is running. */
   advance(): Promise<boolean>;
 }
 
 /** @throws {RangeError} as `start` does */
 export function checkBulkRequest({ action, filter, requestedBy }: BulkRequest): void {
   if (!bulkActions.includes(action))
-    throw new RangeError(`"${action}" is no action on many jobs: ${bulkActions.join(', ')} are`);
+    throw new RangeError(`"${action}" is not a bulk action; use one of ${bulkActions.join(', ')}`);
   if (isUnrestricted(filter))
-    throw new RangeError('A bulk operation needs a filter; to mean every job, name the states');
+    throw new RangeError('A bulk operation requires a filter; to select every job, list the states');
   if ((filter.id?.length ?? 0) > maxIds)
-    throw new RangeError(`A bulk operation takes at most ${maxIds} ids; a filter reaches more jobs`);
-  if ((requestedBy?.length ?? 0) > 300) throw new RangeError('requestedBy has at most 300 characters');
+    throw new RangeError(
+      `A bulk operation accepts at most ${maxIds} ids; to select more jobs, use other filters`,
+    );
+  if ((requestedBy?.length ?? 0) > 300) throw new RangeError('requestedBy must have at most 300 characters');
 }
 
-/** The states in which the action finds jobs of the filter. */
+/** Returns the states in which the action applies to jobs of the filter. */
 export function statesOfRequest({ action, filter: { state = [] } }: BulkRequest): readonly JobState[] {
   const states = statesOfAction[action];
   return state.length === 0 ? states : states.filter((candidate) => state.includes(candidate));

@@ -5,23 +5,26 @@ export interface ClaimRequest {
   readonly queue: string;
   /** At most this many jobs. */
   readonly limit: number;
-  /** The lease ends this many milliseconds from now unless it is renewed. */
+  /** Length of the lease in milliseconds; it expires unless it is renewed. */
   readonly leaseMs: number;
 }
 
 /** Leases jobs to servers. Every write is fenced by its claim. */
 export interface Claims {
   /**
-   * Claims the next ready jobs of a queue, lowest priority number first, then oldest first; only jobs whose names the server
-   * registered handlers for. The others stay in the queue for a server that knows them.
+   * Claims the next ready jobs of a queue, lowest priority number first, then oldest first. Only jobs for which the
+   * server registered a handler are claimed; the others stay in the queue for other servers.
    *
-   * @throws {ServerLostError} if this server has been declared dead, so that no claim slips in afterwards
+   * @throws {ServerLostError} if this server has been declared dead, so that no later claim succeeds
    */
   claim(request: ClaimRequest): Promise<ClaimedJob[]>;
-  /** Extends leases. Returns the claims that no longer hold. */
+  /** Renews leases. Returns the claims that are no longer valid. */
   renew(claims: readonly Claim[], leaseMs: number): Promise<Claim[]>;
-  /** Gives jobs back unstarted: ready at once, the attempt not counted. Returns the claims that no longer held. */
+  /**
+   * Releases jobs: they are ready immediately, and the attempt does not count. Returns the claims that were no longer
+   * valid.
+   */
   release(claims: readonly Claim[]): Promise<Claim[]>;
-  /** Every claim that a server holds in a queue, for one that lost the answer to its request. */
+  /** Returns every claim that a server holds in a queue, for a server that lost the response to a claim. */
   claimsOf(serverId: string, queue: string): Promise<Claim[]>;
 }

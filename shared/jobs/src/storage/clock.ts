@@ -1,8 +1,8 @@
-/** Tells the time. */
+/** A source of the current time. */
 export interface Clock {
   /** Milliseconds since 1970, as `Date.now()`. */
   now(): number;
 }
 
-/** That of this machine, for a storage in this process. */
+/** This machine's clock, for storages in this process. */
 export const systemClock: Clock = { now: () => Date.now() };

@@ -7,7 +7,7 @@ export interface EnqueueResult {
   readonly holders: Holders;
   /** The key holders requested with `showsHolder`, by id, as they were when the jobs were enqueued. */
   readonly shown: ReadonlyMap<string, Job>;
-  /** When the jobs were created, by the storage's clock, the same for all; `null` if none was. */
+  /** When the jobs were created, by the storage's clock; the same for all. `null` if none was created. */
   readonly createdAt: Date | null;
 }
 
@@ -18,7 +18,7 @@ export function enqueueResultOf(createdAt: Date | null): EnqueueResult {
   return { holders: noHolders, shown: noneShown, createdAt };
 }
 
-/** Returns the ids of the key holders that must be read; those of the same call are known already. */
+/** Returns the ids of the key holders that must be read; those of the same call are already known. */
 export function holdersToShow(jobs: readonly NewJob[], holders: Holders): string[] {
   const coming = new Set(jobs.map(({ id }) => id));
   const wanted = jobs.flatMap(({ id, showsHolder = false }) => (showsHolder ? (holders.get(id) ?? []) : []));
@@ -29,7 +29,8 @@ export function holdersToShow(jobs: readonly NewJob[], holders: Holders): string
  * Checks that every requested key holder may be shown.
  *
  * @param find returns a job's current state; `undefined` if it was deleted
- * @throws {KeyHolderHiddenError} if a key's holder was deleted or is outside the row scope of the job that named the key
+ * @throws {KeyHolderHiddenError} if a key's holder was deleted or is outside the row scope of the job that has the
+ *   key
  */
 export function checkShown(
   jobs: readonly NewJob[],

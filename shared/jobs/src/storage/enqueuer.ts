@@ -5,22 +5,21 @@ import type { TransactionClient } from './transaction.js';
 
 /** Stores new jobs and batches. */
 export interface Enqueuer {
-  /** Resolves once the job is durable. Concurrent calls may share one write. Throws as {@link enqueueMany} does. */
-  enqueue(job: NewJob): Promise<EnqueueResult>;
   /**
-   * Enqueues all jobs or none. Within a transaction of the caller's, they become visible when it commits and vanish when it
-   * rolls back. A job whose key another job holds is not created; a call waits for
-   * a key that another open transaction has taken. Resolves to the jobs that hold the keys.
+   * Enqueues all jobs or none, and resolves once they are durable. A single job may share a write with those of other
+   * callers. In a caller's transaction, jobs become visible when it commits and disappear if it rolls back. A job whose
+   * key another job holds is not created; the result names the holder. A call waits for a key that another open
+   * transaction has taken.
    *
-   * @throws {DuplicateJobError} if a job exists already and its `onConflict` is `reject`
+   * @throws {DuplicateJobError} if another job holds a key and `onConflict` is `reject`
    * @throws {IdempotencyConflictError} if an idempotency key was used for a different request
    * @throws {UnknownParentError} if a job depends on one that does not exist
-   * @throws {TypeError} if the storage cannot take part in such a transaction
+   * @throws {TypeError} if the storage does not support such a transaction
    */
-  enqueueMany(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<EnqueueResult>;
+  enqueue(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<EnqueueResult>;
   /**
-   * Enqueues a batch with its jobs and its callback: all or nothing. Jobs that are not created because others hold their
-   * keys are not part of the batch. Otherwise as {@link enqueueMany}.
+   * Enqueues a batch with its jobs and its callback: all or nothing. Jobs that are not created because others hold
+   * their keys are not part of the batch. Otherwise as {@link enqueue}.
    */
   enqueueBatch(batch: NewBatch, transaction?: TransactionClient): Promise<EnqueueResult>;
 }

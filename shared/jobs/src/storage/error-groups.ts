@@ -1,36 +1,36 @@
 export interface ErrorGroupQuery {
-  /** Failures of the last so many milliseconds. */
+  /** Only failures within the last `sinceMs` milliseconds. */
   readonly sinceMs: number;
-  /** At most so many groups; 100 by default. */
+  /** Maximum number of groups; 100 by default. */
   readonly limit?: number;
 }
 
-/** Jobs of one name whose latest failure is of one kind. */
+/** Jobs with the same name and the same kind of latest failure. */
 export interface ErrorGroup {
-  /** Of the jobs. */
+  /** The name of the jobs. */
   name: string;
-  /** As `errorFingerprint` gives it; `errorFingerprint` of a filter finds the jobs. */
+  /** The result of `errorFingerprint`; use it in a filter to find the jobs. */
   fingerprint: string;
-  /** Jobs: those that failed, and those that wait for another attempt. */
+  /** Number of jobs that failed or wait for another attempt. */
   count: number;
-  /** Of these, jobs in state `failed`: those that can be sent back. */
+  /** Number of jobs in state `failed`, which can be retried. */
   retryable: number;
-  /** `false`: more failed than were counted. */
+  /** `false` if more jobs failed than were counted. */
   failedExact: boolean;
-  /** `false`: more wait for another attempt than were counted. */
+  /** `false` if more jobs wait for another attempt than were counted. */
   waitingExact: boolean;
   firstSeenAt: Date;
   lastSeenAt: Date;
-  /** Of the latest failure. */
+  /** The message of the latest failure. */
   message: string;
-  /** The job of the latest failure. */
+  /** The id of the job that failed last. */
   exampleId: string;
 }
 
 export interface ErrorGroups {
-  /** The largest first, as far as they were counted; of those of a size, the one that was seen last. */
+  /** The largest counted groups first; among equals, the most recent first. */
   readonly groups: ErrorGroup[];
-  /** `false`: there may be further groups. */
+  /** `false` if there may be further groups. */
   readonly complete: boolean;
 }
 
@@ -44,7 +44,7 @@ export interface Failure {
   readonly retryable: boolean;
 }
 
-/** Groups of failures, in no order. */
+/** Groups failures, in no particular order. */
 export function groupFailures(failures: Iterable<Failure>): ErrorGroup[] {
   const groups: ErrorGroup[] = [];
   for (const { jobId, at, retryable, ...kind } of failures)
@@ -61,7 +61,7 @@ export function groupFailures(failures: Iterable<Failure>): ErrorGroup[] {
   return mergeGroups(groups);
 }
 
-/** One of those that bear the same name and fingerprint, in no order. */
+/** Merges groups with the same name and fingerprint, in no particular order. */
 export function mergeGroups(groups: Iterable<ErrorGroup>): ErrorGroup[] {
   const merged = new Map<string, ErrorGroup>();
   for (const group of groups) {
@@ -83,7 +83,7 @@ function add(known: ErrorGroup, group: ErrorGroup): void {
   if (lastSeenAt > known.lastSeenAt) Object.assign(known, { lastSeenAt, message, exampleId });
 }
 
-/** The largest of all the groups that were found. */
+/** Returns the largest groups. */
 export function largestGroups(
   groups: readonly ErrorGroup[],
   { limit = 100 }: Pick<ErrorGroupQuery, 'limit'>,

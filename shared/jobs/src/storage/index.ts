@@ -1,7 +1,7 @@
-/** The storage contract, with what storages and tools over the contract (the API, the dashboard) share. */
+/** The storage contract, and what implementations and tools over the contract (the API, the dashboard) share. */
 export { EnqueuedJobDetails } from '../client/enqueued-job-details.js';
 export { mapInSlices } from '../client/slices.js';
-export { admits } from '../events/event-filter.js';
+export { matchesFilter } from '../events/event-filter.js';
 export { toJsonText } from '../job/arguments.js';
 export { type BatchCounts, endOf, type NewBatch, progressOf } from '../job/batch.js';
 export {
@@ -9,15 +9,15 @@ export {
   bounds,
   checkTime,
   isTime,
-  mostCountedAttempts,
-  nearest,
+  maxCountedAttempts,
+  clamp,
   timeBounds,
 } from '../job/bounds.js';
 export { checkNewJob } from '../job/job.js';
 export type { Concurrency } from '../job/concurrency.js';
 export {
   type After,
-  brokenCondition,
+  unmetConditionError,
   continuationConditions,
   isMet,
   type ParentEnd,
@@ -36,7 +36,7 @@ export {
   type EventSubject,
   type EventTopic,
   eventTopics,
-  type JobCourse,
+  type JobTimeline,
   keyOf,
   type LogEvent,
   type ProgressEvent,
@@ -89,7 +89,7 @@ export type * from './job-reader.js';
 export type * from './job-reports.js';
 export * from './job-statistics.js';
 export {
-  bringsKeys,
+  hasKeys,
   createdOf,
   type Holders,
   KeyHeldError,
@@ -100,8 +100,8 @@ export {
 } from './key-resolution.js';
 export type * from './leases.js';
 export type * from './maintenance.js';
-export { mostExamined, type Orphan, orphansAmong } from './orphan.js';
-export { QueueAlarms } from './queue-alarms.js';
+export { maxExamined, type Orphan, orphansAmong } from './orphan.js';
+export { QueuePollTimers } from './queue-poll-timers.js';
 export type * from './queues.js';
 export {
   checkShown,
@@ -115,4 +115,4 @@ export { idleQueueDays, type RetentionDays, retentionOf } from './retention.js';
 export { wordsOf } from './search-words.js';
 export type * from './servers.js';
 export * from './set-aside.js';
-export type { WorkWithin } from './transaction.js';
+export type { TransactionWork } from './transaction.js';

@@ -3,39 +3,41 @@ import { checkName, checkPriority } from '../job/definition.js';
 import type { Job, JsonText } from '../job/job.js';
 import type { JobState } from '../job/state.js';
 
-/** What operators may change about a job that is not running. */
+/** The members of a job that operators may change while it is not running. */
 export interface JobContent {
   readonly queue: string;
   readonly priority: number;
-  /** A number that JavaScript reads as the same value as the stored one keeps the digits it is stored with. */
+  /** Numbers that JavaScript reads as equal to the stored ones keep their stored digits. */
   readonly args: JsonText;
-  /** When it becomes ready. A later time makes a ready job wait; `null` only where it was `null` before. */
+  /** When it becomes ready. A future time makes a ready job wait; `null` is allowed only if it was `null` before. */
   readonly runAt: Date | null;
 }
 
-/** The states in which jobs can be changed. */
+/** The states in which a job can be edited. */
 export const editableStates: readonly JobState[] = ['scheduled', 'awaiting', 'enqueued'];
 
-/** The most bytes of arguments, as JSON, that several jobs changed at once may have together. */
-export const mostEditedBytes = 16 * 1024 * 1024;
+/** Maximum total size of the arguments of jobs that are edited together, as JSON, in bytes. */
+export const maxEditedBytes = 16 * 1024 * 1024;
 
 /**
- * @param bytes of the arguments of all of them
- * @throws {RangeError} if that is too much for more than one job
+ * @param bytes the total size of all arguments
+ * @throws {RangeError} if it exceeds the limit and there is more than one job
  */
 export function checkEditedBytes(ids: readonly string[], bytes: number): void {
-  if (ids.length > 1 && bytes > mostEditedBytes)
+  if (ids.length > 1 && bytes > maxEditedBytes)
     throw new RangeError(
-      `These ${ids.length} jobs have ${bytes} bytes of arguments, more than the ${mostEditedBytes} that are changed at once: change fewer of them at a time`,
+      `These ${ids.length} jobs have ${bytes} bytes of arguments, and the limit for one edit is ${maxEditedBytes}: edit fewer jobs at a time`,
     );
 }
 
-/** @throws {RangeError} if one of them is not there or cannot be changed, or what it is to become is out of bounds */
+/** @throws {RangeError} if a job does not exist or cannot be edited, or its new content is out of bounds */
 export function checkEdits(current: ReadonlyMap<string, Job>, edits: ReadonlyMap<string, JobContent>): void {
   for (const [id, { queue, priority, runAt }] of edits) {
     const state = current.get(id)?.state;
     if (state === undefined || !editableStates.includes(state))
-      throw new RangeError(`Job ${id} cannot be changed: it is ${state ?? 'not there'}`);
+      throw new RangeError(
+        `Job ${id} cannot be edited: ${state === undefined ? 'it does not exist' : `it is ${state}`}`,
+      );
     checkName('queue', queue);
     checkPriority(priority);
     if (runAt !== null) checkTime('runAt', runAt);

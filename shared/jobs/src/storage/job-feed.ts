@@ -1,36 +1,36 @@
 import type { EventTopic, JobEvent } from '../job/job-event.js';
 
 export interface FeedRequest {
-  /** Where to begin: what an earlier read called settled. `null`: only to learn where the feed stands. */
+  /** Where to start: `settled` of an earlier read. `null` only finds out the current position. */
   readonly since: Date | null;
-  /** Stop this many milliseconds after `since`, for one who is far behind; by default, read up to now. */
+  /** Stops this many milliseconds after `since`, to catch up in steps; by default, reads up to now. */
   readonly spanMs?: number;
-  /** What is of interest: looking for less is cheaper. */
+  /** The topics to read; fewer are cheaper. */
   readonly topics: readonly EventTopic[];
 }
 
 export interface FeedPage {
-  /** What happened at `since` or later, oldest first. */
+  /** Events at or after `since`, oldest first. */
   readonly events: JobEvent[];
   /**
-   * Where to go on: nothing that happened before this time can come to light any more. Some of the events may be younger;
-   * they will come again.
+   * Where to continue: no event before this time can become visible any more. Some of the events may be later than
+   * this, and will be returned again.
    */
-  readonly settled: Date;
-  /** `false`: more is there to be read at once. */
+  readonly resumeAt: Date;
+  /** `false` if more events can be read now. */
   readonly caughtUp: boolean;
 }
 
 /**
- * What happened to jobs, in the order of time, read from what is stored about them: nothing is written for it. Every end of a
- * job and every start of an attempt is told, by whichever process and however long it took to commit; the other events as
- * `stateEventsOf` says, an attempt that was lost not before the next one starts.
+ * The events of all jobs in order of time, derived from what is stored about jobs, so nothing extra is written. It
+ * contains every end of a job and every start of an attempt, whichever process wrote it and however long the commit
+ * took. It contains the other events as `stateEventsOf` does; a lost attempt appears only when the next one starts.
  *
- * Whoever keeps `settled` and goes on from there misses nothing, in this process or in another, and may get some events twice.
- * Jobs that have been deleted are not told of.
+ * A reader that continues from `settled` misses nothing, in this process or another, but may get some events twice.
+ * Events of deleted jobs are not included.
  */
 export interface JobFeed {
   read(request: FeedRequest): Promise<FeedPage>;
-  /** What the attempts of one job have said at that time or later, oldest first: of progress the last word, and the log. */
-  saidBy(jobId: string, since: Date): Promise<JobEvent[]>;
+  /** Returns the log lines and the latest progress of one job's attempts at or after that time, oldest first. */
+  reportsOf(jobId: string, since: Date): Promise<JobEvent[]>;
 }

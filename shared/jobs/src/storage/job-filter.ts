@@ -2,17 +2,17 @@ import type { JsonValue } from '../job/job.js';
 import type { JobState } from '../job/state.js';
 import { wordsOf } from './search-words.js';
 
-/** One place in the arguments. */
+/** A condition on one value in the arguments. */
 export interface ArgsFilter {
-  /** The way to it from the top: names of members, and numbers of elements from 0 on. */
+  /** The path from the top: member names, and zero-based array indexes. */
   readonly path: readonly string[];
-  /** It equals one of these as JSON: `1` is `1.0`, but not `"1"`. */
+  /** Matches any of these as JSON: `1` equals `1.0`, but not `"1"`. */
   readonly values: readonly JsonValue[];
 }
 
 /**
- * Which jobs: those that match every given member; within a member, any of its values. A member without values is as if it
- * were not given. An id that has not the form of one is no job's.
+ * Selects jobs that match every given member; a member matches any of its values. An empty member counts as absent. A
+ * malformed id matches no job.
  */
 export interface JobFilter {
   readonly id?: readonly string[];
@@ -22,32 +22,32 @@ export interface JobFilter {
   readonly tag?: readonly string[];
   readonly recurringJobId?: readonly string[];
   readonly batchId?: readonly string[];
-  /** Jobs that wait or waited for one of these jobs or batches. */
+  /** Jobs that depend or depended on one of these jobs or batches. */
   readonly parentId?: readonly string[];
-  /** Servers that run the job or ran it last. */
+  /** Servers that run the job, or ran it last. */
   readonly serverId?: readonly string[];
-  /** At this time or later, by the clock of the enqueuer, which the id holds. */
+  /** Created at or after this time, by the enqueuer's clock, which is encoded in the id. */
   readonly createdAfter?: Date;
-  /** Earlier than this, by the same clock. */
+  /** Created before this time, by the same clock. */
   readonly createdBefore?: Date;
-  /** At this time or later; only finished jobs match. */
+  /** Finished at or after this time; only finished jobs match. */
   readonly finishedAfter?: Date;
-  /** Earlier than this; only finished jobs match. */
+  /** Finished before this time; only finished jobs match. */
   readonly finishedBefore?: Date;
-  /** Matches of every one of these. */
+  /** Conditions that must all match. */
   readonly args?: readonly ArgsFilter[];
-  /** The class and message of the latest error, `TypeError: No ship`, contain one of these; large and small letters are alike. */
+  /** Text in the class and message of the latest error, such as `TypeError: No ship`; case-insensitive. */
   readonly error?: readonly string[];
-  /** The latest error is of this kind: what `errorFingerprint` makes of it, to the letter. */
+  /** The exact `errorFingerprint` of the latest error. */
   readonly errorFingerprint?: readonly string[];
   /**
-   * Words, all of which appear somewhere: in the name, the queue, the tags, the latest error or the arguments as JSON; large
-   * and small letters are alike. Storages may look only at the nearest jobs of each state.
+   * Words that must all occur in the name, the queue, the tags, the latest error or the arguments as JSON;
+   * case-insensitive. Storages may search only the nearest jobs of each state.
    */
   readonly q?: string;
 }
 
-/** Whether a filter lets every job through: none of its members has a value. */
+/** Returns whether a filter matches every job, because no member has a value. */
 export function isUnrestricted({ args = [], q, ...members }: JobFilter): boolean {
   return (
     wordsOf(q).length === 0 &&

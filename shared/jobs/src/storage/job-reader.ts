@@ -6,27 +6,30 @@ import type { TransactionClient } from './transaction.js';
 
 export interface JobListQuery {
   readonly filter?: JobFilter;
-  /** By creation. `newest` by default. */
+  /** By creation time; `newest` by default. */
   readonly order?: 'newest' | 'oldest';
   readonly limit: number;
   /** Rows to skip; 0 by default. */
   readonly offset?: number;
-  /** Only jobs that come after the one with this id in the chosen order: every page costs the same. */
+  /** Only jobs after the one with this id in the chosen order. Every page costs the same. */
   readonly after?: string;
-  /** `listNear` has found more than the nearest jobs, which are not read again first. `false` by default. */
+  /**
+   * Skips the search of the nearest jobs, because `listNear` has already shown that there are more. `false` by
+   * default.
+   */
   readonly beyondNear?: boolean;
 }
 
 export interface JobPageQuery extends Omit<JobListQuery, 'beyondNear'> {
-  /** `false`: arguments and results are not read; both are `null`. `true` by default. */
+  /** `false` skips arguments and results; both are `null`. `true` by default. */
   readonly documents?: boolean;
-  /** The page ends before its arguments and results take more bytes as JSON, though not before its first job. */
+  /** Maximum size of the page's arguments and results as JSON, in bytes. A page has at least one job. */
   readonly maxBytes: number;
 }
 
 export interface JobPage {
   readonly jobs: Job[];
-  /** The page ended because of its size: more jobs follow the last one. */
+  /** The page ended because of its size: there are more jobs. */
   readonly cut: boolean;
 }
 
@@ -47,43 +50,43 @@ export interface LatestFailedQuery {
 
 export interface JobCount {
   readonly count: number;
-  /** `false`: there are more than were counted. */
+  /** `false` if there are more than were counted. */
   readonly exact: boolean;
 }
 
 /** The nearest jobs of a list. */
 export interface NearJobs {
   readonly jobs: Job[];
-  /** `false`: there may be more matches, some of them nearer than the last of these; `list` finds them. */
+  /** `false` if there may be more matches, possibly nearer than the last of these; `list` finds them. */
   readonly complete: boolean;
 }
 
-/** Reads jobs. Reads may lag a moment behind writes; they never block them. */
+/** Reads jobs. Reads may lag slightly behind writes and never block them. */
 export interface JobReader {
-  /** `null` if there is no such job, or the id is no UUID. A caller's transaction sees what it has written. */
+  /** Returns `null` if the job does not exist or the id is not a UUID. A caller's transaction sees its own writes. */
   find(id: string, transaction?: TransactionClient): Promise<Job | null>;
-  /** Arguments and result as they are stored, to the last digit; `null` if there is no such job. */
+  /** Returns the arguments and the result exactly as stored; `null` if the job does not exist. */
   findDocuments(jobId: string): Promise<JobDocuments | null>;
   list(query: JobListQuery): Promise<Job[]>;
-  /** As {@link list}, within a bounded amount of memory, whatever the jobs carry. */
+  /** Like {@link list}, but with bounded memory, whatever the size of the jobs. */
   listPage(query: JobPageQuery): Promise<JobPage>;
   /**
-   * As {@link list}, but among the first few thousand jobs of each state only: fast, however many jobs there are and however
-   * rare the matches.
+   * Like {@link list}, but searches only the first few thousand jobs of each state: fast, however many jobs exist and
+   * however rare the matches.
    */
   listNear(query: JobListQuery): Promise<NearJobs>;
-  /** Failed jobs by the time at which they failed, latest first, whenever they were created. */
+  /** Lists failed jobs by the time of their failure, latest first, regardless of creation time. */
   listLatestFailed(query: LatestFailedQuery): Promise<Job[]>;
-  /** Counts without scanning when the filter names only states and queues; otherwise up to 10 000. */
+  /** Counts without a scan if the filter has only states and queues; otherwise up to 10 000. */
   count(filter?: JobFilter): Promise<JobCount>;
-  /** Counts each state by itself, at a lower cost than one call per state. */
+  /** Counts each state separately, cheaper than one call per state. */
   countByState(filter?: JobFilter): Promise<Record<JobState, JobCount>>;
-  /** Totals over all queues. */
+  /** Totals across all queues. */
   stateCounts(): Promise<StateCounts>;
   /** Oldest first; empty for a job that has not started or does not exist. */
   listAttempts(jobId: string): Promise<Attempt[]>;
-  /** The dependents of a job or batch, oldest first. Known for at least 30 days. */
+  /** Lists the dependents of a job or batch, oldest first. Available for at least 30 days. */
   listContinuations(id: string, page?: ContinuationPage): Promise<Job[]>;
-  /** Jobs that no registered server will run. */
+  /** Lists waiting jobs that no registered server will run. */
   listOrphans(): Promise<Orphan[]>;
 }

@@ -22,21 +22,24 @@ export interface LogQuery {
   readonly offset?: number;
 }
 
-/** Progress and log lines of running attempts, and the course that jobs have taken. */
+/** Progress and log lines of attempts, and the transitions of jobs. */
 export interface JobReports {
   /**
-   * Stores progress and log lines of the attempts whose claims hold; returns the claims that do not, of which nothing is
-   * stored. Repeating a report is safe: each line is stored once, and an older progress does not replace a newer one.
+   * Stores progress and log lines of attempts whose claims are valid; returns the claims that are not. Repeating a
+   * report is safe: each line is stored once, and older progress does not replace newer.
    *
-   * @param transaction the one that completes the only job of the reports, see {@link Completions.completeWithin}
+   * @param transaction the transaction that completes the reports' only job, see {@link Completions.completeInTransaction}
    */
   report(reports: readonly JobReport[], transaction?: TransactionClient): Promise<Claim[]>;
-  /** Log lines in the order of writing; none for a job that does not exist. Kept as long as the longest history. */
+  /**
+   * Lists log lines in the order of writing; empty if the job does not exist. They are kept as long as the longest
+   * history.
+   */
   listLogs(jobId: string, query?: LogQuery): Promise<LogLine[]>;
   countLogs(jobId: string, query?: Pick<LogQuery, 'attempt'>): Promise<number>;
   /**
-   * Every state that a job has been in, with time and reason, oldest first; empty for a job that does not exist. Derived from
-   * what is stored about the job and its attempts, so that a plain job pays nothing for it.
+   * Lists every state that a job has been in, with time and reason, oldest first; empty if the job does not exist.
+   * Derived from what is stored about the job and its attempts, so it costs a plain job nothing.
    */
   listTransitions(jobId: string): Promise<Transition[]>;
 }

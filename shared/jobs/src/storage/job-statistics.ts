@@ -1,9 +1,11 @@
 import type { ErrorGroupQuery, ErrorGroups } from './error-groups.js';
 
 export interface ThroughputQuery {
-  /** The last so many milliseconds: up to 7 days; of one queue, up to a day. */
+  /** The last `sinceMs` milliseconds: up to 7 days, or one day for a single queue. */
   readonly sinceMs: number;
-  /** Length of a bucket: a multiple of 10 000; of one queue, of 60 000. At most 2000 buckets. */
+  /**
+   * Length of a bucket in milliseconds: a multiple of 10 000, or of 60 000 for a single queue. At most 2000 buckets.
+   */
   readonly bucketMs: number;
   /** Only jobs of this queue. */
   readonly queue?: string;
@@ -12,44 +14,44 @@ export interface ThroughputQuery {
 export interface QueuesThroughputQuery {
   /** At most 100 names. */
   readonly queues: readonly string[];
-  /** The last so many milliseconds, up to a day. */
+  /** The last `sinceMs` milliseconds, up to one day. */
   readonly sinceMs: number;
-  /** Length of a bucket: a multiple of 60 000. At most 2000 buckets, those of all queues together. */
+  /** Length of a bucket in milliseconds: a multiple of 60 000. At most 2000 buckets across all queues. */
   readonly bucketMs: number;
 }
 
-/** What ended in a span of time. */
+/** The jobs that ended in a span of time. */
 export interface ThroughputBucket {
-  /** When it begins: a multiple of its length since 1970. */
+  /** When the bucket starts: a multiple of its length since 1970. */
   at: Date;
   done: number;
   failed: number;
 }
 
-/** Figures over many jobs, which cost the same however many there are. */
+/** Figures about many jobs. Their cost does not depend on the number of jobs. */
 export interface JobStatistics {
   /**
-   * What failed within a span of time, by kind. A flood of one error hides no other: where there is too much to be counted, each
-   * group is counted so far, and says so.
+   * Groups failures within a time span by kind. A flood of one error hides no other: if there are too many failures
+   * to count, each group is counted up to a limit, and says so.
    */
   listErrorGroups(query: ErrorGroupQuery): Promise<ErrorGroups>;
   /**
-   * Jobs that ended done or failed, by time: oldest bucket first, none left out, the last one still filling. What is
-   * retried or deleted afterwards stays counted.
+   * Returns the jobs that ended done or failed, by time: oldest bucket first, without gaps, the last one still
+   * filling. Jobs that are retried or deleted later still count.
    *
-   * @throws {RangeError} if a number is out of its bounds
+   * @throws {RangeError} if a number is out of bounds
    */
   throughput(query: ThroughputQuery): Promise<ThroughputBucket[]>;
   /**
-   * The same for each of several queues, by its name; one that does not exist is idle. Nothing that ended before the span
-   * is counted, to the minute, so the first bucket holds the less the more the last one does.
+   * Returns the same for several queues, by name; a queue that does not exist has empty buckets. Jobs that ended
+   * before the span are excluded, to the minute, so the first bucket covers as much less as the last one covers more.
    *
-   * @throws {RangeError} if a number is out of its bounds
+   * @throws {RangeError} if a number is out of bounds
    */
   throughputByQueue(query: QueuesThroughputQuery): Promise<ReadonlyMap<string, ThroughputBucket[]>>;
 }
 
-/** How fine throughput is kept, and for how long, in milliseconds. */
+/** The resolution of throughput and how long it is kept, in milliseconds. */
 export const throughputKept = {
   all: { bucketMs: 10_000, forMs: 7 * 86_400_000 },
   queue: { bucketMs: 60_000, forMs: 86_400_000 },
@@ -59,7 +61,7 @@ const maxBuckets = 2_000;
 const maxQueues = 100;
 
 /**
- * The buckets asked for, empty, by the millisecond at which they begin.
+ * Returns the requested buckets, empty, by start in milliseconds since 1970.
  *
  * @throws {RangeError} as `throughput` does
  */
@@ -69,9 +71,11 @@ export function emptyBuckets(
 ): Map<number, ThroughputBucket> {
   const kept = throughputKept[queue === undefined ? 'all' : 'queue'];
   if (!(bucketMs > 0 && bucketMs % kept.bucketMs === 0))
-    throw new RangeError(`bucketMs is a multiple of ${kept.bucketMs}, not ${bucketMs}`);
+    throw new RangeError(`bucketMs must be a multiple of ${kept.bucketMs}, not ${bucketMs}`);
   if (!(sinceMs > 0 && sinceMs <= kept.forMs && sinceMs / bucketMs <= maxBuckets))
-    throw new RangeError(`sinceMs is at most ${kept.forMs} and ${maxBuckets} times bucketMs, not ${sinceMs}`);
+    throw new RangeError(
+      `sinceMs must be at most ${kept.forMs}, and at most ${maxBuckets} times bucketMs, not ${sinceMs}`,
+    );
   const buckets = new Map<number, ThroughputBucket>();
   const first = Math.floor((nowMs - sinceMs) / bucketMs) * bucketMs;
   for (let at = first; at <= nowMs; at += bucketMs) buckets.set(at, { at: new Date(at), done: 0, failed: 0 });
@@ -79,7 +83,7 @@ export function emptyBuckets(
 }
 
 /**
- * The buckets asked for, empty, of each queue, and since when jobs are counted, in milliseconds since 1970.
+ * Returns the requested buckets, empty, for each queue, and the start of the counted span in milliseconds since 1970.
  *
  * @throws {RangeError} as `throughputByQueue` does
  */

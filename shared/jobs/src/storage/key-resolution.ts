@@ -6,8 +6,8 @@ import type { JobMeta } from '../job/meta.js';
 import { isFinished, type JobState } from '../job/state.js';
 
 /**
- * Of jobs that were not created, for others hold their keys: the id of the job that stands, by the id that theirs would have
- * been. Empty if all were created.
+ * For jobs that were not created because others hold their keys: maps the id that each would have had to the holder's
+ * id.
  */
 export type Holders = ReadonlyMap<string, string>;
 
@@ -16,12 +16,12 @@ export const noHolders: Holders = new Map();
 /** The job that holds a key. */
 export interface KeyHolder {
   readonly jobId: string;
-  /** `null` if it is not known, for the key is held in any state. */
+  /** `null` if unknown, because the key is held in any state. */
   readonly state: JobState | null;
   readonly fingerprint: string | null;
 }
 
-/** A job is refused because another one holds its key: thrown by {@link resolveKeys}, and not beyond a storage. */
+/** Another job holds the key of a rejected job. Thrown by {@link resolveKeys}; does not leave a storage. */
 export class KeyHeldError extends Error {
   readonly job: NewJob;
   readonly key: JobKey;
@@ -37,9 +37,9 @@ export class KeyHeldError extends Error {
   }
 
   /**
-   * What the caller gets: a {@link DuplicateJobError} or an {@link IdempotencyConflictError}.
+   * Converts it to the error for the caller: a {@link DuplicateJobError} or an {@link IdempotencyConflictError}.
    *
-   * @param holderQueue where the holder is; `undefined` if it was deleted
+   * @param holderQueue the queue of the holder; `undefined` if it was deleted
    */
   toCaller(holderQueue: string | undefined): Error {
     const { scope = null } = this.job;
@@ -51,22 +51,23 @@ export class KeyHeldError extends Error {
   }
 }
 
-/** What is to be done about jobs that bring keys. */
+/** How to handle jobs with keys. */
 export interface KeyResolution {
-  /** To be created, in their order. */
+  /** The jobs to create, in order. */
   readonly created: readonly NewJob[];
   readonly holders: Holders;
-  /** By the id of a job that is there: the one whose content it takes over. */
+  /** New content for existing jobs, by their ids. */
   readonly replacements: ReadonlyMap<string, NewJob>;
-  /** Who is to hold which keys. */
+  /** Which jobs are to hold which keys. */
   readonly claims: readonly { readonly queue: string; readonly key: JobKey; readonly jobId: string }[];
 }
 
 /**
- * Decides which of these jobs are created, as if they came one after the other.
+ * Decides which of these jobs are created, as if they were enqueued one after the other.
  *
- * @param holderOf who holds a key of a queue before any of them
- * @throws {KeyHeldError} if one must not be there twice and is, or an idempotency key was used for something else
+ * @param holderOf returns the job that holds a key of a queue before this call
+ * @throws {KeyHeldError} if a key is held and its job is to be rejected, or if an idempotency key was used for a
+ *   different request
  */
 export function resolveKeys(
   jobs: readonly NewJob[],
@@ -105,31 +106,31 @@ export function resolveKeys(
       else if (isReplaceable(conflict.state)) replacements.set(jobId, job);
     }
     holders.set(job.id, jobId);
-    claim(job, keys.slice(0, place), jobId); // the key that was free names the job that was given
+    claim(job, keys.slice(0, place), jobId); // the job's free keys now identify the existing job
   }
   return { created: [...created.values()], holders, replacements, claims: [...claims.values()] };
 }
 
-export function bringsKeys({ keys = null }: NewJob): boolean {
+export function hasKeys({ keys = null }: NewJob): boolean {
   return keys !== null;
 }
 
-/** The batch without what was not created. */
+/** Returns the batch without the jobs that were not created. */
 export function createdOf(batch: NewBatch, created: readonly NewJob[]): NewBatch {
   const byId = new Map(created.map((job) => [job.id, job]));
   const jobs = batch.jobs.flatMap(({ id }) => byId.get(id) ?? []);
   return { ...batch, jobs, followUp: byId.get(batch.followUp?.id ?? '') ?? null };
 }
 
-/** How keys are told apart. No part contains a NUL. */
-export function keyName(queue: string, { scope, key }: Pick<JobKey, 'scope' | 'key'>): string {
-  return `${queue}\0${scope}\0${key}`;
+/** Identifies a key. No part contains a NUL. */
+export function keyName(queue: string, { namespace, key }: Pick<JobKey, 'namespace' | 'key'>): string {
+  return `${queue}\0${namespace}\0${key}`;
 }
 
-/** What a job keeps of its own when it takes over the content of another: its ties to other jobs. */
+/** The metadata that ties a job to others, which it keeps when its content is replaced. */
 const ties = ['batchId', 'parentIds', 'recurringJobId', 'idempotencyKey', 'followed'] as const;
 
-/** The meta of a job that takes over the content of another. */
+/** Returns the metadata of a job whose content is replaced. */
 export function replacedMeta(own: JobMeta | null, other: JobMeta | null): JobMeta | null {
   const isTie = (member: string): boolean => (ties as readonly string[]).includes(member);
   const meta = Object.fromEntries([
@@ -148,7 +149,7 @@ function isReplaceable(state: JobState | null): boolean {
   return state !== null && state !== 'processing' && !isFinished(state);
 }
 
-/** A job that waits for one of the same call waits for what stands in its place. */
+/** Replaces parents that were not created by the jobs that hold their keys. */
 function withParents(job: NewJob, holders: Holders): NewJob {
   if (!job.after?.parents.some((parent) => holders.has(parent))) return job;
   const parents = [...new Set(job.after.parents.map((parent) => holders.get(parent) ?? parent))];

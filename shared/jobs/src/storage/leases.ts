@@ -1,25 +1,27 @@
 import type { Claim, Job } from '../job/job.js';
 
-/** How long a claim holds unless it is renewed. */
+/** A claim with the end of its lease. */
 export interface Lease extends Claim {
   readonly expiresAt: Date;
-  /** A transaction of its own handler holds the job: it is not taken back, though nobody can renew the lease until then. */
+  /**
+   * Whether the handler's own transaction locks the job: it is not taken back, although its lease cannot be renewed.
+   */
   readonly locked: boolean;
 }
 
 export interface StalledLeaseQuery {
-  /** Only leases that expired longer ago than this many milliseconds, by the storage's clock. */
+  /** Only leases that expired at least this many milliseconds ago, by the storage's clock. */
   readonly expiredForMs: number;
   readonly limit: number;
 }
 
-/** Shows whether jobs in processing are making progress. */
+/** Shows whether running jobs make progress. */
 export interface Leases {
-  /** `null` unless the job is being processed. */
+  /** Returns `null` unless the job is being processed. */
   find(job: Pick<Job, 'id' | 'queue'>): Promise<Lease | null>;
   /**
-   * Leases that have expired and were not taken back, of servers that are still registered: their heartbeats go on, but
-   * what runs the jobs does not. Longest expired first, without those that are `locked`.
+   * Lists expired leases that have not been taken back, of servers that are still registered: the server sends
+   * heartbeats, but does not renew its leases. Longest expired first, without `locked` ones.
    */
   listStalled(query: StalledLeaseQuery): Promise<Lease[]>;
 }

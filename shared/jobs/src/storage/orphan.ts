@@ -4,14 +4,14 @@ import type { Server } from '../job/job.js';
 export interface Orphan {
   readonly queue: string;
   readonly name: string;
-  /** How many wait, among the first 10 000 examined. */
+  /** Number of waiting jobs, among the first 10 000 examined. */
   readonly jobs: number;
   /** `no-server`: the queue has no consumer. `no-handler`: none of its consumers has a handler for the name. */
   readonly reason: 'no-server' | 'no-handler';
 }
 
-/** How many waiting jobs of each state are examined. */
-export const mostExamined = 5_000;
+/** Maximum number of waiting jobs to examine per state. */
+export const maxExamined = 5_000;
 
 /** Returns the groups of waiting jobs that no current server will run, the largest first. */
 export function orphansAmong(

@@ -1,38 +1,41 @@
 import type { JsonText } from '../job/job.js';
 import type { TransactionClient } from './transaction.js';
-import type { PassedOver } from '../recurring/firing.js';
+import type { SkippedDueTimes } from '../recurring/firing.js';
 import type { NewRecurringJob, RecurringJob } from '../recurring/recurring-job.js';
 
-/** What a synchronisation changed; each list holds ids. */
+/** What a synchronization changed; each list holds ids. */
 export interface SynchronizationReport {
   readonly added: string[];
   readonly updated: string[];
   readonly removed: string[];
-  /** They belong to an operator or to another application, and stayed as they were. */
+  /** Recurring jobs that belong to an operator or to another application, and were not changed. */
   readonly refused: string[];
 }
 
 /** The result of firing one due recurring job. */
 export interface FiredRecurringJob {
   readonly id: string;
-  /** Of the jobs that it enqueued. */
+  /** The ids of the jobs that it enqueued. */
   readonly jobIds: string[];
-  readonly passedOver: PassedOver | null;
+  readonly skipped: SkippedDueTimes | null;
 }
 
 export interface FiringReport {
   readonly fired: FiredRecurringJob[];
-  /** Milliseconds until the next one is due by the storage's clock; 0 to look again at once; `null` if none is to come. */
+  /**
+   * Milliseconds until the next recurring job is due, by the storage's clock; 0 to poll again now; `null` if none
+   * will be due.
+   */
   readonly nextDueMs: number | null;
 }
 
-/** As in `ControlOptions`, of a recurring job. */
+/** As `ControlOptions`, for a recurring job. */
 export interface RecurringControlOptions {
   readonly check?: ((job: RecurringJob) => void) | undefined;
   readonly transaction?: TransactionClient | undefined;
 }
 
-/** A job that was enqueued by hand, and the recurring job that it is of. */
+/** A job that was triggered manually, with its recurring job. */
 export interface TriggeredJob {
   readonly id: string;
   readonly queue: string;
@@ -42,54 +45,62 @@ export interface TriggeredJob {
 /** Stores and fires recurring jobs. All times are by the storage's clock. */
 export interface RecurringJobs {
   /**
-   * Stores an operator's recurring job. One that is there already is changed: it keeps its pause, and unless cron or time
-   * zone are new, its next due time.
+   * Adds an operator's recurring job, or updates the existing one with this id. An updated job stays paused if it
+   * was, and keeps its next due time unless its cron expression or time zone changed.
    *
-   * @throws {RecurringJobOwnedError} if it is an application's
+   * @throws {RecurringJobOwnedError} if an application defines it in code
    */
   addOrUpdate(job: NewRecurringJob): Promise<RecurringJob>;
-  /** Stores an operator's recurring job. `null`: there is one with this id; nothing was changed. */
+  /** Adds an operator's recurring job. Returns `null`, and changes nothing, if the id is taken. */
   add(job: NewRecurringJob, transaction?: TransactionClient): Promise<RecurringJob | null>;
   /**
-   * Changes a recurring job as {@link addOrUpdate} does, and nobody else in between. `null`: there is none. Numbers in its
-   * arguments that JavaScript reads as it reads those that are stored stay as they are stored, to the last digit.
+   * Updates a recurring job as {@link addOrUpdate} does; nobody else can change it in between. Returns `null` if it
+   * does not exist. Numbers in the arguments that JavaScript reads as equal to the stored ones keep their stored
+   * digits.
    *
-   * @param change gets the recurring job as it is; what it throws, nothing has been changed then, this rejects with
-   * @throws {RecurringJobOwnedError} if it is an application's
+   * @param change returns the new version of the recurring job; if it throws, nothing is changed and this rejects
+   *   with the same error
+   * @throws {RecurringJobOwnedError} if an application defines it in code
    */
   update(id: string, change: (current: RecurringJob) => NewRecurringJob): Promise<RecurringJob | null>;
   /**
-   * Changes several in one transaction, all or none, as {@link update} changes one.
+   * Updates several in one transaction, all or none, as {@link update} updates one.
    *
-   * @param change gets those of the ids that there are, and gives what they are to be: some of them, or none
+   * @param change gets those that exist, and returns new versions of some of them
    */
   updateAll(
     ids: readonly string[],
     change: (current: ReadonlyMap<string, RecurringJob>) => readonly NewRecurringJob[],
   ): Promise<RecurringJob[]>;
-  /** Removes several at once, as {@link remove} does one; how many there were. */
+  /** Removes several as {@link remove} does one. Returns how many existed. */
   removeAll(ids: readonly string[]): Promise<number>;
-  /** `false`: there is none. Jobs that it enqueued stay. One that code defines comes back when its application starts. */
+  /**
+   * Returns `false` if it does not exist. Its jobs stay. One that is defined in code returns when its application
+   * starts.
+   */
   remove(id: string, options?: Pick<RecurringControlOptions, 'check'>): Promise<boolean>;
   find(id: string): Promise<RecurringJob | null>;
-  /** Its arguments as they were given, with all digits of large numbers. `null`: there is none with this id. */
+  /** Returns its arguments exactly as given, with all digits of large numbers; `null` if it does not exist. */
   findArgs(id: string): Promise<JsonText | null>;
-  /** All of them, by id. */
+  /** Lists all recurring jobs by id. */
   list(): Promise<RecurringJob[]>;
-  /** Enqueues a job of it now, whatever its pause and overlap say, and leaves its schedule alone. `null`: there is none. */
+  /**
+   * Enqueues one of its jobs now, regardless of pause and overlap, without changing the schedule. Returns `null` if
+   * it does not exist.
+   */
   trigger(id: string, options?: RecurringControlOptions): Promise<TriggeredJob | null>;
   /** Stops a recurring job from enqueueing jobs until it is resumed. */
   pause(id: string, options?: RecurringControlOptions): Promise<RecurringJob | null>;
-  /** It goes on with the next due time from now; those that passed meanwhile were not missed. */
+  /** Continues with the next due time from now; due times during the pause do not count as missed. */
   resume(id: string, options?: RecurringControlOptions): Promise<RecurringJob | null>;
   /**
-   * Makes the recurring jobs of an application those that its code defines: adds, changes as {@link addOrUpdate} does and
-   * removes, but touches nothing that is not the application's own.
+   * Makes the stored recurring jobs of an application match those defined in its code: adds, updates as {@link
+   * addOrUpdate} does, and removes. Recurring jobs of other owners are not changed.
    */
   synchronize(application: string, jobs: readonly NewRecurringJob[]): Promise<SynchronizationReport>;
   /**
-   * Enqueues the jobs of at most `limit` recurring jobs that are due, each in one transaction with its next due time: however
-   * many servers call this at once, a due time gets its job once.
+   * Enqueues the jobs of up to `limit` due recurring jobs, each in one transaction with its next due time, so a due
+   * time gets its job once, however many servers call this concurrently.
    */
   fireDue(limit: number): Promise<FiringReport>;
 }

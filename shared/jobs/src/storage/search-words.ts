@@ -1,7 +1,7 @@
-/** More words than these find nothing that fewer would not. */
+/** Maximum number of words to search for. */
 const maxWords = 10;
 
-/** Splits a search text at white space. */
+/** Splits a search text at whitespace. */
 export function wordsOf(text: string | undefined): string[] {
   return (text ?? '')
     .split(/\s+/)

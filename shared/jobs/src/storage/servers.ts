@@ -6,10 +6,10 @@ export interface ServerDescription {
   readonly host: string;
   readonly pid: number;
   readonly queues: readonly string[];
-  /** The names that it has handlers for: it claims jobs of these names only. Without them, jobs of any name. */
+  /** The names of jobs that it has handlers for; it claims only these. If absent, it claims any job. */
   readonly jobNames?: readonly string[];
   readonly concurrency: number;
-  /** After this many milliseconds without a heartbeat the server is dead; heartbeats are sent every third of it. */
+  /** Milliseconds without a heartbeat after which it is declared dead; a heartbeat is sent at a third of this time. */
   readonly timeoutMs: number;
 }
 
@@ -20,15 +20,18 @@ export interface ServerRegistration {
   readonly lost: AbortSignal;
   /** Sends the number of running jobs with the next heartbeat. */
   report(processing: number): void;
-  /** Sends the server's state with the next heartbeat. `running` until then. */
+  /** Sends the server's state with the next heartbeat; `running` until called. */
   enter(state: ServerState): void;
-  /** Removes the server; claims that it still holds go back to their queues. */
+  /** Removes the server; its claims are released. */
   unregister(): Promise<void>;
 }
 
 /** The result of a request to a server. */
 export type ServerControlResult =
-  /** It knows, or will at its next heartbeat. `changed` is `false` if it had been asked already. */
+  /**
+   * The server has received the request, or will with its next heartbeat. `changed` is `false` if it was already
+   * requested.
+   */
   | { readonly outcome: 'ok'; readonly server: Server; readonly changed: boolean }
   /** No such server is running. */
   | { readonly outcome: 'unknown' };
@@ -38,7 +41,7 @@ export interface Servers {
   /**
    * Adds a server and keeps its heartbeat going, even while the caller's event loop is blocked.
    *
-   * @param onRequest gets each request of an operator's to this server, once
+   * @param onRequest called once for each operator's request to this server
    */
   register(
     description: ServerDescription,
@@ -46,10 +49,13 @@ export interface Servers {
   ): Promise<ServerRegistration>;
   /** Running servers, oldest first. */
   list(): Promise<Server[]>;
-  /** Servers declared dead within the last day, latest first; at most 100. Those that shut down in order are not among them. */
+  /**
+   * Servers declared dead within the last day, latest first; at most 100. Does not include those that shut down
+   * normally.
+   */
   listLost(): Promise<LostServer[]>;
-  /** Has a server claim no more jobs; running jobs will finish. Only a restart of its process reverts this. */
+  /** Stops a server from claiming jobs; running jobs finish. Only restarting its process reverts this. */
   quiet(id: string, options?: ControlOptions<Server>): Promise<ServerControlResult>;
-  /** Has a server stop in order, as by `JobServer.stop()`. */
+  /** Shuts a server down, as `JobServer.stop()` does. */
   stop(id: string, options?: ControlOptions<Server>): Promise<ServerControlResult>;
 }

@@ -4,11 +4,15 @@ import type { ControlOptions } from './job-control.js';
 import type { TransactionClient } from './transaction.js';
 
 /**
- * The background work that can set something aside:
+ * The background roles that can set an item aside:
  *
- * - `resolver`: the dependencies of jobs: batches, continuations, concurrency keys
- * - `scheduler`: jobs whose time has come; `rescuer`: jobs of lost claims; `recurring`: schedules; `bulk`: bulk operations
- * - `cleaner`: housekeeping; `completer`: outcomes of attempts
+ * - `resolver`: dependencies: batches, continuations, concurrency keys
+ * - `scheduler`: due jobs
+ * - `rescuer`: jobs of lost claims
+ * - `recurring`: recurring jobs
+ * - `bulk`: bulk operations
+ * - `cleaner`: housekeeping
+ * - `completer`: outcomes of attempts
  */
 export const setAsideRoles = [
   'resolver',
@@ -22,45 +26,58 @@ export const setAsideRoles = [
 
 export type SetAsideRole = (typeof setAsideRoles)[number];
 
-/** Something that background work could not deal with because of its own data. Everything else goes on without it. */
+/**
+ * An item that background processing could not handle because of the item's own data. Processing continues without
+ * it.
+ */
 export interface SetAsideItem {
-  /** A number: the later it was first set aside, the higher. */
+  /** A number; higher for items that were set aside later. */
   readonly id: string;
   readonly role: SetAsideRole;
-  /** What it is to its role: the id of a job or a recurring job, the number of a move, the name of a chore. */
+  /**
+   * Identifies the item within its role: the id of a job or a recurring job, the number of an outbox entry, or the
+   * name of a task.
+   */
   readonly key: string;
-  /** The queue of the job that it is about; `null` if it is about none. */
+  /** The queue of the item's job; `null` if it is not about a job. */
   readonly queue: string | null;
   readonly jobId: string | null;
-  /** The error of the last try. */
+  /** The latest error. */
   readonly error: JobError;
-  /** Number of tries. */
+  /** Number of failed tries. */
   readonly failures: number;
   readonly createdAt: Date;
   readonly failedAt: Date;
-  /** When it is tried again; `null` if only {@link SetAside.retry} does that: a bulk operation goes on without its item. */
+  /** When it is retried; `null` for a job that a bulk operation skipped, which only {@link SetAside.retry} retries. */
   readonly retryAt: Date | null;
 }
 
 export interface SetAsideQuery {
   readonly limit: number;
-  /** Only what was set aside before the one with this id. */
+  /** Only items that were set aside before the one with this id. */
   readonly after?: string;
 }
 
-/** More of one role is not set aside: what fails then is no longer a matter of single items, and the work is tried again as a whole. */
-export const mostSetAside = 1_000;
+/**
+ * Maximum number of items per role. Beyond it, failures are probably not caused by single items, so the work is
+ * retried as a whole.
+ */
+export const maxSetAside = 1_000;
 
-/** An item is tried again after this many milliseconds, then after twice as many each time. */
+/** Delay before the first retry, in milliseconds; it doubles with each further retry. */
 const firstRetryMs = 60_000;
 const longestRetryMs = 3_600_000;
 
-/** How a job is called that a bulk operation passed over. */
+/** Returns the key of a job that a bulk operation skipped. */
 export function bulkKey(action: BulkAction, jobId: string): string {
   return `${action} ${jobId}`;
 }
 
-/** What a bulk operation did not do to a job. @throws {Error} if the item is of another role */
+/**
+ * Returns the bulk request that repeats an action on a skipped job.
+ *
+ * @throws {Error} if the item has another role
+ */
 export function bulkRequestOf({
   role,
   key,
@@ -68,37 +85,45 @@ export function bulkRequestOf({
 }: Pick<SetAsideItem, 'role' | 'key' | 'jobId'>): BulkRequest {
   const action = bulkActions.find((candidate) => key === bulkKey(candidate, jobId ?? ''));
   if (role !== 'bulk' || action === undefined || jobId === null)
-    throw new Error(`"${key}" of the role ${role} is nothing that a bulk operation passed over`);
+    throw new Error(`"${key}" of the role ${role} is not a job that a bulk operation skipped`);
   return { action, filter: { id: [jobId] } };
 }
 
-/** @param failures how often it has failed, 1 or more */
+/**
+ * Returns the delay before the next retry, in milliseconds.
+ *
+ * @param failures number of failed tries, 1 or more
+ */
 export function setAsideForMs(failures: number): number {
   return Math.min(firstRetryMs * 2 ** (failures - 1), longestRetryMs);
 }
 
 /**
- * What was set aside. Each item is tried again by itself after a minute, then at growing intervals up to an hour, and is gone
- * from here when that succeeds. What a bulk operation passed over is kept for 30 days and tried again only by `retry`.
+ * Items that background processing has set aside. Each is retried after a minute, then at growing intervals of up to
+ * an hour, and removed when it succeeds. Jobs that a bulk operation skipped are kept for 30 days and retried only by
+ * `retry`.
  */
 export interface SetAside {
   /** Newest first. */
   list(query: SetAsideQuery): Promise<SetAsideItem[]>;
-  /** How many items of each role there are. */
+  /** Counts the items of each role. */
   count(): Promise<Record<SetAsideRole, number>>;
-  /** `null` if there is none with this id. A caller's transaction sees what it has written. */
+  /** Returns `null` if the item does not exist. A caller's transaction sees its own writes. */
   find(id: string, transaction?: TransactionClient): Promise<SetAsideItem | null>;
   /**
-   * Has an item tried again by the next server that does such work. For what a bulk operation passed over this starts an
-   * operation on that job alone, and the item is gone unless that fails as well. `false`: there is none with this id.
+   * Has an item retried by the next available server. For a job that a bulk operation skipped, this starts an
+   * operation on that job alone and removes the item, which returns if that fails too. Returns `false` if the item
+   * does not exist.
    */
   retry(id: string, options?: ControlOptions<SetAsideItem>): Promise<boolean>;
   /**
-   * Gives an item up: it is not tried again, and gone from here. A job that it is about stays where it is, for an operator to
-   * cancel or to run. `false`: there is none with this id.
+   * Removes an item without retrying it. Its job, if any, is not changed; an operator can cancel or run it. Returns
+   * `false` if the item does not exist.
    */
   discard(id: string, options?: ControlOptions<SetAsideItem>): Promise<boolean>;
-  /** Calls the listener when this process has set something aside for the first time. Returns the function that ends it. */
+  /**
+   * Calls the listener when this process sets an item aside for the first time. Returns a function that unsubscribes.
+   */
   listen(listener: SetAsideListener): () => void;
 }
 

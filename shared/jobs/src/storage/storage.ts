@@ -18,11 +18,11 @@ import type { Servers } from './servers.js';
 import type { SetAside } from './set-aside.js';
 
 /**
- * Keeps jobs, attempts, results and servers: one member per role. Everything that runs Longshore is written against this
+ * Keeps jobs, attempts, results and servers: one member per role. Everything that runs Longshore depends on this
  * contract, and every implementation passes the same conformance suite.
  *
- * A method that cannot reach the storage rejects with {@link StorageUnavailableError} and has then changed either nothing
- * or everything; the caller may not know which.
+ * A method that cannot reach the storage rejects with {@link StorageUnavailableError}. It has then changed either
+ * nothing or everything; the caller may not know which.
  */
 export interface JobStorage {
   readonly enqueuer: Enqueuer;
@@ -43,21 +43,21 @@ export interface JobStorage {
   readonly audit: AuditLog;
   readonly setAside: SetAside;
   /**
-   * The storage's clock, by which all times of jobs and heartbeats are set, as far as this process knows it without asking:
-   * right to a few milliseconds once the storage is open, however wrong the clock of this machine is.
+   * The storage's clock, which sets all times of jobs and heartbeats, as known to this process without a query:
+   * accurate to a few milliseconds once the storage is open, however wrong this machine's clock is.
    */
   readonly clock: Clock;
   /** Reads the storage's clock. */
   readClock(): Promise<Date>;
   /** Resolves if the storage responds. */
   ping(): Promise<void>;
-  /** Prepares the storage: connects, migrates. Any number of processes may call it at the same time. */
+  /** Prepares the storage: connects and migrates. Any number of processes may call it concurrently. */
   open(): Promise<void>;
-  /** Waits for pending operations, then releases every connection and timer. */
+  /** Waits for pending operations, then closes every connection and timer. */
   close(): Promise<void>;
   /**
-   * Calls the listener when a job may have become ready in `queue`, or, with `null`, when a job was scheduled or asked to
-   * cancel. A hint only: it may be late, missing or needless. Returns a function that ends the subscription.
+   * Calls the listener when a job may have become ready in `queue` or, with `null`, when a job was scheduled or
+   * cancelled. Only a hint: it may be late, missing or unnecessary. Returns a function that unsubscribes.
    */
   onNotification(listener: (queue: string | null) => void): () => void;
 }

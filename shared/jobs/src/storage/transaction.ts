@@ -1,14 +1,18 @@
 import type { JsonText } from '../job/job.js';
 
-/** The part of a `pg` client that a transaction needs: what the caller has begun, the storage only writes into. */
+/**
+ * The part of a `pg` client that a transaction needs. The caller begins and ends the transaction; the storage only
+ * writes in it.
+ */
 export interface TransactionClient {
   query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }>;
   /**
-   * Calls `act` once the transaction has committed; never if it is rolled back. Servers are told of new jobs then. Left out by
-   * clients that cannot say, a plain `pg` client for example: the jobs start when servers next look.
+   * Calls `act` once the transaction has committed; never if it rolls back. Servers are then notified of new jobs.
+   * Absent on clients that do not know when they commit, such as a plain `pg` client: the jobs start at the servers'
+   * next poll.
    */
   afterCommit?(act: () => void): void;
 }
 
-/** Work in a transaction of the storage's; gives what the storage keeps of it. */
-export type WorkWithin = (client: TransactionClient) => Promise<JsonText>;
+/** Work in a transaction of the storage's; returns the job's result. */
+export type TransactionWork = (client: TransactionClient) => Promise<JsonText>;

@@ -3,23 +3,25 @@ import { isA } from '../../job/is-a.js';
 import { printed } from '../../job/storable.js';
 import type { ErrorClass } from '../../job/is-a.js';
 
-/** An error on its way from one thread to another. What is cloned by itself loses its class. */
+/** An error in transit between threads. Structured cloning alone would lose its class. */
 export interface ErrorData {
-  /** The names of its classes, its own first. */
+  /** The names of its class and superclasses, its own first. */
   readonly classes: readonly string[];
   readonly name: string;
   readonly message: string;
   readonly stack: string | undefined;
   readonly cause: ErrorData | undefined;
-  /** Its other members, those that can be cloned. */
+  /** Its other cloneable members. */
   readonly members: Readonly<Record<string, unknown>>;
 }
 
 const maxCauses = 5;
 
-/** What is thrown need not be an error, and one need not be readable. Never throws. */
+/** Converts anything thrown, which may not be an error or even readable. Never throws. */
 export function toErrorData(thrown: unknown, causes = maxCauses): ErrorData {
-  const error = isA(thrown, Error) ? thrown : new Error(`${printed(thrown)} was thrown, which is no Error`);
+  const error = isA(thrown, Error)
+    ? thrown
+    : new Error(`The handler threw ${printed(thrown)}, which is not an Error`);
   try {
     return {
       classes: classesOf(error),
@@ -36,9 +38,9 @@ export function toErrorData(thrown: unknown, causes = maxCauses): ErrorData {
 }
 
 /**
- * The error as this thread knows it. Each thread has classes of its own, so the one to be an instance of is found by name.
+ * Restores the error in this thread. Threads do not share classes, so its class is found by name.
  *
- * @param known classes that the error may belong to; if to none, it is a plain `Error` with the name of its class
+ * @param known classes that it may belong to; otherwise it becomes a plain `Error` with its class's name
  */
 export function fromErrorData(data: ErrorData, known: readonly ErrorClass[]): Error {
   const error = new Error(data.message, data.cause && { cause: fromErrorData(data.cause, known) });

@@ -3,7 +3,7 @@ import type { JobContext } from '../handler.js';
 import { toErrorData } from './error-data.js';
 import type { ThreadMessage } from './thread-task.js';
 
-/** The main thread's end of one run in a thread. */
+/** The main thread's side of a run in a worker thread. */
 export class ThreadAttempt {
   readonly #context: JobContext<unknown>;
   readonly #port: MessagePort;
@@ -16,12 +16,12 @@ export class ThreadAttempt {
     this.#context = context;
     this.#port = port;
     this.#graceMs = graceMs;
-    port.on('message', (message: ThreadMessage) => this.#hear(message));
+    port.on('message', (message: ThreadMessage) => this.#onMessage(message));
     if (context.signal.aborted) this.#abort();
     else context.signal.addEventListener('abort', this.#abort);
   }
 
-  /** Aborts when the thread is to be ended. */
+  /** Aborts when the thread must be terminated. */
   get ended(): AbortSignal {
     return this.#end.signal;
   }
@@ -29,28 +29,28 @@ export class ThreadAttempt {
   close(): void {
     clearTimeout(this.#timer);
     this.#context.signal.removeEventListener('abort', this.#abort);
-    this.#hearAll();
+    this.#drainMessages();
     this.#port.close();
   }
 
   readonly #abort = (): void => {
-    this.#hearAll();
+    this.#drainMessages();
     this.#port.postMessage({ reason: toErrorData(this.#context.signal.reason) });
-    // One that still waits for a thread need not begin.
+    // A task that still waits for a thread never starts.
     if (this.#started) this.#timer = setTimeout(() => this.#end.abort(), this.#graceMs);
     else this.#end.abort();
   };
 
   /** Drains queued messages, because the result may overtake them. */
-  #hearAll(): void {
+  #drainMessages(): void {
     for (;;) {
       const next: { message: ThreadMessage } | undefined = receiveMessageOnPort(this.#port);
       if (next === undefined) return;
-      this.#hear(next.message);
+      this.#onMessage(next.message);
     }
   }
 
-  #hear(message: ThreadMessage): void {
+  #onMessage(message: ThreadMessage): void {
     switch (message.kind) {
       case 'started':
         this.#started = true;

@@ -6,10 +6,12 @@ import type { JobContext, RunningJob } from '../handler.js';
 import { fromErrorData } from './error-data.js';
 import type { AbortMessage, ThreadMessage, ThreadTask } from './thread-task.js';
 
-/** Progress goes to the main thread no more often than this; a loop may call it a million times. */
+/**
+ * Minimum interval between progress messages to the main thread, in milliseconds; a loop may report a million times.
+ */
 const progressEveryMs = 100;
 
-/** All that a handler in a thread sees of its job. */
+/** The job context of a handler in a worker thread. */
 export class ThreadContext implements JobContext<JsonValue> {
   readonly args: JsonValue;
   readonly job: RunningJob;
@@ -24,8 +26,8 @@ export class ThreadContext implements JobContext<JsonValue> {
     this.job = task.job;
     this.#task = task;
     task.port.on('message', (message: AbortMessage) => this.#aborted(message));
-    this.#lookWhenAsked();
-    this.#say({ kind: 'started' });
+    this.#checkWhenRead();
+    this.#send({ kind: 'started' });
   }
 
   get signal(): AbortSignal {
@@ -46,23 +48,26 @@ export class ThreadContext implements JobContext<JsonValue> {
 
   readonly transaction = async (): Promise<never> => {
     throw new TypeError(
-      'A handler in a thread has no transaction: the connection that would complete the job belongs to the main thread. ' +
-        'Run it without a thread, or let it return what a handler on the main thread then writes.',
+      'A handler in a thread cannot use transaction: the connection that completes the job belongs to the main thread. ' +
+        'Run it without a thread, or return the data and write it in a handler on the main thread.',
     );
   };
 
-  /** The handler has ended. */
+  /** Sends the last progress when the handler has ended. */
   end(): void {
     this.#sendProgress();
   }
 
-  /** A handler that computes leaves no time for messages to arrive, so one that asks for the signal's state looks for them itself. */
-  #lookWhenAsked(): void {
+  /**
+   * Makes the signal check for an abort message whenever its state is read: a handler that computes never yields to
+   * the event loop, so no message would arrive otherwise.
+   */
+  #checkWhenRead(): void {
     const { signal } = this.#abort;
     const { port } = this.#task;
     let isAborted = false;
     signal.addEventListener('abort', () => (isAborted = true));
-    const look = (): boolean => {
+    const check = (): boolean => {
       const waiting: { message: AbortMessage } | undefined = isAborted
         ? undefined
         : receiveMessageOnPort(port);
@@ -70,10 +75,10 @@ export class ThreadContext implements JobContext<JsonValue> {
       return isAborted;
     };
     Object.defineProperties(signal, {
-      aborted: { get: look },
+      aborted: { get: check },
       throwIfAborted: {
         value: () => {
-          if (look()) throw signal.reason;
+          if (check()) throw signal.reason;
         },
       },
     });
@@ -85,17 +90,17 @@ export class ThreadContext implements JobContext<JsonValue> {
 
   #log(level: LogLevel, message: string, fields: object | undefined): void {
     if (this.#lines++ > this.#task.maxLogLines) return;
-    this.#say({ kind: 'log', level, ...toLogText(message, fields, Number.MAX_SAFE_INTEGER) });
+    this.#send({ kind: 'log', level, ...toLogText(message, fields, Number.MAX_SAFE_INTEGER) });
   }
 
   #sendProgress(): void {
     if (this.#progress === null) return;
-    this.#say(this.#progress);
+    this.#send(this.#progress);
     this.#progress = null;
     this.#progressSentMs = performance.now();
   }
 
-  #say(message: ThreadMessage): void {
+  #send(message: ThreadMessage): void {
     this.#task.port.postMessage(message);
   }
 }

@@ -7,40 +7,43 @@ import type { JobContext } from '../handler.js';
 import type { Logger } from '../logger.js';
 import { fromErrorData } from './error-data.js';
 import { ThreadAttempt } from './thread-attempt.js';
-import type { ThreadAnswer, ThreadTask } from './thread-task.js';
-import { Turns } from './turns.js';
+import type { ThreadResult, ThreadTask } from './thread-task.js';
+import { FifoSemaphore } from './fifo-semaphore.js';
 
-/** The built file, also when this one runs from its source: loaders of TypeScript need not reach into threads. */
+/** Always the built file, because worker threads do not load TypeScript. */
 const workerFile = new URL('../../../dist/server/threads/thread-worker.js', import.meta.url).href;
 
-/** A thread without work ends after this. */
+/** How long an idle thread is kept, in milliseconds. */
 const idleMs = 60_000;
 
 export interface ThreadPoolOptions {
-  /** Most threads at once; further jobs wait for one. */
+  /** Maximum number of threads; further jobs wait. */
   readonly threads: number;
-  /** How long after its signal's abort a handler may go on before its thread is ended. */
+  /** How long a handler may continue after its signal aborts before its thread is terminated. */
   readonly graceMs: number;
   readonly maxLogLines: number;
   readonly logger: Logger;
 }
 
-/** Threads for handlers that compute. The first such job makes the pool; a server without them has none. */
+/** Runs CPU-bound handlers in worker threads. Created by the first such job, so servers without them have no pool. */
 export class ThreadPool {
   readonly #options: ThreadPoolOptions;
-  /** Whoever waits does so here: Piscina 5 forgets what waits when it ends the last thread, until more work comes. */
-  readonly #turns: Turns;
+  /**
+   * Queues jobs here rather than in Piscina 5, which leaves queued tasks waiting when its last thread ends, until
+   * another task arrives.
+   */
+  readonly #slots: FifoSemaphore;
   #pool: Promise<Piscina> | undefined;
 
   constructor(options: ThreadPoolOptions) {
     this.#options = options;
-    this.#turns = new Turns(options.threads);
+    this.#slots = new FifoSemaphore(options.threads);
   }
 
   /**
-   * Calls the `run` of a module in a thread. Resolves and rejects as the handler does.
+   * Calls the `run` export of a module in a thread. Settles as the handler does.
    *
-   * @param known classes of errors that mean something to whoever catches what the handler throws
+   * @param known error classes that the caller distinguishes
    */
   async run(module: URL, context: JobContext<unknown>, known: readonly ErrorClass[]): Promise<unknown> {
     this.#pool ??= this.#open();
@@ -55,10 +58,10 @@ export class ThreadPool {
       port: far,
     };
     try {
-      await this.#turns.take(attempt.ended);
+      await this.#slots.take(attempt.ended);
       const answer = (await pool
         .run(task, { transferList: [far], signal: attempt.ended })
-        .finally(() => this.#turns.end())) as ThreadAnswer;
+        .finally(() => this.#slots.end())) as ThreadResult;
       if ('result' in answer) return answer.result;
       if (answer.isReason) throw context.signal.reason;
       throw fromErrorData(answer.error, [...known, SnoozeJob, CancelJob]);
@@ -83,13 +86,13 @@ export class ThreadPool {
       minThreads: 0,
       maxThreads: this.#options.threads,
       idleTimeout: idleMs,
-      // A thread that waits for its next job must not stop the timers and sockets that a handler's libraries keep.
+      // Lets libraries' timers and sockets run in a thread that waits for its next job.
       atomics: 'disabled',
     });
     pool.on('error', (error: unknown) =>
       this.#options.logger.error(
         { err: error },
-        'a thread ended: something threw that its handler had left behind',
+        'a thread ended because of an error in work that a finished handler had left running',
       ),
     );
     return pool;

@@ -4,21 +4,21 @@ import type { LogLevel } from '../../job/job-log.js';
 import type { RunningJob } from '../handler.js';
 import type { ErrorData } from './error-data.js';
 
-/** The task of a thread. */
+/** A task for a worker thread. */
 export interface ThreadTask {
   /** The URL of the module whose `run` is called. */
   readonly module: string;
   readonly args: JsonValue;
   readonly job: RunningJob;
-  /** More lines than this the main thread would drop anyway. */
+  /** The thread sends no more lines than this, because the main thread would drop them. */
   readonly maxLogLines: number;
   readonly port: MessagePort;
 }
 
-/** How it ended. */
-export type ThreadAnswer =
+/** The result of a task. */
+export type ThreadResult =
   | { readonly result: JsonValue }
-  /** `isReason`: the handler threw what its signal had been aborted with. */
+  /** `isReason`: the handler threw its signal's abort reason. */
   | { readonly error: ErrorData; readonly isReason: boolean };
 
 /** Messages from the main thread while the handler runs. */

@@ -3,18 +3,18 @@ import type { JsonValue } from '../../job/job.js';
 import type { RunJob } from '../handler.js';
 import { toErrorData } from './error-data.js';
 import { ThreadContext } from './thread-context.js';
-import type { ThreadAnswer, ThreadTask } from './thread-task.js';
+import type { ThreadResult, ThreadTask } from './thread-task.js';
 
 /** Entry point of a pool thread: calls the `run` export of a module. */
-export async function runInThread(task: ThreadTask): Promise<ThreadAnswer> {
+export async function runInThread(task: ThreadTask): Promise<ThreadResult> {
   const context = new ThreadContext(task);
   try {
     const { run } = (await import(task.module)) as { run?: RunJob<JsonValue> };
     if (typeof run !== 'function') {
-      throw new TypeError(`The module ${task.module} has no handler: it exports no function named "run"`);
+      throw new TypeError(`The module ${task.module} does not export a function named "run"`);
     }
     const result = (await run(context)) ?? null;
-    toJsonText(result, 'result'); // says which part is no JSON
+    toJsonText(result, 'result'); // reports which part is not JSON
     return { result: result as JsonValue };
   } catch (error) {
     return { error: toErrorData(error), isReason: context.signal.aborted && error === context.signal.reason };

@@ -1,5 +1,5 @@
 /** A FIFO semaphore; a waiting caller leaves the queue when its signal aborts. */
-export class Turns {
+export class FifoSemaphore {
   readonly #waiting = new Set<() => void>();
   #free: number;
 
@@ -7,7 +7,10 @@ export class Turns {
     this.#free = atOnce;
   }
 
-  /** Resolves when it is the caller's turn, which ends with `end`. Rejects with the signal's reason once that aborts. */
+  /**
+   * Resolves when it is the caller's turn; call `end` afterwards. Rejects with the signal's reason if it aborts
+   * first.
+   */
   async take(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (this.#free > 0) {

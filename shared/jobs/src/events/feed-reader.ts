@@ -1,0 +1,106 @@
+import type { EventTopic } from '../job/job-event.js';
+import type { Logger } from '../server/logger.js';
+import { Loop } from '../server/loop.js';
+import type { JobFeed } from '../storage/job-feed.js';
+import type { ListenerSet } from './listener-set.js';
+import { RecentEvents } from './recent-events.js';
+
+/** A reader that is far behind catches up in steps of this length, in milliseconds. */
+const spanMs = 10_000;
+
+/** How long it keeps polling without listeners, in milliseconds. */
+const lingerMs = 10_000;
+
+/**
+ * How far before the earliest resume position to start, in milliseconds: after a restart many listeners reconnect,
+ * and the positions of the others may be a heartbeat or two older.
+ */
+const resumeMarginMs = 30_000;
+
+const maxLookBackMs = 60_000;
+
+/** Reads the feed on behalf of all listeners of a process, as long as there are any. */
+export class FeedReader {
+  readonly recent = new RecentEvents();
+  readonly #feed: JobFeed;
+  readonly #listeners: ListenerSet;
+  readonly #pollMs: number;
+  readonly #loop: Loop;
+  #position: Date | undefined;
+  #covered: readonly EventTopic[] = [];
+  #joining: { readonly resumesAt: Date | null; readonly covered: () => void }[] = [];
+  #idleSinceMs = Infinity;
+
+  constructor(feed: JobFeed, listeners: ListenerSet, pollMs: number, logger: Logger) {
+    this.#feed = feed;
+    this.#listeners = listeners;
+    this.#pollMs = pollMs;
+    this.#loop = new Loop({ task: 'reading the feed of jobs', runOnce: () => this.#runOnce(), logger });
+  }
+
+  /** The position from which an up-to-date listener can resume; `null` before the first read. */
+  get position(): Date | null {
+    return this.#position ?? null;
+  }
+
+  /**
+   * Resolves once a listener that was just added can no longer miss an event.
+   *
+   * @param topics the topics the listener wants
+   * @param resumesAt the position from which the listener resumes, if it does
+   */
+  async cover(topics: readonly EventTopic[], resumesAt: Date | null): Promise<void> {
+    if (this.#position !== undefined && topics.every((topic) => this.#covered.includes(topic))) return;
+    await new Promise<void>((covered) => {
+      this.#joining.push({ resumesAt, covered });
+      this.#loop.start();
+    });
+  }
+
+  async stop(): Promise<void> {
+    await this.#loop.stop();
+    for (const { covered } of this.#joining.splice(0)) covered();
+  }
+
+  async #runOnce(): Promise<number> {
+    const startedMs = performance.now();
+    if (this.#listeners.size > 0) this.#idleSinceMs = Infinity;
+    else this.#idleSinceMs = Math.min(this.#idleSinceMs, startedMs);
+    if (startedMs - this.#idleSinceMs > lingerMs) return this.#pause();
+
+    const joining = [...this.#joining];
+    const topics = this.#listeners.topics;
+    const isCovered = topics.every((topic) => this.#covered.includes(topic));
+    const since = this.#position === undefined || !isCovered ? await this.#begin(joining) : this.#position;
+    const page = await this.#feed.read({ since, spanMs, topics });
+    this.#covered = topics;
+    this.#position = page.resumeAt;
+    this.#listeners.deliver(this.recent.add(page.events), since, page.resumeAt);
+    this.recent.trim(page.resumeAt);
+    this.#joining = this.#joining.filter((entry) => !joining.includes(entry));
+    for (const { covered } of joining) covered();
+    // Uses at most a quarter of the time for reading, however much there is to read.
+    return page.caughtUp ? Math.max(this.#pollMs, 4 * (performance.now() - startedMs)) : 0;
+  }
+
+  /** Returns the position from which every listener gets all of its events. */
+  async #begin(joining: readonly { readonly resumesAt: Date | null }[]): Promise<Date> {
+    const { resumeAt: now } = await this.#feed.read({ since: null, topics: [] });
+    this.#listeners.startFrom(now);
+    const positions = joining.flatMap(({ resumesAt }) => (resumesAt === null ? [] : [resumesAt.getTime()]));
+    const oldest = now.getTime() - maxLookBackMs;
+    const earliest = positions.reduce((one, other) => Math.min(one, other), Infinity);
+    const resumed = Math.max(earliest - resumeMarginMs, oldest);
+    const from = new Date(Math.min(resumed, this.#position?.getTime() ?? Infinity, now.getTime()));
+    this.recent.begin(from);
+    return from;
+  }
+
+  #pause(): number {
+    this.#position = undefined;
+    this.#covered = [];
+    this.recent.clear();
+    void this.#loop.stop();
+    return 0;
+  }
+}
