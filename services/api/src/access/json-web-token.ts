@@ -33,9 +33,9 @@ const refusals: Readonly<Record<string, string>> = {
   [errors.JWSInvalid.code]: 'The token is not a JWT',
   [errors.JWSSignatureVerificationFailed.code]: 'The signature of the token is invalid',
   [errors.JWKSNoMatchingKey.code]: 'The token is not signed with a key of the issuer',
-  [errors.JWKSMultipleMatchingKeys.code]: 'The token does not say which of the issuer's keys signed it',
-  [errors.JOSEAlgNotAllowed.code]: 'The token's signature algorithm is not accepted',
-  [errors.JOSENotSupported.code]: 'The token's signature algorithm is not accepted',
+  [errors.JWKSMultipleMatchingKeys.code]: 'The token does not say which of the issuer’s keys signed it',
+  [errors.JOSEAlgNotAllowed.code]: 'The token’s signature algorithm is not accepted',
+  [errors.JOSENotSupported.code]: 'The token’s signature algorithm is not accepted',
 };
 
 /**
