@@ -12,11 +12,10 @@ import {
   installJudges,
   redocly,
   scalarParser,
-  spectral,
 } from './judges.js';
 import { type Waiver, waivers } from './waivers.js';
 
-const judges = { redocly, spectral, scalarParser };
+const judges = { redocly, scalarParser };
 const leastScore = 90;
 
 describe('The OpenAPI document, with credentials on', function () {

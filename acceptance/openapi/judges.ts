@@ -50,19 +50,6 @@ export async function redocly(file: string): Promise<readonly Finding[]> {
   }));
 }
 
-/** Returns what Spectral’s OpenAPI rules and OWASP’s find. */
-export async function spectral(file: string): Promise<readonly Finding[]> {
-  const text = await run('@stoplight/spectral-cli/dist/index.js', [
-    'lint',
-    file,
-    `--ruleset=${path.join(directory, 'spectral.yaml')}`,
-    '--format=json',
-    '--quiet',
-  ]);
-  const found = JSON.parse(text) as readonly { code: string; message: string; path: readonly string[] }[];
-  return found.map((one) => ({ rule: one.code, message: one.message, at: one.path.join('/') }));
-}
-
 /** Returns what @scalar/openapi-parser finds. */
 export async function scalarParser(file: string): Promise<readonly Finding[]> {
   const found = JSON.parse(await execute([path.join(directory, 'scalar.mjs'), file])) as readonly {
@@ -97,7 +84,14 @@ export const generators: Readonly<Record<string, (file: string, out: string) => 
   '@hey-api/openapi-ts': (file, out) =>
     run('@hey-api/openapi-ts/bin/run.js', ['--input', file, '--output', out, '--no-log-file']),
   orval: (file, out) =>
-    run('orval/dist/bin/orval.mjs', ['--input', file, '--output', path.join(out, 'client.ts'), '--client', 'fetch']),
+    run('orval/dist/bin/orval.mjs', [
+      '--input',
+      file,
+      '--output',
+      path.join(out, 'client.ts'),
+      '--client',
+      'fetch',
+    ]),
 };
 
 /** Generates a client into an empty directory and returns what the TypeScript compiler objects to, in strict mode. */

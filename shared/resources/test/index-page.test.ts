@@ -39,7 +39,9 @@ describe('The index', () => {
     const headers = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
     const { headers: answered, text } = await api.call('/api/v1', { headers });
     expect(answered.get('content-type')).to.contain('text/html');
-    expect(text).to.contain(`<a href="${links.url}/parcels">parcels</a>`).and.contain(`href="${links.reference}"`);
+    expect(text)
+      .to.contain(`<a href="${links.url}/parcels">parcels</a>`)
+      .and.contain(`href="${links.reference}"`);
   });
 
   it('is read-only', async () => {

@@ -58,8 +58,9 @@ export function openApiDocument({
   const resources = allResources([...catalog.roots.values()]);
   const served = catalogPaths(catalog, security !== undefined);
   const secured = security === undefined ? served : securedPaths(catalog, security, served);
-  const limited = rateLimit === undefined ? secured : limitedPaths(secured);
-  const paths = { ...limited, ...referencePaths({ rootUrl, apiUrl, catalog }) };
+  const counted = { ...secured, ...indexPath({ apiUrl, catalog }) };
+  const limited = rateLimit === undefined ? counted : limitedPaths(counted);
+  const paths = { ...limited, ...errorPath(rootUrl) };
   const errors = referenced(errorResponses(rootUrl), 'responses', paths);
   const responses = rateLimit === undefined ? errors : limitedResponses(errors);
   const headers = { ...responseHeaders, ...(rateLimit && rateLimitHeaders(rateLimit)) };
@@ -138,18 +139,8 @@ const page = {
   example: '<!doctype html>',
 };
 
-/** Returns the paths on which the API describes itself. */
-function referencePaths({
-  rootUrl,
-  apiUrl,
-  catalog,
-}: Pick<DocumentSource, 'rootUrl' | 'apiUrl' | 'catalog'>): Readonly<Record<string, PathItem>> {
-  const code = pathParameter('code', 'An error code.', {
-    type: 'integer',
-    minimum: 40000,
-    maximum: 59999,
-    examples: [40402],
-  });
+/** Describes the index of the version. */
+function indexPath(source: Pick<DocumentSource, 'apiUrl' | 'catalog'>): Readonly<Record<string, PathItem>> {
   return {
     '/': {
       get: {
@@ -164,7 +155,7 @@ function referencePaths({
             description: 'The index.',
             headers: headerReferences(),
             content: {
-              'application/json': { schema: versionIndexSchema, example: versionIndex({ apiUrl, catalog }) },
+              'application/json': { schema: versionIndexSchema, example: versionIndex(source) },
               'text/html': page,
             },
           },
@@ -174,6 +165,18 @@ function referencePaths({
         },
       },
     },
+  };
+}
+
+/** Describes the pages that explain errors. */
+function errorPath(rootUrl: string): Readonly<Record<string, PathItem>> {
+  const code = pathParameter('code', 'An error code.', {
+    type: 'integer',
+    minimum: 40000,
+    maximum: 59999,
+    examples: [40402],
+  });
+  return {
     '/errors/{code}': {
       servers: [{ url: rootUrl, description: 'This service, outside the version' }],
       parameters: [code],

@@ -65,7 +65,8 @@ export function operation(
 
 /** Keeps the example of an optional parameter out of samples and trial requests: `x-disabled` is an extension of Scalar. */
 function unsent({ example, ...parameter }: ParameterObject): ParameterObject {
-  if (example === undefined || parameter.required === true) return { ...parameter, ...(example !== undefined && { example }) };
+  if (example === undefined || parameter.required === true)
+    return { ...parameter, ...(example !== undefined && { example }) };
   return { ...parameter, examples: { example: { value: example, 'x-disabled': true } } };
 }
 

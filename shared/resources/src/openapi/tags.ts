@@ -23,10 +23,7 @@ export interface TagGroup {
 export const selfTag = 'api';
 
 /** Returns one tag for each resource name, and one for the API itself. If several share a name, a top-level one describes it. */
-export function tagsOf(
-  resources: readonly Resource[],
-  roots: ReadonlyMap<string, Resource>,
-): readonly Tag[] {
+export function tagsOf(resources: readonly Resource[], roots: ReadonlyMap<string, Resource>): readonly Tag[] {
   const named = new Map([...resources.toReversed().map((one) => [one.name, one] as const), ...roots]);
   const ofResources = [...named.values()].toReversed().map((resource) => {
     const words = capitalized(pluralOf(nameInProse(resource)));
