@@ -1,8 +1,8 @@
 import Negotiator from 'negotiator';
+import type { Catalog } from '../definition/catalog.js';
 import type { ApiRequest, ApiResponse } from '../pipeline/request/request.js';
 import { supportedVersion } from '../pipeline/request/route.js';
 import type { JsonSchema } from '../validation/json-schema.js';
-import type { DocumentSource } from './document.js';
 
 /** The index of a version: where to find its reference and its top-level resources. */
 export interface VersionIndex {
@@ -23,7 +23,12 @@ export interface RootIndex {
   readonly versions: readonly Omit<VersionIndex, 'resources'>[];
 }
 
-export function versionIndex({ apiUrl, catalog }: Pick<DocumentSource, 'apiUrl' | 'catalog'>): VersionIndex {
+export interface IndexSource {
+  readonly catalog: Catalog;
+  readonly apiUrl: string;
+}
+
+export function versionIndex({ apiUrl, catalog }: IndexSource): VersionIndex {
   const resources = [...catalog.roots.values()].map(({ name, description }) => ({
     name,
     url: `${apiUrl}/${name}`,
@@ -32,8 +37,8 @@ export function versionIndex({ apiUrl, catalog }: Pick<DocumentSource, 'apiUrl' 
   return { ...versionLinks(apiUrl), resources };
 }
 
-export function rootIndex({ apiUrl, info }: Pick<DocumentSource, 'apiUrl' | 'info'>): RootIndex {
-  return { name: info.title, versions: [versionLinks(apiUrl)] };
+export function rootIndex(name: string, apiUrl: string): RootIndex {
+  return { name, versions: [versionLinks(apiUrl)] };
 }
 
 function versionLinks(apiUrl: string): Omit<VersionIndex, 'resources'> {

@@ -32,7 +32,7 @@ export function createReference(source: DocumentSource): Reference {
     const [first = '', version, ...rest] = segments;
     const answer =
       version === undefined && (first === '' || first.toLowerCase() === 'api')
-        ? (asked: ApiRequest) => indexResponse(rootIndex(source), info.title, asked)
+        ? (asked: ApiRequest) => indexResponse(rootIndex(info.title, apiUrl), info.title, asked)
         : version?.toLowerCase() === supportedVersion
           ? files().get(rest.join('/').toLowerCase())
           : undefined;
