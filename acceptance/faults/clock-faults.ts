@@ -4,7 +4,7 @@ import { type Fault, pick, type Stage } from './stage.js';
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-/** By how much a clock is set wrong. */
+/** How far a clock is set off. */
 const steps = [hourMs, 10 * dayMs, 365 * dayMs];
 
 const inWords = (ms: number): string =>
@@ -12,7 +12,7 @@ const inWords = (ms: number): string =>
 
 const eitherWay = (stepMs: number, random: () => number): number => (random() < 0.5 ? stepMs : -stepMs);
 
-/** The clock of a process jumps, ahead or back, and is right again after a while: two jumps. */
+/** A process's clock jumps ahead or back, and is corrected after a while: two jumps. */
 function clockSet(stepMs: number): Fault {
   return async ({ fleet, random }) => {
     const { processes } = fleet;
@@ -31,7 +31,7 @@ export const clockYear = clockSet(365 * dayMs);
 
 const anyStep = ({ random }: Stage): number => eitherWay(steps[pick(random, steps.length)] ?? 0, random);
 
-/** Every process has another time. */
+/** Every process has a different time. */
 export const clocksApart: Fault = async (stage) => {
   const { fleet, random } = stage;
   await Promise.all(fleet.processes.map((process) => fleet.setClock(process, anyStep(stage))));
@@ -40,7 +40,7 @@ export const clocksApart: Fault = async (stage) => {
   return {};
 };
 
-/** A worker starts with a wrong clock, as a machine does that has lost its battery, and is set right while it works. */
+/** A worker starts with a wrong clock, like a machine whose battery is dead, and is corrected while it runs. */
 export const startedWrong: Fault = (stage) =>
   stage.fleet.withWorkers(1, stage.random, async ([index = 0]) => {
     const { fleet } = stage;

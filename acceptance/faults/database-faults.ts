@@ -4,7 +4,7 @@ import { eventually } from '../test/system/eventually.js';
 import { seconds } from './process-faults.js';
 import { type Fault, pick, type Stage } from './stage.js';
 
-/** Every connection of a service: pools, LISTEN, heartbeats; those of the enqueuers besides. */
+/** Every connection of a service (pools, LISTEN, heartbeats) and of the enqueuers. */
 const theirs = `datname = current_database() and (application_name like 'longshore%' or application_name = 'faults enqueuer')`;
 
 /** Repeats an act until the time is over. */
@@ -14,7 +14,7 @@ async function during(ms: number, act: () => Promise<unknown>): Promise<number> 
   return times;
 }
 
-/** Killed with SIGQUIT, and started again after a while. */
+/** Kills Postgres with SIGQUIT, and starts it again after a while. */
 export const postgresKilled: Fault = async ({ postgres, random }) => {
   await postgres.kill();
   await sleep(300 + random() * 2_000);
@@ -22,7 +22,7 @@ export const postgresKilled: Fault = async ({ postgres, random }) => {
   return {};
 };
 
-/** One backend dies of SIGKILL: Postgres ends all the others and recovers, without a new start. */
+/** Kills one backend with SIGKILL: Postgres terminates all others and recovers without a restart. */
 export const backendKilled: Fault = async ({ observer }) => {
   const [row] = await observer.read<{ pid: number }>(
     `select pid from pg_stat_activity where ${theirs} order by random() limit 1`,
@@ -38,7 +38,7 @@ export const backendKilled: Fault = async ({ observer }) => {
   return {};
 };
 
-/** Connections of every kind are cut at random for four seconds. */
+/** Cuts connections of every kind at random for four seconds. */
 export const connectionsCut: Fault = async ({ observer, random }) => {
   let cut = 0;
   await during(4_000, async () => {
@@ -52,7 +52,7 @@ export const connectionsCut: Fault = async ({ observer, random }) => {
   return { remark: `${cut} cut` };
 };
 
-/** Nobody can listen for four seconds; jobs still start, for servers look by themselves. */
+/** Prevents LISTEN for four seconds; jobs still start, because servers poll. */
 export const listenCut: Fault = async (stage) => {
   const { observer } = stage;
   const over = new AbortController();
@@ -78,7 +78,7 @@ export const listenCut: Fault = async (stage) => {
   };
 };
 
-/** Milliseconds from a job's enqueue to its end. */
+/** Returns the milliseconds from a job's enqueue to its end. */
 export async function timeOfOne({ observer, load }: Stage): Promise<number> {
   const startedAt = performance.now();
   const id = load.accept(await observer.enqueue('plain', 0));
@@ -86,7 +86,7 @@ export async function timeOfOne({ observer, load }: Stage): Promise<number> {
   return performance.now() - startedAt;
 }
 
-/** Others take every connection that Postgres gives, right after the services have lost theirs; for four seconds. */
+/** Takes every available connection for four seconds, right after cutting those of the services. */
 export const connectionsTaken: Fault = async ({ observer }) => {
   await observer.read('select 1');
   const taken: pg.Client[] = [];
@@ -112,7 +112,7 @@ export const connectionsTaken: Fault = async ({ observer }) => {
   return { remark: `${taken.length} taken` };
 };
 
-/** More transactions at once than all pools together have connections. */
+/** Opens more transactions at once than all pools together have connections. */
 export const poolsExhausted: Fault = async ({ observer, load }) => {
   const ids = await Promise.all(
     Array.from({ length: 150 }, async () => load.accept(await observer.enqueue('transactional', 400))),

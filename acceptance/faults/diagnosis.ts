@@ -11,7 +11,7 @@ const looks = [
    from pg_stat_activity where datname = current_database() and (state <> 'idle' or wait_event_type = 'Lock')`,
 ];
 
-/** What to look at when jobs do not go on, as text. */
+/** Returns what to look at when jobs are stuck, as text. */
 export async function diagnose({ observer, fleet }: Stage): Promise<string> {
   const parts: string[] = [];
   for (const look of looks) {

@@ -3,7 +3,7 @@ import * as database from './database-faults.js';
 import * as processes from './process-faults.js';
 import type { Fault } from './stage.js';
 
-/** What Postgres and connections suffer: one at a time. */
+/** Faults of Postgres and its connections, one at a time. */
 export const databaseFaults: Readonly<Record<string, Fault>> = {
   'postgres-killed': database.postgresKilled,
   'backend-killed': database.backendKilled,
@@ -13,7 +13,7 @@ export const databaseFaults: Readonly<Record<string, Fault>> = {
   'pools-exhausted': database.poolsExhausted,
 };
 
-/** What single processes suffer, several of them at once. */
+/** Faults of single processes, several at once. */
 export const processFaults: Readonly<Record<string, Fault>> = {
   'worker-killed': processes.workerKilled,
   'workers-killed': processes.workersKilled,
@@ -26,5 +26,5 @@ export const processFaults: Readonly<Record<string, Fault>> = {
   'clock-wrong-at-start': clocks.startedWrong,
 };
 
-/** Every fault, by its name. */
+/** All faults by name. */
 export const faults: Readonly<Record<string, Fault>> = { ...databaseFaults, ...processFaults };

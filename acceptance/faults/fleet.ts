@@ -7,26 +7,26 @@ import { startService, type Service } from '../test/system/service.js';
 
 type Environment = Readonly<Record<string, string>>;
 
-/** As the worker services have them: the smallest pool that is allowed, and larger ones. */
+/** Pool sizes of the worker services: the smallest that is allowed, and larger ones. */
 const poolSizes = [10, 5, 2, 2];
 
 const apiCount = 2;
 
-/** Starting takes long on a machine under load, and Postgres may be away. */
+/** Starting takes long on a busy machine, and Postgres may be down. */
 const startMs = 90_000;
 
-/** A fault may have to wait for workers that other faults have. */
+/** How long a fault may wait for workers that other faults use. */
 const patienceMs = 600_000;
 
-/** The services under test: two api processes and several workers, each with a clock that can be set. */
+/** The services under test: two api processes and several workers, each with an adjustable clock. */
 export class Fleet {
   readonly #environment: Environment;
   readonly #clocks: string;
   readonly #workers: Service[] = [];
   readonly #apis: Service[] = [];
-  /** Workers that a fault has to itself. */
+  /** Workers that are reserved by a fault. */
   readonly #taken = new Set<number>();
-  /** Every process that was ever started and that nobody here has ended. */
+  /** Processes that were started and that the suite has not ended. */
   readonly #expected = new Set<Service>();
 
   private constructor(environment: Environment, clocks: string) {
@@ -62,7 +62,7 @@ export class Fleet {
     return poolSizes.length;
   }
 
-  /** Every process with a clock of its own. */
+  /** The processes, each with its own clock. */
   get processes(): string[] {
     return [
       ...poolSizes.map((_, index) => `worker-${index}`),
@@ -76,7 +76,7 @@ export class Fleet {
     return worker;
   }
 
-  /** Reserves workers for one fault, so that no other fault strikes them. Waits until enough are free. */
+  /** Reserves workers for one fault, so that no other fault affects them. Waits until enough are free. */
   async withWorkers<Result>(
     count: number,
     random: () => number,
@@ -85,7 +85,7 @@ export class Fleet {
     const free = (): number[] =>
       poolSizes.map((_, index) => index).filter((index) => !this.#taken.has(index));
     await eventually(async () => free().length >= count, patienceMs);
-    const left = free(); // nothing can have come in between
+    const left = free(); // nothing can have changed since
     const taken = Array.from({ length: count }, () =>
       left.splice(Math.floor(random() * left.length), 1),
     ).flat();
@@ -97,12 +97,12 @@ export class Fleet {
     }
   }
 
-  /** Sets the clock of a process that runs, or will. */
+  /** Sets the clock of a process, which may start later. */
   setClock(process: string, aheadMs: number): Promise<void> {
     return writeFile(path.join(this.#clocks, process), String(aheadMs));
   }
 
-  /** Starts a worker in the place of one that has ended. */
+  /** Starts a worker in place of one that has ended. */
   async startWorker(index: number): Promise<void> {
     const pool = { DATABASE_POOL_SIZE: String(poolSizes[index]) };
     this.#workers[index] = await this.#start('worker', index, pool);
@@ -114,7 +114,7 @@ export class Fleet {
     await worker.end(signal);
   }
 
-  /** Starts workers that have ended by themselves, as a supervisor would; it counts all the same. */
+  /** Restarts workers that have ended by themselves, as a supervisor would; they are reported all the same. */
   async revive(): Promise<void> {
     const ended = this.#workers.flatMap(({ ending }, index) =>
       ending() === null || this.#taken.has(index) ? [] : [index],
@@ -123,14 +123,14 @@ export class Fleet {
     await Promise.all(ended.map((index) => this.startWorker(index).finally(() => this.#taken.delete(index))));
   }
 
-  /** How processes ended that nobody had ended, with their last words. */
+  /** Returns how processes ended that the suite did not end, with their last output. */
   endedByThemselves(): string[] {
     return [...this.#expected]
       .filter((service) => service.ending() !== null)
       .map((service) => `${service.ending()}: ${lastOf(service, 12)}`);
   }
 
-  /** What each worker has said last. */
+  /** Returns the last output of each worker. */
   lastLines(count: number): string {
     return this.#workers.map((worker) => `worker ${worker.pid}:\n${lastOf(worker, count)}`).join('\n\n');
   }

@@ -1,4 +1,7 @@
-/** A property, and a query for the rows that breach it. `accepted` has the ids of all accepted jobs, `promised` those of batches. */
+/**
+ * A property with a query for rows that violate it. `accepted` holds the ids of all accepted jobs, `promised` those
+ * of batches.
+ */
 export type Property = readonly [property: string, sql: string];
 
 const live = ['job', 'job_waiting', 'job_held', 'job_awaiting'];
@@ -10,12 +13,12 @@ export const liveJobs = live
 
 const everywhere = `select id, queue_id, created_at, meta from longshore.job_done union all ${liveJobs}`;
 
-/** Of each job, by the ledger. Those of plain jobs are not transactional. */
+/** Counts the effects of each job in the ledger. Those of plain jobs are not transactional. */
 export const effects = `
   select job_id, name, count(*) as times, min(attempt) as attempt, min(at) as at, max(together) as together, max(allowed) as allowed
   from ledger.effect group by job_id, name`;
 
-/** What has become of the jobs. */
+/** Properties of the jobs. */
 export const jobProperties: readonly Property[] = [
   [
     'jobs lost: accepted, and nowhere in the store',

@@ -2,7 +2,7 @@ import { run, type Running } from '../test/system/process.js';
 
 const program = 'acceptance/faults/programs/dist/enqueuer.js';
 
-/** Client processes that enqueue all the while, over HTTP and from SQL. */
+/** Client processes that enqueue continuously, over HTTP and from SQL. */
 export class Load {
   readonly #enqueuers: readonly Running[];
   /** Accepted jobs that this process has enqueued itself. */
@@ -14,28 +14,28 @@ export class Load {
     this.#enqueuers = [...http, ...sql].map((args) => run(program, args));
   }
 
-  /** Notes a job that this process has enqueued. */
+  /** Records a job that this process has enqueued. */
   accept(id: string): string {
     this.#own.push(id);
     return id;
   }
 
-  /** Every job whose enqueuer got its id as the answer. */
+  /** Every job whose id was returned to its enqueuer. */
   get jobs(): string[] {
     return [...this.#own, ...this.#said('job ')];
   }
 
-  /** The same of batches. */
+  /** Every batch whose id was returned to its enqueuer. */
   get batches(): string[] {
     return this.#said('batch ');
   }
 
-  /** Requests that were refused though nothing was wrong with them. */
+  /** Valid requests that were rejected. */
   get refused(): string[] {
     return this.#said('refused ');
   }
 
-  /** Lets every enqueuer get the answers it waits for, and ends it. */
+  /** Stops every enqueuer after the response that it is waiting for. */
   async stop(): Promise<string[]> {
     const endings = await Promise.all(this.#enqueuers.map((enqueuer) => enqueuer.end('SIGTERM')));
     return endings.flatMap((ending, index) =>

@@ -1,6 +1,6 @@
 /**
- * `node --import tsx acceptance/faults/main.ts [options]`: real services on a real Postgres, jobs all the while, and faults. Exits with 0
- * only if every job that was accepted was done as promised. See docs/faults.md.
+ * `node --import tsx acceptance/faults/main.ts [options]`: runs real services on a real Postgres under continuous
+ * load, with faults. Exits with 0 only if every accepted job was handled as promised. See docs/faults.md.
  */
 import { eventually } from '../test/system/eventually.js';
 import { startPostgres } from '../test/system/postgres.js';
@@ -24,7 +24,7 @@ async function run(options: Options): Promise<boolean> {
   let load: Load | undefined;
   try {
     fleet = await Fleet.start(postgres.url);
-    // As `limitQueue` does it.
+    // Does what `limitQueue` does.
     await observer.query(
       `with queue as (
          insert into longshore.queue (name, concurrency_limit, rate_limit) values ('limited', 5, $1)
@@ -43,7 +43,7 @@ async function run(options: Options): Promise<boolean> {
       async () => (await observer.unfinished()).length === 0 && (await observer.unsettled()) === 0,
       settleMs,
     );
-    await settled.catch(() => undefined); // the checks say what is left
+    await settled.catch(() => undefined); // the checks report what is left
     await observer.allSaid();
     const { refused } = load;
     const checks = [

@@ -1,14 +1,14 @@
 import pg from 'pg';
 import { eventually } from '../test/system/eventually.js';
 
-/** Looks at the database from outside, on a connection that no fault is aimed at. */
+/** Reads the database from outside, on a connection that no fault affects. */
 export class Observer {
   readonly #url: string;
   readonly #pool: pg.Pool;
 
   constructor(url: string) {
     this.#url = url;
-    // One connection, kept: there is none to be had while others take them all.
+    // A single permanent connection: none would be available while a fault takes them all.
     this.#pool = new pg.Pool({ ...this.#connection('observer'), max: 1, idleTimeoutMillis: 0 });
     this.#pool.on('error', () => undefined); // the next query opens another
   }
@@ -17,12 +17,12 @@ export class Observer {
     return (await this.#pool.query<Row>(sql, values)).rows;
   }
 
-  /** The same for reads while other faults may be at work: again and again until Postgres answers. */
+  /** Reads while faults may be active: retries until Postgres responds. */
   read<Row extends pg.QueryResultRow>(sql: string, values: unknown[] = []): Promise<Row[]> {
     return eventually(() => this.query<Row>(sql, values), 60_000);
   }
 
-  /** A further connection, which no fault is aimed at either. */
+  /** Opens another connection that no fault affects. */
   async connect(name: string): Promise<pg.Client> {
     const client = new pg.Client(this.#connection(name));
     client.on('error', () => undefined); // the next query fails
@@ -30,7 +30,7 @@ export class Observer {
     return client;
   }
 
-  /** Enqueues a job and resolves to its id; again and again until Postgres takes it. */
+  /** Enqueues a job and resolves to its id; retries until Postgres accepts it. */
   enqueue(name: 'plain' | 'transactional', ms: number): Promise<string> {
     return eventually(async () => {
       const sql = `select longshore.enqueue($1, jsonb_build_object('ms', $2::int, 'failures', 0), queue => $1, max_attempts => 1000) as id`;
@@ -39,7 +39,7 @@ export class Observer {
     }, 60_000);
   }
 
-  /** Jobs that are not finished, of those given or of all. */
+  /** Returns the unfinished jobs, among those given or all. */
   async unfinished(ids: readonly string[] | null = null): Promise<string[]> {
     const sql = ['job', 'job_waiting', 'job_held', 'job_awaiting']
       .map(
@@ -51,7 +51,7 @@ export class Observer {
     return rows.map(({ id }) => id);
   }
 
-  /** How much work is left that jobs' ends have caused. */
+  /** Returns how many dependencies are still to be resolved. */
   async unsettled(): Promise<number> {
     const [row] = await this.query<{ left: number }>(`
       select (select count(*) from longshore.outbox)::integer
@@ -59,7 +59,7 @@ export class Observer {
     return row?.left ?? NaN;
   }
 
-  /** Resolves when servers have had the time to say with a heartbeat that they run nothing; or after 20 seconds. */
+  /** Resolves when every server has reported with a heartbeat that it runs nothing, or after 20 seconds. */
   async allSaid(): Promise<void> {
     const quiet = async (): Promise<boolean> =>
       (
@@ -67,7 +67,7 @@ export class Observer {
           `select from longshore.server where processing <> 0 or heartbeat_at < now() - interval '5 seconds'`,
         )
       ).length === 0;
-    await eventually(quiet, 20_000).catch(() => undefined); // the checks say who has not
+    await eventually(quiet, 20_000).catch(() => undefined); // the checks report those that have not
   }
 
   async close(): Promise<void> {

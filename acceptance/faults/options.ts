@@ -1,13 +1,13 @@
 import { parseArgs } from 'node:util';
 
 export interface Options {
-  /** How long faults go on. 0: each fault once. */
+  /** How long faults continue, in seconds; 0 for each fault once. */
   readonly seconds: number;
-  /** How many faults; 0: as many as there is time for. */
+  /** Number of faults; 0 for as many as there is time for. */
   readonly faults: number;
-  /** Determines which faults come when, and whom they meet. */
+  /** Determines the order of faults and their targets. */
   readonly seed: number;
-  /** Faults to choose from; all unless given. */
+  /** Faults to choose from; all by default. */
   readonly only: readonly string[];
 }
 
@@ -21,7 +21,7 @@ const help = `Faults under load: every job that was accepted must be done, and i
   --help         this text, and the names of the faults
 `;
 
-/** Reads the command line. `null`: help was asked for and has been given. */
+/** Reads the command line. Returns `null` if it has printed the help. */
 export function readOptions(faults: readonly string[]): Options | null {
   const { values } = parseArgs({
     options: {
@@ -40,7 +40,7 @@ export function readOptions(faults: readonly string[]): Options | null {
   const only = values.only.split(',').filter((name) => name !== '');
   const unknown = only.filter((name) => !faults.includes(name));
   if (unknown.length > 0)
-    throw new Error(`No such faults: ${unknown.join(', ')}. There are: ${faults.join(', ')}`);
+    throw new Error(`Unknown faults: ${unknown.join(', ')}. Available: ${faults.join(', ')}`);
   const seconds = values.short ? 0 : Number(values.seconds);
   const seed = Number(values.seed ?? Math.floor(Math.random() * 1e6));
   const most = Number(values.faults);

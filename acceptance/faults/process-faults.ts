@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../test/system/eventually.js';
 import type { Fault, Notes, Stage } from './stage.js';
 
-/** Dies at any instant, with whatever it holds, and comes back. */
+/** Kills a worker at a random instant and starts it again. */
 export const workerKilled: Fault = (stage) => killed(stage, 1);
 
-/** Two die at the same instant. */
+/** Kills two workers at the same instant. */
 export const workersKilled: Fault = (stage) => killed(stage, 2);
 
 function killed({ fleet, random }: Stage, count: number): Promise<Notes> {
@@ -17,7 +17,7 @@ function killed({ fleet, random }: Stage, count: number): Promise<Notes> {
   });
 }
 
-/** A deployment: asked to end, and started again. */
+/** A deployment: stops a worker and starts it again. */
 export const workerStopped: Fault = ({ fleet, random }) =>
   fleet.withWorkers(1, random, async ([index = 0]) => {
     await fleet.endWorker(index, 'SIGTERM');
@@ -30,7 +30,10 @@ interface Held {
   readonly attempt: number;
 }
 
-/** What history and ledger say of jobs. A plain job may have effects of a late attempt too: it runs at least once. */
+/**
+ * Checks jobs in history and ledger. A plain job may also have effects of a late attempt, because it runs at least
+ * once.
+ */
 async function outcomes({ observer }: Stage, ids: readonly string[]): Promise<string> {
   const history = await observer.read(
     'select id, state, attempt, server_id, finished_at from longshore.job_done where id = any ($1) order by id',
@@ -43,7 +46,9 @@ async function outcomes({ observer }: Stage, ids: readonly string[]): Promise<st
   return JSON.stringify({ history, effects });
 }
 
-/** Frozen for longer than its timeout, with jobs under way; what it completes when it thaws must change nothing. */
+/**
+ * Freezes a worker for longer than its timeout while it runs jobs; what it completes afterwards must change nothing.
+ */
 export const workerFrozen: Fault = (stage) =>
   stage.fleet.withWorkers(1, stage.random, ([index = 0]) => frozen(stage, stage.fleet.worker(index).pid));
 

@@ -3,7 +3,7 @@ import type { Occurrence } from './storm.js';
 import type { Check, Tally } from './verdict.js';
 
 export interface Findings {
-  /** How many jobs were accepted. */
+  /** Number of accepted jobs. */
   readonly accepted: number;
   readonly tally: Tally;
   readonly occurrences: readonly Occurrence[];
@@ -12,7 +12,7 @@ export interface Findings {
   readonly details: readonly string[];
 }
 
-/** Prints everything, the last lines as mocha does. Returns whether all is well. */
+/** Prints the report, ending with a summary like mocha's. Returns whether everything passed. */
 export function report({ accepted, tally, occurrences, checks, details }: Findings): boolean {
   console.log(
     `\n${occurrences.length} faults. Recovery, from the fault until all jobs of that moment and a new one were done`,

@@ -3,26 +3,26 @@ import type { Fleet } from './fleet.js';
 import type { Load } from './load.js';
 import type { Observer } from './observer.js';
 
-/** What faults act on. */
+/** The system that faults act on. */
 export interface Stage {
   readonly postgres: Postgres;
   readonly fleet: Fleet;
   readonly load: Load;
   readonly observer: Observer;
-  /** From 0 to 1, by the seed. */
+  /** Returns numbers from 0 to 1, determined by the seed. */
   readonly random: () => number;
 }
 
-/** What a fault reports besides the time it took. */
+/** The result of a fault, besides its duration. */
 export interface Notes {
-  /** For people. */
+  /** A remark for people. */
   readonly remark?: string;
-  /** What must not be, in words. */
+  /** Descriptions of violated properties. */
   readonly breaches?: readonly string[];
 }
 
-/** Does harm, undoes it, and resolves when it is undone. */
+/** Causes a fault, removes it, and resolves when it is removed. */
 export type Fault = (stage: Stage) => Promise<Notes>;
 
-/** An integer from 0 up to, but not including, `below`. */
+/** Picks an integer from 0 up to, but not including, `below`. */
 export const pick = (random: () => number, below: number): number => Math.floor(random() * below);

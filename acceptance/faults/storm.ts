@@ -8,28 +8,34 @@ import { mulberry32 } from './programs/src/random.js';
 import { seconds } from './process-faults.js';
 import { type Notes, pick, type Stage } from './stage.js';
 
-/** What one fault did. */
+/** The effect of one fault. */
 export interface Occurrence {
   readonly fault: string;
-  /** Until the harm was undone. */
+  /** How long the fault lasted. */
   readonly lastedMs: number;
-  /** From the fault until every job that was ready or running when it came was done, and a new one too. */
+  /**
+   * The time from the start of the fault until every job that was ready or running at that time was done, and a new
+   * one too.
+   */
   readonly recoveredMs: number;
 }
 
 export interface Storm {
   readonly occurrences: readonly Occurrence[];
-  /** What must not be, in words. */
+  /** Descriptions of violated properties. */
   readonly breaches: readonly string[];
 }
 
-/** How long jobs may take after a fault before the suite gives up. Other faults meanwhile cost them time, too. */
+/** How long jobs may take after a fault before the suite fails. Other concurrent faults delay them, too. */
 const patienceMs = 180_000;
 
-/** So many faults of processes at once, beside one of the database. */
+/** Number of concurrent process faults, in addition to one database fault. */
 const processLanes = 3;
 
-/** Faults under load, several at once, in an order that the seed determines; of those of a lane each comes before one comes again. */
+/**
+ * Runs faults under load, several at once, in an order determined by the seed. Each lane runs all of its faults
+ * before repeating one.
+ */
 export async function storm(stage: Stage, options: Options): Promise<Storm> {
   const { only, seed, faults: most, seconds: duration } = options;
   const chosen = (family: object): string[] =>
@@ -48,7 +54,7 @@ export async function storm(stage: Stage, options: Options): Promise<Storm> {
   await Promise.all(
     lanes.map(async (names, lane) => {
       const random = mulberry32(seed * 31 + lane);
-      // Where faults go on and on, every lane of processes meets every fault of theirs.
+      // In longer runs, every process lane runs every process fault.
       const all = most > 0 || duration > 0 ? (lane === 0 ? names : lanes.slice(1).flat()) : names;
       const family = all.length === 0 ? names : all;
       let order: string[] = [];
@@ -93,7 +99,7 @@ function split(names: readonly string[], parts: number): string[][] {
   return Array.from({ length: parts }, (_, part) => names.filter((__, index) => index % parts === part));
 }
 
-/** Fisher and Yates. */
+/** A Fisher–Yates shuffle. */
 function shuffled(names: readonly string[], random: () => number): string[] {
   const rest = [...names];
   return names.flatMap(() => rest.splice(pick(random, rest.length), 1));

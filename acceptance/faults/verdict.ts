@@ -3,15 +3,15 @@ import type { Load } from './load.js';
 import type { Observer } from './observer.js';
 import { storeProperties } from './store-properties.js';
 
-/** A property, and how often it was breached. */
+/** A property and its number of violations. */
 export interface Check {
   readonly property: string;
   readonly breaches: number;
-  /** Some of them, as JSON. */
+  /** Some violations, as JSON. */
   readonly samples?: string;
 }
 
-/** Looks at every table of store and ledger when everything has settled. */
+/** Checks every table of store and ledger when all work is done. */
 export async function judge(
   observer: Observer,
   { jobs, batches }: Pick<Load, 'jobs' | 'batches'>,
@@ -30,14 +30,14 @@ export async function judge(
   return checks;
 }
 
-/** What is no breach and worth knowing. */
+/** Figures that are not violations but worth knowing. */
 export interface Tally {
   readonly done: number;
-  /** Jobs that were attempted more than once. */
+  /** Jobs with more than one attempt. */
   readonly repeated: number;
   /** Attempts that were taken back from servers. */
   readonly lost: number;
-  /** Plain jobs with more than one effect: they run at least once. */
+  /** Plain jobs with more than one effect, which is allowed: they run at least once. */
   readonly doubled: number;
 }
 

@@ -10,7 +10,7 @@ import type { Plan } from './plan.js';
 
 type Body = string | Uint8Array;
 
-/** Bodies that are no JSON, or JSON that parsers disagree about. */
+/** Bodies that are not JSON, or JSON that parsers disagree about. */
 const brokenBodies: fc.Arbitrary<Body> = fc.oneof(
   fc.constantFrom<Body>(
     '',
@@ -35,7 +35,7 @@ const brokenBodies: fc.Arbitrary<Body> = fc.oneof(
   fc.uint8Array({ maxLength: 20 }),
 );
 
-/** Queries that break their own syntax. */
+/** Queries with invalid syntax. */
 const rawQueries = [
   '%',
   '%zz=1',
@@ -53,7 +53,7 @@ const rawQueries = [
   '+=+',
 ];
 
-/** Any request of an operation: mostly one that it could grant, often one that it must refuse. */
+/** Generates requests for an operation: mostly valid ones, often ones that it must reject. */
 export function anyRequest(vocabulary: Vocabulary, operation: Operation): fc.Arbitrary<Plan> {
   const { parameters } = operation;
   const declared = parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name);
@@ -77,7 +77,7 @@ export function anyRequest(vocabulary: Vocabulary, operation: Operation): fc.Arb
     }));
 }
 
-/** A request that an operation would grant if the items that it names allow it. */
+/** Generates requests that are valid if the state of the items permits them. */
 export function fittingRequest(vocabulary: Vocabulary, operation: Operation): fc.Arbitrary<Plan> {
   const [media] = Object.values(operation.bodies);
   const body = media === undefined ? fc.constant(undefined) : legal(vocabulary, media.schema).map(jsonText);

@@ -13,19 +13,19 @@ import { type Ground, placeOf, storm } from './storm.js';
 import { afterwards, survey } from './survey.js';
 import { type JobDefinition, vocabularyOf } from './vocabulary.js';
 
-/** How long an answer may take. */
+/** Maximum response time. */
 const limitMs = 5_000;
 const connections = 8;
 const megabyte = 1_048_576;
-/** How much memory a process may take. */
+/** Maximum memory of a process. */
 const mostMemory = 700 * megabyte;
-/** How long a control job may take, from its creation to its end. */
+/** Maximum time of a control job, from its creation to its end. */
 const controlMs = 2_000;
 
 const headers = { 'x-api-key': adminKey };
 const options = readOptions();
 
-// The tests are named after the operations, so the service is there before them.
+// Tests are named after the operations, so the service must be running before they are defined.
 const stage = await Stage.start();
 const read = async <Value>(path: string): Promise<Value> =>
   (await (await fetch(stage.services.api.url + path, { headers })).json()) as Value;
@@ -34,7 +34,7 @@ const definitions = await read<readonly JobDefinition[]>('/api/v1/job-definition
 const servers = await read<readonly { id: string; pid: number }[]>('/api/v1/servers');
 const operations = operationsOf(document);
 const { api, worker, dashboard } = stage.services;
-// Requests may stop servers; the one of the worker that is watched they do not get to know.
+// Requests may stop servers, but never learn the id of the worker under observation.
 const untouchable = servers.filter(({ pid }) => pid === worker.pid).map(({ id }) => id);
 
 describe(`the HTTP API under any request (make test-fuzz SEED=${options.seed})`, function () {

@@ -4,7 +4,10 @@ import type { Operation } from './document.js';
 import type { Vocabulary } from './legal.js';
 import type { Chain } from './plan.js';
 
-/** What one thing lives through: it is created, and then up to eight operations act on it or on what belongs to it, in any order. */
+/**
+ * Generates the life of an item: its creation, and then up to eight operations on it or its subresources, in any
+ * order.
+ */
 export function chains(
   vocabulary: Vocabulary,
   operations: readonly Operation[],

@@ -7,30 +7,30 @@ export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** From the request to the end of the answer. */
+  /** From the request to the end of the response. */
   readonly tookMs: number;
 }
 
-/** How long a stream is listened to. */
+/** How long a stream is read. */
 const listenMs = 50;
-/** After this long without an answer the client goes away from a request that may wait. */
+/** When the client disconnects from a request that may wait. */
 const patienceMs = 300;
 
-/** No answer came, or not in time. */
+/** There was no response in time. */
 export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError';
 }
 
-/** Sends requests byte for byte over a few connections that are kept alive. */
+/** Sends requests unchanged over a few keep-alive connections. */
 export class Client {
   readonly baseUrl: string;
   readonly #agent: Agent;
   readonly #limitMs: number;
-  /** What each connection was used for before. */
+  /** The previous request on each connection. */
   readonly #before = new WeakMap<Socket, Request>();
   sent = 0;
 
-  /** @param limitMs how long an answer may take */
+  /** @param limitMs maximum response time */
   constructor(baseUrl: string, { connections, limitMs }: { connections: number; limitMs: number }) {
     this.baseUrl = baseUrl;
     this.#agent = new Agent({ keepAlive: true, maxSockets: connections });
@@ -42,8 +42,8 @@ export class Client {
   }
 
   /**
-   * Sends a request and reads the answer; of a stream only its beginning. `null`: the client went away, as those do that
-   * wait for a job.
+   * Sends a request and reads the response, or the beginning of a stream. Returns `null` if the client disconnected,
+   * as clients do that wait for a job.
    *
    * @throws {NoAnswerError}
    */
@@ -53,7 +53,7 @@ export class Client {
       try {
         return await this.#sendOnce(given);
       } catch (error) {
-        // The service may close an idle connection in the moment in which it is used again.
+        // The service may close an idle connection just when it is used again.
         if (error !== staleConnection || tries === 3) throw error;
       }
     }

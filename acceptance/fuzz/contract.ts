@@ -5,26 +5,26 @@ import type { OpenApiDocument, Operation } from './document.js';
 import type { Request } from './request.js';
 import type { Schema } from './schema.js';
 
-/** What is wrong with an answer, in words that are the same for the same fault. */
+/** A violation; `what` is the same for violations of the same kind. */
 export interface Breach {
   readonly what: string;
-  /** What belongs to this one answer only. */
+  /** Details of this response only. */
   readonly detail: string;
 }
 
-/** What the document promises of answers. */
+/** The guarantees that the OpenAPI document makes. */
 export class Contract {
   readonly #ajv = formats.default(new Ajv2020({ strict: false, allErrors: false, validateFormats: true }));
   readonly #validators = new Map<Schema, ValidateFunction>();
   readonly #limitMs: number;
 
-  /** @param limitMs how long an answer may take */
+  /** @param limitMs maximum response time */
   constructor(document: OpenApiDocument, limitMs: number) {
     this.#limitMs = limitMs;
     this.#ajv.addSchema({ components: document.components }, 'api');
   }
 
-  /** Every promise that an answer breaks. */
+  /** Returns every guarantee that a response violates. */
   check(operation: Operation, request: Request, answer: Answer): readonly Breach[] {
     const { status, text, tookMs } = answer;
     const response = operation.responses[String(status)];
@@ -89,7 +89,7 @@ export class Contract {
     });
   }
 
-  /** What the document forbids must not be granted. */
+  /** Requests that the document forbids must not succeed. */
   #checkAcceptance({ bodies }: Operation, { body, headers }: Request, { status }: Answer): readonly Breach[] {
     const schema = Object.values(bodies)[0]?.schema;
     if (
@@ -118,12 +118,12 @@ export class Contract {
   }
 }
 
-/** References start in the document, not in the schema. */
+/** Makes references absolute: they are relative to the document, not to the schema. */
 function absolute(schema: Schema): Schema {
   return JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"api#/')) as Schema;
 }
 
-/** With every index alike. */
+/** Returns the path with all indexes replaced, so that similar errors are grouped. */
 function placeOf({ instancePath }: ErrorObject): string {
   return instancePath === '' ? 'the whole' : instancePath.replaceAll(/\/\d+/g, '/0');
 }
@@ -144,7 +144,7 @@ function wrongCodes(status: number, payload: unknown): readonly Breach[] {
     : [{ what: `status ${status} with a code of another status`, detail: String(wrong.code) }];
 }
 
-/** The first line of a message and where it came from, without what is different each time. */
+/** Returns the first line of a message and its origin, without variable parts. */
 function causeOf(text: string): string {
   const message =
     (parseJson(text) as { errors?: readonly { internalMessage?: string }[] } | undefined)?.errors?.[0]
@@ -159,7 +159,7 @@ function causeOf(text: string): string {
     .trim();
 }
 
-/** What JSON text stands for; undefined if it is none. */
+/** Parses JSON; returns `undefined` if it is invalid. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

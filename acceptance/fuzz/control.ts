@@ -1,6 +1,6 @@
 import { eventually } from '../test/system/eventually.js';
 
-/** What the suite reads of a job. */
+/** The members of a job that the suite reads. */
 interface Job {
   readonly id: string;
   readonly state: string;
@@ -10,7 +10,7 @@ interface Job {
 
 const job = { name: 'greet', args: { name: 'control' } };
 
-/** Honest work after the storm: whether the platform still moves. */
+/** Valid work after the fuzzing, to check that the platform still works. */
 export class Control {
   readonly #api: string;
   readonly #headers: Readonly<Record<string, string>>;
@@ -20,7 +20,10 @@ export class Control {
     this.#headers = { ...headers, 'content-type': 'application/json' };
   }
 
-  /** Undoes what legal requests have ordered: a pause of the queue, and its limits. Then waits until a first job is through. */
+  /**
+   * Reverts changes made by valid requests: a pause of the queue, and its limits. Then waits until a first job is
+   * done.
+   */
   async clear(deadlineMs: number): Promise<void> {
     await this.#send('PATCH', '/queues/default', { concurrencyLimit: null, rateLimit: null });
     await this.#send('PUT', '/queues/default/resume', undefined);
@@ -31,7 +34,7 @@ export class Control {
     return this.#lasted(await this.#send<Job>('POST', '/jobs', job));
   }
 
-  /** Resolves when the follow-up has ended, which waits for the jobs. */
+  /** Resolves when the callback has ended, which depends on the jobs. */
   async runBatch(): Promise<number> {
     const ordered = { jobs: [job, job, job], followUp: job };
     const { followUpId } = await this.#send<{ followUpId: string }>('POST', '/batches', ordered);
@@ -43,7 +46,7 @@ export class Control {
     return this.#lasted(await this.#send<Job>('POST', '/jobs', { ...job, after: { parents: [parent.id] } }));
   }
 
-  /** Three jobs of which one runs at a time. */
+  /** Runs three jobs with a concurrency limit of one. */
   async runKeyed(): Promise<number> {
     const keyed = { ...job, concurrency: { key: 'control', limit: 1 } };
     const jobs = await this.#send<readonly Job[]>('POST', '/jobs', [keyed, keyed, keyed]);

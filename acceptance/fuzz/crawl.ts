@@ -1,17 +1,23 @@
 import type { Client } from './client.js';
 import type { Findings } from './findings.js';
 
-/** Pages that differ in nothing but ids and values of parameters are one kind; of each kind so many are looked at. */
+/**
+ * Maximum number of visited pages of each kind; pages that differ only in ids and parameter values are of the same
+ * kind.
+ */
 const eachKind = 30;
 const lanes = 4;
 
-/** A page may name what has been removed since: the recurring job of a job, its parent, the server that ran it. */
+/** Pages that may have been deleted since they were linked: a job's recurring job, its parent, its server. */
 const mayBeGone = /^\/job-dashboard\/(?:recurring|jobs|batches|servers)\/[^/]+$/;
 
-/** Where the findings of the crawl are. */
+/** The name of the crawl in the findings. */
 export const crawled = 'the dashboard';
 
-/** Follows the links of the dashboard from its overview, and opens the page of each job. Returns how many pages answered. */
+/**
+ * Follows the dashboard's links from the overview, and opens the page of each job. Returns the number of visited
+ * pages.
+ */
 export async function crawl(client: Client, findings: Findings, jobs: readonly string[]): Promise<number> {
   const start = '/job-dashboard';
   const seen = new Set([start]);
@@ -66,7 +72,7 @@ export async function crawl(client: Client, findings: Findings, jobs: readonly s
   const lane = async (): Promise<void> => {
     for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) await visit(path);
   };
-  await visit(start); // it links to more than one lane's work
+  await visit(start); // its links keep several lanes busy
   await Promise.all(Array.from({ length: lanes }, lane));
   return answered;
 }
@@ -76,7 +82,7 @@ function kindOf({ pathname, searchParams }: URL): string {
   return `${place}?${[...new Set(searchParams.keys())].toSorted().join('&')}`;
 }
 
-/** What a page says, in a few words. */
+/** Returns the beginning of a page's text. */
 function textOf(html: string): string {
   return html
     .replaceAll(/<(?:script|style|nav|header)[\s\S]*?<\/\w+>|<[^>]*>/g, ' ')

@@ -7,13 +7,13 @@ import type { Options } from './options.js';
 import { allPairs } from './pairs.js';
 import type { Chain } from './plan.js';
 
-/** How often a thing is created and lived through, for each collection. */
+/** Number of items per collection that are created and then operated on. */
 const livesEach = 30;
 
-/** Operations with a body have more to try; those that empty a collection leave less to try. */
+/** Operations with a body have more variants; those that empty a collection leave less to test. */
 const weights: Readonly<Record<string, number>> = { GET: 2, POST: 5, PUT: 4, PATCH: 4, DELETE: 1 };
 
-/** Everything that is sent in a run, well shuffled: all pairs of list parameters, lives of things, and any requests for the rest. */
+/** Returns all requests of a run, shuffled: all pairs of list parameters, lives of items, and random requests. */
 export function deckOf(
   vocabulary: Vocabulary,
   operations: readonly Operation[],

@@ -32,30 +32,30 @@ interface PathItem {
   readonly servers?: readonly { readonly url: string }[];
 }
 
-/** An OpenAPI 3.1 document, as far as the suite reads it. */
+/** The parts of an OpenAPI 3.1 document that the suite reads. */
 export interface OpenApiDocument {
   readonly servers: readonly { readonly url: string }[];
   readonly paths: Readonly<Record<string, PathItem & Readonly<Record<string, unknown>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
-/** One method of one path. */
+/** A method of a path. */
 export interface Operation {
   readonly id: string;
   readonly method: string;
-  /** The path as the document has it, `/jobs/{jobId}`. */
+  /** The path in the document: `/jobs/{jobId}`. */
   readonly template: string;
-  /** What comes before the path, without the host: `/api/v1`. */
+  /** The prefix of the path, without the host: `/api/v1`. */
   readonly base: string;
   readonly parameters: readonly Parameter[];
-  /** Schemas of the body by media type; none if it takes none. */
+  /** Schemas of the body by media type; empty if there is no body. */
   readonly bodies: Readonly<Record<string, MediaType>>;
   readonly responses: Readonly<Record<string, ResponseObject>>;
 }
 
 const methods = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
-/** Every operation of a document, the references in it resolved but for those to schemas. */
+/** Returns the operations of a document with references resolved, except those to schemas. */
 export function operationsOf(document: OpenApiDocument): readonly Operation[] {
   return Object.entries(document.paths).flatMap(([template, item]) =>
     methods.flatMap((method) => {
@@ -92,7 +92,7 @@ function resolveResponses(
   );
 }
 
-/** What a reference refers to; anything else is returned as it is. */
+/** Resolves a reference; returns anything else unchanged. */
 export function resolve<Value extends object>(document: OpenApiDocument, value: Value): Value {
   const reference = (value as { $ref?: string }).$ref;
   if (reference === undefined) return value;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { oddTexts } from './odd-values.js';
 import { placeholder } from './placeholder.js';
 
-/** Values that only mean something under the name of their field. */
+/** Values that are only meaningful for fields of certain names. */
 const byName: Readonly<Record<string, readonly string[]>> = {
   cron: [
     '* * * * *',
@@ -33,7 +33,7 @@ const byName: Readonly<Record<string, readonly string[]>> = {
   q: ['%', 'a b', '"', '-', '\\', "'", 'greet', 'null', '((((', ':*', '&|!'],
 };
 
-/** Fields that hold the id of something else, by the path parameter that names it. */
+/** Fields that hold the id of another resource, by the path parameter of that resource. */
 const references: Readonly<Record<string, readonly string[]>> = {
   queue: ['queueName'],
   queues: ['queueName'],
@@ -42,7 +42,7 @@ const references: Readonly<Record<string, readonly string[]>> = {
   groupIds: ['groupId'],
 };
 
-/** Values that suit a field of this name, if there are any: ids of things that exist, schedules, search texts. */
+/** Generates values for a field of this name, if there are any: existing ids, schedules, search texts. */
 export function domainValues(name: string): fc.Arbitrary<string> | undefined {
   const listed = byName[name];
   if (listed !== undefined) return fc.constantFrom(...listed);
@@ -53,5 +53,5 @@ export function domainValues(name: string): fc.Arbitrary<string> | undefined {
     .map(([parameter, number]) => placeholder(parameter, number));
 }
 
-/** Names for a member of an object, in a path or in a query. */
+/** Names of object members, for paths and queries. */
 export const memberNames: readonly string[] = ['name', 'waitMs', 'a', '0', 'a.b', ...oddTexts];

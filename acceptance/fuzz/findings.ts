@@ -9,11 +9,11 @@ interface Finding {
   baseUrl: string;
 }
 
-/** What was found, the same kept once with the shortest request that shows it. */
+/** The violations found, each kind once with the shortest request that shows it. */
 export class Findings {
   readonly #byPlace = new Map<string, Map<string, Finding>>();
 
-  /** @param place the operation, or what else was looked at */
+  /** @param place the operation, or another tested location */
   add(place: string, { what, detail }: Breach, baseUrl: string, request: Request): void {
     const findings = this.#byPlace.get(place) ?? new Map<string, Finding>();
     this.#byPlace.set(place, findings);
@@ -27,7 +27,7 @@ export class Findings {
     }
   }
 
-  /** @throws {Error} that lists what was found at the place, if anything was */
+  /** @throws {Error} listing the violations at this location, if there are any */
   throwFor(place: string): void {
     const findings = [...(this.#byPlace.get(place) ?? [])];
     if (findings.length === 0) return;
@@ -38,7 +38,7 @@ export class Findings {
           `× ${count}: ${what}\n      ${detail.replaceAll('\n', '\n      ')}\n      ${curlOf(baseUrl, request)}`,
       );
     const error = new Error(`${place}\n    ${lines.join('\n    ')}`);
-    error.stack = error.message; // where this was thrown helps nobody
+    error.stack = error.message; // the stack is of no use
     throw error;
   }
 }

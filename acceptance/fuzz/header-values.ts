@@ -4,7 +4,7 @@ import { placeholder } from './placeholder.js';
 
 const tags = ['*', '"x"', 'W/"x"', '"a", "b"', '', ',', '"', 'x', '*, "x"', '"x'.repeat(2_000)];
 
-/** Odd values by the name of the header, those that it is meant for among them. */
+/** Unusual values by header name, including valid ones. */
 const values: Readonly<Record<string, readonly string[]>> = {
   'if-match': [placeholder('etag', 0), placeholder('etag', 0), `W/${placeholder('etag', 0)}`, ...tags],
   'if-none-match': [placeholder('etag', 0), placeholder('etag', 0), `W/${placeholder('etag', 0)}`, ...tags],
@@ -68,7 +68,7 @@ const values: Readonly<Record<string, readonly string[]>> = {
   'accept-encoding': ['gzip', 'br', 'gzip;q=0', '*', 'identity;q=0', 'x'],
   'x-request-id': ['r1', '', 'x'.repeat(500), 'a"b', '{}'],
   traceparent: ['00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', '00-0-0-00', '', 'x'.repeat(500)],
-  // Keys that the service has made for others: expired, read-only, or confined to queues.
+  // Keys that the service has created: expired, read-only, or restricted to queues.
   'x-api-key': [...Array.from({ length: 9 }, (_, number) => placeholder('key', number)), '', 'lsk_x'],
   authorization: [
     '',
@@ -80,7 +80,7 @@ const values: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** What every operation gets now and then, whether it asks for it or not. */
+/** Headers that are occasionally sent with every operation. */
 const everywhere = [
   'accept',
   'accept-encoding',
@@ -94,13 +94,13 @@ const everywhere = [
 ];
 const withBody = ['content-type', 'content-encoding', 'idempotency-key'];
 
-/** What HTTP lets into the value of a header. */
+/** Whether HTTP permits this text as a header value. */
 const isSendable = (text: string): boolean => /^[\t\x20-\x7e\x80-\xff]*$/.test(text);
 
 type Headers = Readonly<Record<string, string>>;
 
 /**
- * Headers of a request: often one that the operation declares, now and then any other.
+ * Generates headers: often those that the operation declares, occasionally others.
  *
  * @param declared the names of its header parameters
  */

@@ -6,10 +6,10 @@ import { type Kind, kindsOf, type Schema } from './schema.js';
 
 type Values = fc.Arbitrary<unknown>;
 
-/** How many elements a body may have to spare, so that one too many is still cheap to send. */
+/** Maximum number of elements with which a limit is exceeded, so that requests stay cheap. */
 const affordable = 10_001;
 
-/** Values that a schema forbids, most of them only just; what it admits by chance does no harm. */
+/** Generates values that a schema forbids, mostly by a small margin. Values that happen to be valid do no harm. */
 export function illegal(vocabulary: Vocabulary, given: Schema, name = ''): Values {
   const schema = resolve(vocabulary.document, given);
   const alternatives = schema.anyOf ?? schema.oneOf;
@@ -46,7 +46,7 @@ function broken(vocabulary: Vocabulary, kind: Kind, schema: Schema, name: string
   }
 }
 
-/** A member missing, unknown or wrong, and otherwise what it should be. */
+/** Generates objects with one member missing, unknown or invalid, and all others valid. */
 function brokenObject(vocabulary: Vocabulary, schema: Schema): Values[] {
   const { properties = {}, required = [] } = schema;
   const whole = legal(vocabulary, schema) as fc.Arbitrary<Readonly<Record<string, unknown>>>;

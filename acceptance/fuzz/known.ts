@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Operation } from './document.js';
 
-/** What is remembered of each kind; the oldest go first. */
+/** Maximum number of remembered values of each kind; the oldest are dropped. */
 const most = 300;
 
-/** Values of path parameters that lead to an item. */
+/** Values of the path parameters that identify an item. */
 export type Binding = Readonly<Record<string, string>>;
 
 interface Answer {
@@ -12,13 +12,13 @@ interface Answer {
   readonly json: unknown;
 }
 
-/** What the service has said that later requests can use: ids, cursors, entity tags. */
+/** Values from responses that later requests can use: ids, cursors, entity tags. */
 export class Known {
   readonly #ids = new Map<string, string[]>();
   readonly #bindings = new Map<string, Binding[]>();
   readonly #cursors = new Map<string, string[]>();
   readonly #tags = new Map<string, string>();
-  /** The parameter of the items of a collection, by the collection's path and by its last segment. */
+  /** The parameter that identifies the items of a collection, by the collection's path and by its last segment. */
   readonly #parameterOf = new Map<string, string>();
 
   readonly #untouchable: ReadonlySet<string>;
@@ -35,7 +35,7 @@ export class Known {
     }
   }
 
-  /** Learns from an answer of success; returns what leads to the item that it shows, if it shows one. */
+  /** Learns from a successful response; returns the parameters of the item that it shows, if any. */
   note(operation: Operation, path: string, binding: Binding, { headers, json }: Answer): Binding | undefined {
     const tag = headers['etag'];
     if (typeof tag === 'string') this.#tags.set(path, tag);
@@ -61,7 +61,7 @@ export class Known {
     return found[0];
   }
 
-  /** What leads to some item of a path, as far down as items are known; `own` says where to stay. */
+  /** Returns the parameters of some item of a path, as far down as items are known; `own` takes precedence. */
   binding({ template }: Operation, number: number, own: Binding): Binding {
     const prefixes = [...template.matchAll(/\{\w+\}/g)].map(({ index, 0: text }) =>
       template.slice(0, index + text.length),
@@ -75,7 +75,7 @@ export class Known {
     return own;
   }
 
-  /** An id that a parameter of this name may have; one of nothing if none is known. */
+  /** Returns an id for a parameter of this name; an unused one if none is known. */
   id(parameter: string, number: number): string {
     const ids = this.#ids.get(parameter) ?? [];
     return ids[number % ids.length] ?? randomUUID();
@@ -85,7 +85,7 @@ export class Known {
     return this.#tags.get(path) ?? '"none"';
   }
 
-  /** A cursor of a collection in an order, as the query has it. */
+  /** Returns a cursor of a collection in a given order, as used in the query. */
   cursor(path: string, sort: string | undefined, number: number): string {
     const cursors = this.#cursors.get(`${path}?${sort ?? ''}`) ?? [];
     return cursors[number % cursors.length] ?? 'WyItaWQiXQ';

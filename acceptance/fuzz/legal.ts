@@ -5,22 +5,22 @@ import { json, oddNumbers, oddTimes, oddTexts, text } from './odd-values.js';
 import { placeholder } from './placeholder.js';
 import { type Kind, kindsOf, type Schema } from './schema.js';
 
-/** What schemas are read with. */
+/** What is needed to generate values for schemas. */
 export interface Vocabulary {
   readonly document: OpenApiDocument;
-  /** Jobs of the application, with arguments that fit their definitions or nearly do. */
+  /** Jobs of the application, with valid or nearly valid arguments. */
   readonly jobs: fc.Arbitrary<{ readonly name: string; readonly args: unknown }>;
 }
 
 type Values = fc.Arbitrary<unknown>;
 
-/** A pattern that only keeps NUL or control characters out. */
+/** Whether a pattern only excludes NUL or control characters. */
 const isOpen = (pattern: string): boolean => pattern.startsWith('^[^') || pattern.includes('[\\s\\S]');
 
 /**
- * Values that a schema admits, its extremes first of all.
+ * Generates values that a schema permits, its extremes in particular.
  *
- * @param name the name of the field that holds the value; some have values of their own
+ * @param name the name of the field, because some have special values
  */
 export function legal(vocabulary: Vocabulary, given: Schema, name = ''): Values {
   const schema = resolve(vocabulary.document, given);
@@ -75,7 +75,7 @@ function legalObject(vocabulary: Vocabulary, schema: Schema): Values {
   return 'name' in properties && 'args' in properties ? withJob(vocabulary, values, required) : values;
 }
 
-/** Mostly a job that there is, so that something runs. */
+/** Uses mostly existing jobs, so that something runs. */
 function withJob({ jobs }: Vocabulary, values: Values, required: readonly string[]): Values {
   return fc.tuple(values, jobs, fc.nat(9)).map(([value, job, chance]) => {
     if (chance === 0) return value;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { rawNumber } from './json-text.js';
 
-/** Texts that trip over encodings, collations, templates and paths. */
+/** Texts that cause trouble with encodings, collations, templates and paths. */
 export const oddTexts: readonly string[] = [
   '',
   ' ',
@@ -47,7 +47,7 @@ export const oddTexts: readonly string[] = [
   '2026-01-01T00:00:00',
 ];
 
-/** Times at the ends of what calendars, JavaScript and Postgres can express. */
+/** Times at the limits of calendars, JavaScript and Postgres. */
 export const oddTimes: readonly string[] = [
   '0000-01-01T00:00:00Z',
   '0001-01-01T00:00:00Z',
@@ -64,7 +64,7 @@ export const oddTimes: readonly string[] = [
   '9999-12-31T23:59:59.999999-12:00',
 ];
 
-/** Numbers at the ends of 16, 32, 53 and 64 bits and of doubles, and spellings that few expect. */
+/** Numbers at the limits of 16, 32, 53 and 64 bits and of doubles, and unusual notations. */
 export const oddNumbers: readonly unknown[] = [
   0,
   -1,
@@ -106,7 +106,7 @@ const deep = fc.integer({ min: 5, max: 120 }).map((depth) => {
   return value;
 });
 
-/** Any JSON. */
+/** Arbitrary JSON. */
 export const json: fc.Arbitrary<unknown> = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 3, withCrossShrink: true },

@@ -1,11 +1,15 @@
-/** What the environment says of a run. */
+/** The options of a run, from the environment. */
 export interface Options {
-  /** The same seed generates the same requests; the order of their answers is up to the machine. */
+  /** The same seed generates the same requests; the order of responses may differ. */
   readonly seed: number;
   readonly requests: number;
 }
 
-/** Reads `SEED` (default: another one each time) and `REQUESTS`. @throws {RangeError} */
+/**
+ * Reads `SEED` (random by default) and `REQUESTS`.
+ *
+ * @throws {RangeError} if one is not a non-negative integer
+ */
 export function readOptions(
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): Options {

@@ -7,12 +7,12 @@ import type { Chain } from './plan.js';
 
 type Row = readonly (readonly Pair[])[];
 
-/** Where a page starts: one of them at a time. */
+/** Parameters that set where a page starts; they exclude each other. */
 const places: ReadonlySet<string> = new Set(['offset', 'after', 'before']);
 
 /**
- * Requests of collections in which every two values of two parameters meet. Collections with the same parameters share
- * one covering array.
+ * Generates requests to collections that cover every pair of values of two parameters. Collections with the same
+ * parameters share a covering array.
  */
 export function allPairs(
   vocabulary: Vocabulary,
@@ -40,7 +40,7 @@ export function allPairs(
   });
 }
 
-/** Absent is a value too, and as frequent as the others together, so that not all of them narrow the same page. */
+/** Weight of leaving a parameter out, so that not all of them restrict the same page. */
 const absent = 3;
 const present = 3;
 
@@ -52,11 +52,11 @@ function coveringArray(vocabulary: Vocabulary, { parameters }: Operation, seed: 
     inQuery.filter(isPlace),
   ];
   const levels = factors.map((alternatives) => levelsOf(vocabulary, alternatives, seed));
-  // A few rows more than the greedy criterion makes, in a tenth of the time.
+  // Generates a few rows more than the greedy criterion, in a tenth of the time.
   return covertable.make(levels, { seed, criterion: covertable.criteria.simple });
 }
 
-/** What stands in the query for one of several parameters that exclude each other, or for none. */
+/** Returns the possible query parts for one of several parameters that exclude each other, or for none. */
 function levelsOf(
   vocabulary: Vocabulary,
   alternatives: readonly Parameter[],

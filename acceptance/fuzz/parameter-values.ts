@@ -7,13 +7,13 @@ import { legal, type Vocabulary } from './legal.js';
 import { oddNumbers, oddTexts } from './odd-values.js';
 import { placeholder } from './placeholder.js';
 
-/** A name and a value as they stand in a query, before their encoding. */
+/** A name and a value of a query, before encoding. */
 export type Pair = readonly [name: string, value: string];
 
-/** Parameters that are worth nothing unless they come from an answer. */
+/** Parameters whose values must come from a response. */
 const fromAnswers: Readonly<Record<string, string>> = { after: 'cursor', before: 'cursor' };
 
-/** What stands in a query for a parameter that is as it should be; several pairs for one that is repeated. */
+/** Generates a valid parameter; several pairs for a repeated one. */
 export function legalPairs(vocabulary: Vocabulary, parameter: Parameter): fc.Arbitrary<readonly Pair[]> {
   const { name } = parameter;
   const source = fromAnswers[name];
@@ -21,7 +21,7 @@ export function legalPairs(vocabulary: Vocabulary, parameter: Parameter): fc.Arb
   return inQuery(vocabulary, parameter, legal(vocabulary, parameter.schema, name));
 }
 
-/** What stands in a query for a parameter, right or wrong. */
+/** Generates a parameter, valid or not. */
 export function anyPairs(vocabulary: Vocabulary, parameter: Parameter): fc.Arbitrary<readonly Pair[]> {
   const { name, schema } = parameter;
   const odd = fc.oneof(
@@ -56,7 +56,7 @@ function inQuery(
   });
 }
 
-/** Values of a path parameter; undefined for that of an item which exists. */
+/** Generates values of a path parameter; `undefined` stands for that of an existing item. */
 export function pathValue(
   vocabulary: Vocabulary,
   { name, schema }: Parameter,
@@ -64,7 +64,7 @@ export function pathValue(
   const odd = fc
     .oneof(legal(vocabulary, schema, name), illegal(vocabulary, schema, name), fc.constantFrom(...oddTexts))
     .map(asText)
-    // An empty segment would be another path.
+    // An empty segment would change the path.
     .map((text) => (/^\/*$/.test(text) ? 'x' : text));
   const isText = !/(?:Id|Name)$/.test(name);
   return fc.oneof(

@@ -1,19 +1,19 @@
 import type { Operation } from './document.js';
 import type { Pair } from './parameter-values.js';
 
-/** A request before it is known which items exist: its texts may hold placeholders. */
+/** A generated request, before it is known which items exist; its texts may contain placeholders. */
 export interface Plan {
   readonly operation: Operation;
-  /** Values of the path parameters; one that is missing is that of an item which exists. */
+  /** Values of the path parameters; a missing one is that of an existing item. */
   readonly path: Readonly<Record<string, string>>;
-  /** Which of the items that exist. */
+  /** Selects one of the existing items. */
   readonly item: number;
   readonly query: readonly Pair[];
-  /** What the query ends with, byte for byte: bad encodings. */
+  /** The unencoded end of the query, for invalid encodings. */
   readonly rawQuery: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array | undefined;
 }
 
-/** Steps of which each may need what the ones before have brought about; most have one. */
+/** Steps that may each depend on the previous ones; most chains have one. */
 export type Chain = readonly Plan[];

@@ -6,23 +6,23 @@ import type { Binding, Known } from './known.js';
 import { fill } from './placeholder.js';
 import type { Plan } from './plan.js';
 
-/** A request as it goes out. */
+/** A request as it is sent. */
 export interface Request {
   readonly method: string;
-  /** With the query, encoded. */
+  /** Encoded, with the query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array | undefined;
 }
 
-/** A request that was planned, about items that exist now. */
+/** A planned request with existing items filled in. */
 export interface FilledRequest extends Request {
   /** Without the query. */
   readonly place: string;
   readonly binding: Binding;
 }
 
-/** @param own what leads to the item that the request is about, as far as that is settled */
+/** @param own known parameters of the item that the request is about */
 export function fillRequest(plan: Plan, known: Known, own: Binding): FilledRequest {
   const { operation } = plan;
   const sort = plan.query.find(([name]) => name === 'sort')?.[1];
@@ -57,7 +57,7 @@ export function fillRequest(plan: Plan, known: Known, own: Binding): FilledReque
   };
 }
 
-/** Percent-encoding that has an answer to lone surrogates and to `.` too, which clients take out of paths. */
+/** Percent-encodes a text, including lone surrogates, and `.`, which clients remove from paths. */
 function encodePart(text: string): string {
   const encoded = text.isWellFormed()
     ? encodeURIComponent(text)
@@ -65,7 +65,7 @@ function encodePart(text: string): string {
   return /^\.+$/.test(encoded) ? encoded.replaceAll('.', '%2E') : encoded;
 }
 
-/** A command line that sends the request again. */
+/** Returns a command line that repeats the request. */
 export function curlOf(baseUrl: string, { method, path: target, headers, body }: Request): string {
   const options = Object.entries(headers).map(([name, value]) =>
     value === '' ? `-H ${quote(`${name};`)}` : `-H ${quote(`${name}: ${value}`)}`,
@@ -85,7 +85,7 @@ function bodyOption(body: string | Uint8Array): string {
   return isPlain ? `-d ${quote(body)}` : `--data-binary @${saved(body)}`;
 }
 
-/** Keeps a body that is too long or too odd for a command line in a file. */
+/** Saves a body to a file if it is unsuitable for a command line. */
 function saved(body: string | Uint8Array): string {
   const directory = path.join(tmpdir(), 'longshore-fuzz-bodies');
   mkdirSync(directory, { recursive: true });

@@ -22,7 +22,7 @@ export interface Schema {
   readonly uniqueItems?: boolean;
 }
 
-/** What a value of a schema may be. A schema that names no type admits all of them. */
+/** The types that a schema may permit; without a type, it permits all of them. */
 export type Kind = 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean' | 'null' | 'any';
 
 export function kindsOf({ type, properties }: Schema): readonly Kind[] {

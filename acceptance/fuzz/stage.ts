@@ -9,11 +9,11 @@ import { type Service, startService } from '../test/system/service.js';
 
 const run = promisify(execFile);
 
-/** Starting takes long on a machine under load. */
+/** Starting takes long on a busy machine. */
 const startMs = 60_000;
 const lookMs = 1_000;
 
-/** Opens everything but what its confined or read-only keys may not. */
+/** Permits everything, unlike the restricted and read-only keys. */
 export const adminKey = 'an-admin-key-that-only-the-fuzz-suite-knows';
 
 /** Real services on a real Postgres. */
@@ -24,7 +24,7 @@ export class Stage {
   readonly #postgres: Postgres;
   readonly #directory: string;
   readonly #watch: NodeJS.Timeout;
-  /** The most memory that each process was seen with, in bytes. */
+  /** The peak memory of each process, in bytes. */
   readonly memory = new Map<Service, number>();
 
   private constructor(

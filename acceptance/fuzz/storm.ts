@@ -5,17 +5,17 @@ import type { Binding, Known } from './known.js';
 import type { Chain, Plan } from './plan.js';
 import { fillRequest, type FilledRequest } from './request.js';
 
-/** What requests are sent with and what their answers are held against. */
+/** What is needed to send requests and check their responses. */
 export interface Ground {
   readonly client: Client;
   readonly contract: Contract;
   readonly known: Known;
   readonly findings: Findings;
-  /** Headers that every request has unless it says otherwise. */
+  /** Default headers of every request. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Sends every chain, each in order and several side by side. */
+/** Sends every chain, each in order and several concurrently. */
 export async function storm(ground: Ground, chains: readonly Chain[], lanes: number): Promise<void> {
   const waiting = chains.values();
   const lane = async (): Promise<void> => {
@@ -25,7 +25,7 @@ export async function storm(ground: Ground, chains: readonly Chain[], lanes: num
 }
 
 async function sendChain(ground: Ground, chain: Chain): Promise<void> {
-  // Later steps are about what the first has created, and about what others have created below it.
+  // Later steps act on what the first one created, and on items below it.
   const own = new Map<string, string>();
   for (const plan of chain) {
     const created = await sendPlan(ground, plan, Object.fromEntries(own));

@@ -4,7 +4,7 @@ import type { Plan } from './plan.js';
 import { fillRequest } from './request.js';
 import { type Ground, placeOf } from './storm.js';
 
-/** How many of the collections of one kind are read: the jobs of a queue, say. */
+/** Maximum number of collections of one kind to read, such as the jobs of a queue. */
 const samples = 4;
 
 /** Reads every collection in every order, and every item that they show. Returns the ids of all jobs. */

@@ -12,7 +12,7 @@ describe('an api in production', () => {
     this.timeout(60_000);
     postgres = await startPostgres();
     const environment = { DATABASE_URL: postgres.url, NODE_ENV: 'production' };
-    // On a database that holds nothing yet: whoever sets Longshore up does this first.
+    // On an empty database, as when Longshore is first set up.
     const created = run(
       'services/api/dist/main.js',
       ['create-key', '--name', 'operators', '--scopes', 'read,write'],

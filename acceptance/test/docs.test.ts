@@ -28,20 +28,20 @@ describe('a program in the documentation', function () {
   for (const [index, program] of programs.entries()) {
     it(`prints the documented output (${program.place})`, async () => {
       const output = outputs[index]?.();
-      // The next one beside it: each waits more than it computes. What it throws is its own test's to tell.
+      // Starts the next program in parallel, because programs mostly wait. Its errors are reported by its own test.
       outputs[index + 1]?.().catch(() => undefined);
       expect(await output).to.equal(program.output);
     });
   }
 });
 
-/** Calls `run` at the first call only; every call has that one's outcome. */
+/** Calls `run` only once; every call returns its result. */
 function once<T>(run: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;
   return () => (running ??= run());
 }
 
-/** Creates an empty database beside another one and resolves to its URL. */
+/** Creates an empty database on the same server as another one, and resolves to its URL. */
 async function createDatabase(besideUrl: string, name: string): Promise<string> {
   const admin = new pg.Client(besideUrl);
   await admin.connect();

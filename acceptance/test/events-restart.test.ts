@@ -17,7 +17,7 @@ describe('a listener to events', function () {
   });
   afterEach(() => listener?.stop());
 
-  /** Registers jobs, one after the other, by an api that stays. */
+  /** Enqueues jobs one after the other, through an api that keeps running. */
   async function enqueue(count: number): Promise<string[]> {
     const ids: string[] = [];
     for (let number = 0; number < count; number++) {

@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true }));
 
-/** Runs a script of `containers/` on the file and returns what it says. */
+/** Runs a script of `containers/` on the file and returns its output. */
 async function run(script: string, env: Readonly<Record<string, string>> = {}, ...args: string[]) {
   const command = path.join(house, 'containers', script);
   const { PATH } = process.env;
@@ -70,7 +70,7 @@ describe('The first make up', () => {
 describe('make pin', () => {
   const digest = `sha256:${'0123456789abcdef'.repeat(4)}`;
 
-  /** A `docker` that knows a digest of the image of Node.js only. */
+  /** Creates a `docker` stub that knows only the digest of the Node.js image. */
   async function engine(): Promise<Readonly<Record<string, string>>> {
     const script = `#!/bin/sh\ncase "$*" in *node:*) echo node@${digest};; esac\n`;
     await writeFile(path.join(directory, 'docker'), script, { mode: 0o755 });

@@ -20,7 +20,7 @@ describe('a call in the documentation of the HTTP API', function () {
 
   before(async () => {
     results = await mkdtemp(path.join(tmpdir(), 'longshore-results-'));
-    // Nobody runs the jobs of its queue, so that they stay as they are.
+    // No server consumes its queue, so its jobs do not change.
     api = await startService('api', { API_STORAGE: 'memory', API_AUTH: 'none', WORKER_RESULTS_DIR: results });
   });
   after(async () => {
@@ -28,7 +28,7 @@ describe('a call in the documentation of the HTTP API', function () {
     await rm(results, { recursive: true, force: true });
   });
 
-  // Each goes on where the one before has ended, as a reader does.
+  // Calls build on each other, as for a reader.
   for (const { index, groups } of text.matchAll(block)) {
     const line = text.slice(0, index).split('\n').length;
     it(`returns the documented response (${page}:${line})`, async () => {

@@ -10,12 +10,12 @@ interface Answer {
   readonly body: unknown;
 }
 
-/** A request with an `Idempotency-Key`, and how often what it asks for has been done. */
+/** A request with an `Idempotency-Key`, and how often its effect has occurred. */
 interface Keyed {
   readonly method: 'POST' | 'PUT';
   readonly path: string;
   readonly body?: unknown;
-  /** A query that counts the effects; `n` of the only row. */
+  /** A query that counts the effects, as `n` of its only row. */
   readonly effects: string;
 }
 
@@ -45,7 +45,7 @@ describe('an api that is killed in the middle of requests with an Idempotency-Ke
   before(async () => {
     const doomed = await system().start('api');
     database = new pg.Client(system().postgres.url);
-    database.on('error', () => undefined); // it may outlive the server that it looks at
+    database.on('error', () => undefined); // it may outlive the server
     await database.connect();
     const api = `${doomed.url}/api/v1`;
     const [order] = await getJson<{ id: string; customerId: string; storeId: string }[]>(
@@ -111,7 +111,7 @@ describe('an api that is killed in the middle of requests with an Idempotency-Ke
           `select count(*)::integer as n from pg_stat_activity where application_name = 'longshore api'`,
         )) === 0,
     );
-    // However long ago it was: nothing may stand that only time takes away.
+    // Expires all locks, however recent: none may block forever.
     await database.query('update longshore_api.kept_answer set expires_at = now() where response is null');
   });
 

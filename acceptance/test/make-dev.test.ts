@@ -7,7 +7,7 @@ import { getJob, getJson, postTest } from './system/jobs.js';
 import { run, type Running } from './system/process.js';
 
 interface Dev extends Running {
-  /** Every http address that it has printed. */
+  /** All http addresses that it has printed. */
   readonly urls: string[];
   readonly api: string;
 }
@@ -27,7 +27,7 @@ describe('make dev', function () {
     }, 40_000);
     const urls = running.lines.join('\n').match(/^ +(API|Dashboard|Worker) +http\S+/gm) ?? [];
     const api = /POST (http:\/\/localhost:\d+)\/test/.exec(hint ?? '')?.[1];
-    if (api === undefined) throw new Error(`make dev did not come up:\n${hint}`);
+    if (api === undefined) throw new Error(`make dev did not start:\n${hint}`);
     return { ...running, api, urls: urls.map((line) => line.trim().split(/ +/)[1] ?? '') };
   };
   const isServed = (url: string): Promise<boolean> =>

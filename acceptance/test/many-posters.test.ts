@@ -5,7 +5,7 @@ import { useSystem } from './system/system.js';
 
 const posters = 64;
 
-/** Posts one job after the other until the api is gone, and resolves to the ids that it was answered. */
+/** Posts jobs one after the other until the api is gone, and resolves to the returned ids. */
 async function post(url: string, answered: () => void): Promise<string[]> {
   const ids: string[] = [];
   for (;;) {
@@ -14,7 +14,7 @@ async function post(url: string, answered: () => void): Promise<string[]> {
     const response = await fetch(`${url}/api/v1/jobs`, { method: 'POST', headers, body }).catch(() => null);
     if (response?.status !== 201) return ids;
     const job = (await response.json().catch(() => null)) as { id: string } | null;
-    if (job === null) return ids; // cut off within the answer
+    if (job === null) return ids; // the response was cut off
     ids.push(job.id);
     answered();
   }

@@ -16,6 +16,7 @@ describe('memory mode', () => {
       API_STORAGE: 'memory',
       WORKER_RESULTS_DIR: results,
       API_TEST_JOB_MS: '10',
+      API_SEED_ROWS: '20',
     });
   });
   after(async () => {
@@ -28,6 +29,11 @@ describe('memory mode', () => {
     await eventually(async () => (await getJob(location)).state === 'done');
     const servers = await getJson<{ pid: number }[]>(`${api.url}/api/v1/servers`);
     expect(servers.map(({ pid }) => pid)).to.deep.equal([api.pid]);
+  });
+
+  it('serves the tables of the application', async () => {
+    const cars = await getJson<{ name: string }[]>(`${api.url}/api/v1/cars?q=avialable`);
+    expect(cars).to.have.length.above(0);
   });
 
   it('shows the dashboard', async () => {

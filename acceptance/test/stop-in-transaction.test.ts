@@ -6,7 +6,10 @@ import { house } from './house/house.js';
 import { eventually } from './system/eventually.js';
 import { useSystem } from './system/system.js';
 
-/** Handlers that do not end: in a transaction, between its statements or in one, and in a statement of the application's pool. */
+/**
+ * Handlers that do not end: in a transaction, between statements or during one, and in a statement of the
+ * application's pool.
+ */
 const application = `
 import { defineJob, handleJob } from '@longshore/jobs';
 
@@ -45,7 +48,7 @@ describe('a worker that is asked to stop while its handlers hold transactions', 
     await writeFile(module, application);
     const worker = await system().start('worker', { LONGSHORE_APP: module });
     database = new pg.Client(system().postgres.url);
-    database.on('error', () => undefined); // it may outlive the server that it looks at
+    database.on('error', () => undefined); // it may outlive the server
     await database.connect();
     await database.query(
       `select longshore.enqueue(name) from unnest(array['idle', 'asleep', 'asleep', 'elsewhere']) as name`,

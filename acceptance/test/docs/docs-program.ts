@@ -8,9 +8,9 @@ const run = promisify(execFile);
 
 const pages = 'docs/jobs';
 
-/** A whole program on a page of the documentation, and what the page says that it prints. */
+/** A complete program on a page of the documentation, with its documented output. */
 export interface DocsProgram {
-  /** `docs/jobs/retries.md:12`: where its block begins. */
+  /** The location of its block: `docs/jobs/retries.md:12`. */
   readonly place: string;
   readonly text: string;
   readonly output: string;
@@ -18,7 +18,7 @@ export interface DocsProgram {
 
 const block = /^```ts\n(?<text>.*?)^```\n\s*^```text\n(?<output>.*?)^```$/gms;
 
-/** Every `ts` block of the pages that a `text` block follows. */
+/** Returns every `ts` block that is followed by a `text` block. */
 export async function docsPrograms(): Promise<DocsProgram[]> {
   const files = (await readdir(path.join(house, pages))).filter((file) => file.endsWith('.md'));
   const found = await Promise.all(
@@ -37,7 +37,9 @@ export async function docsPrograms(): Promise<DocsProgram[]> {
   return found.flat();
 }
 
-/** Programs checked and compiled, all in one go, inside the repository so that they find its packages as a user's would. */
+/**
+ * Type-checks and compiles programs together, inside the repository so that they find its packages as a user's would.
+ */
 export class CompiledPrograms {
   readonly #directory: string;
 
@@ -45,7 +47,7 @@ export class CompiledPrograms {
     this.#directory = directory;
   }
 
-  /** @throws {Error} with the compiler's words if a program does not type-check */
+  /** @throws {Error} with the compiler's messages if a program does not type-check */
   static async compile(programs: readonly DocsProgram[]): Promise<CompiledPrograms> {
     const data = path.join(house, '.data');
     await mkdir(data, { recursive: true });
@@ -65,10 +67,14 @@ export class CompiledPrograms {
     return compiled;
   }
 
-  /** Resolves to what the program printed. @throws {Error} if it fails or takes longer than 60 s */
+  /**
+   * Resolves to the program's output.
+   *
+   * @throws {Error} if it fails or takes longer than 60 s
+   */
   async run({ place }: DocsProgram, databaseUrl: string): Promise<string> {
     const program = path.join(this.#directory, `${fileName(place)}.js`);
-    // The compiled packages, as a user has them; not measured for coverage.
+    // Uses the compiled packages, as a user does; not measured for coverage.
     const env = { PATH: process.env['PATH'], DATABASE_URL: databaseUrl };
     const { stdout } = await run(process.execPath, [program], { cwd: house, env, timeout: 60_000 });
     return stdout;

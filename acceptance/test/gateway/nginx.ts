@@ -10,9 +10,9 @@ export interface Nginx {
 }
 
 /**
- * Starts Debian's nginx as a gateway with its defaults, buffering included.
+ * Starts Debian's nginx as a gateway with its defaults, including buffering.
  *
- * @param locations what stands in its server block
+ * @param locations the content of its server block
  */
 export async function startNginx(port: number, locations: string): Promise<Nginx> {
   const directory = await mkdtemp(path.join(tmpdir(), 'longshore-nginx-'));

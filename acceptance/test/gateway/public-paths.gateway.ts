@@ -51,7 +51,7 @@ for (const [way, locations] of Object.entries(ways)) {
       await api?.end('SIGKILL');
     });
 
-    /** Sends the path as it is: fetch would tidy it. */
+    /** Sends the path unchanged; fetch would normalize it. */
     const statusAndBody = (path: string): Promise<[number, string]> =>
       new Promise((resolve, reject) => {
         request({ host: '127.0.0.1', port, path, agent: false }, (response) => {

@@ -1,7 +1,10 @@
 import { expect } from 'chai';
 import { readSource } from './house.js';
 
-/** What an application imports from `@longshore/jobs`. A name that only storages or tools need belongs in `/storage`. */
+/**
+ * The names that an application imports from `@longshore/jobs`. Names that only storages or tools need belong in
+ * `/storage`.
+ */
 const names = `
   AfterOption Batch BatchRequest CancelJob ConcurrencyRule ConflictPolicy ContinuationCondition
   DeliveredEvent DuplicateJobError EnqueueContext EnqueueMiddleware EnqueueOptions EnqueueRequest EnqueuedBatch EnqueuedJob

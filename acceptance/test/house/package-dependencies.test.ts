@@ -8,23 +8,25 @@ interface Manifest {
 }
 
 /**
- * The packages that these may depend on; of the others, all but services. What a package does not declare it cannot import, so
- * this is the direction of all imports.
+ * The packages that each package may depend on; packages not listed may depend on all but services. A package can
+ * import only what it declares, so this determines the direction of all imports.
  */
 const siblings: Readonly<Record<string, readonly string[]>> = {
-  // Any process can embed it and any storage implement it.
+  // Can be embedded in any process, and implemented by any storage.
   'shared/jobs': [],
   // A toolkit for any domain; jobs-api connects it to jobs.
   'shared/resources': [],
   'shared/jobs-postgres': ['@longshore/jobs'],
   'shared/jobs-api': ['@longshore/jobs', '@longshore/resources'],
-  // Any Koa application can mount it.
+  // Can be mounted in any Koa application.
   'shared/jobs-dashboard': ['@longshore/jobs'],
-  // Knows neither storage nor application.
+  // Independent of storages and applications.
   'shared/service': ['@longshore/jobs', '@longshore/resources'],
   'shared/example-shop': ['@longshore/jobs', '@longshore/resources', '@longshore/service'],
   'shared/local-postgres': [],
-  // Serves the tests of every package, so depends on none of them.
+  // Serves tables, whatever the application.
+  'shared/memory-database': ['@longshore/resources'],
+  // Used by the tests of every package, so it depends on none of them.
   'shared/test-support': ['@longshore/local-postgres'],
   // Starts the services as processes, as Compose does.
   dev: ['@longshore/local-postgres'],
@@ -32,18 +34,18 @@ const siblings: Readonly<Record<string, readonly string[]>> = {
   acceptance: [],
 };
 
-/** Libraries that these must do without. */
+/** Libraries that packages must not use. */
 const libraries: Readonly<Record<string, RegExp>> = {
-  // Neither HTTP nor SQL.
+  // No HTTP and no SQL.
   'shared/jobs': /koa|^pg\b|node-pg-migrate/,
-  // They work with every storage.
+  // Works with every storage.
   'shared/jobs-api': /^pg\b|node-pg-migrate/,
   'shared/jobs-dashboard': /^pg\b|node-pg-migrate/,
 };
 
 const importPattern = /(?:\bfrom |^import |\bimport\()'([\w@][\w@./:-]*)'/gm;
 
-/** The conformance suite is only for the tests of storages. */
+/** The conformance suite is only used by the tests of storages. */
 const isForRunning = (file: string): boolean => file.endsWith('.ts') && !file.includes('/src/conformance/');
 
 /** Returns the packages that a text imports, such as `@koa/router` for `@koa/router/x`, without those of Node. */

@@ -4,11 +4,11 @@ import { readSource, sourceFiles } from './house.js';
 
 interface Rule {
   readonly title: string;
-  /** Which files it is for. */
+  /** The files that the rule applies to. */
   readonly files: RegExp;
-  /** What breaks it, given a file's path and text. */
+  /** Returns the violations in a file, given its path and text. */
   readonly breaches: (file: string, text: string) => readonly string[];
-  /** A file that breaks it, to see that the rule bites. */
+  /** A violating file, to check that the rule works. */
   readonly breach: readonly [file: string, text: string];
 }
 

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-/** An application of the team that deploys: the newer version has one more job. Each attempt takes 30 ms. */
+/** An application of the deploying team: the newer version has one more job. Each attempt takes 30 ms. */
 const source = (jobs: readonly string[]): string => `
 import { setTimeout as sleep } from 'node:timers/promises';
 import { defineJob, handleJob } from '@longshore/jobs';
@@ -17,7 +17,7 @@ const handlers = ${JSON.stringify(jobs)}.map((name) =>
 export const application = { name: 'rollout', createHandlers: () => handlers, handlers };
 `;
 
-/** Writes the application into a checkout, whose packages it then finds. Returns its file. */
+/** Writes the application into a checkout, so that it finds the packages there. Returns its file. */
 export async function writeApplication(root: string, jobs: readonly string[]): Promise<string> {
   const directory = path.join(root, '.data', 'rollout-application');
   await mkdir(directory, { recursive: true });

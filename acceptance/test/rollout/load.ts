@@ -6,10 +6,13 @@ interface Accepted {
 
 const pauseMs = 20;
 
-/** Enqueues jobs over HTTP, one after the other, at whichever api is up: ready, delayed, with a key, with a continuation. */
+/**
+ * Enqueues jobs over HTTP, one after the other, at an api that is running: ready, delayed, with a key, with a
+ * continuation.
+ */
 export class Load {
   readonly accepted: string[] = [];
-  /** Answers other than 201, with their bodies. */
+  /** Responses other than 201, with their bodies. */
   readonly refused: string[] = [];
   readonly #urls: string[] = [];
   #stopped = false;
@@ -24,7 +27,7 @@ export class Load {
     await this.#running;
   }
 
-  /** From now on, requests go there. */
+  /** Sends all further requests to this URL. */
   use(url: string): void {
     this.#urls.unshift(url);
   }

@@ -7,17 +7,20 @@ import { house } from '../house/house.js';
 
 const execute = promisify(execFile);
 
-/** The version that this one is rolled out over. Nothing has been released yet: the first commit whose servers claim jobs by name. */
+/**
+ * The version that this one replaces. Nothing has been released yet: this is the first commit whose servers claim
+ * jobs by name.
+ */
 const previousRelease = '3831b3eb0418cd0634f6ea3f80c9753aec550216';
 
-/** Checks the previous release out below `.data` and builds its services there, once. Returns its root. */
+/** Exports the previous release below `.data` and builds its services there, once. Returns its root. */
 export async function buildPreviousRelease(): Promise<string> {
   const root = path.join(house, '.data', 'rollout', previousRelease);
   const built = path.join(root, '.built');
   if (existsSync(built)) return root;
   await rm(root, { recursive: true, force: true });
   await mkdir(root, { recursive: true });
-  // An export, not a work tree: nothing of it is left in the repository.
+  // An export rather than a work tree, which would leave traces in the repository.
   await execute('sh', ['-c', `git archive ${previousRelease} | tar -x -C "${root}"`], { cwd: house });
   await execute('npm', ['ci', '--no-audit', '--no-fund', '--prefer-offline'], { cwd: root });
   const services = ['services/api', 'services/worker', 'services/dashboard'];

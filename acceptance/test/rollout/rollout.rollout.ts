@@ -20,7 +20,7 @@ const orders: Readonly<Record<string, readonly Step[]>> = {
   'the api first, then back again': [forward('api'), forward('worker'), backward('api'), backward('worker')],
 };
 
-/** Jobs that both versions run together before one of them goes. */
+/** Number of jobs that both versions run together before one of them stops. */
 const jobsTogether = 60;
 
 describe('rolling out this version over the previous one, under load', function () {

@@ -1,6 +1,6 @@
 /**
- * Looks every 50 ms until the condition returns something truthy without throwing, and returns that. At the deadline it
- * throws what the condition threw last.
+ * Checks every 50 ms until the condition returns something truthy without throwing, and returns its result. After the
+ * deadline, throws the condition's last error.
  */
 export async function eventually<T>(condition: () => Promise<T>, deadlineMs = 30_000): Promise<T> {
   const deadline = performance.now() + deadlineMs;

@@ -1,4 +1,4 @@
-/** What the tests read of a job. */
+/** The members of a job that tests read. */
 export interface Job {
   readonly id: string;
   readonly state: string;
@@ -12,13 +12,13 @@ export interface Receipt {
   readonly type: string | null;
   readonly body: string;
   readonly location: string;
-  /** From the request to the end of the answer. */
+  /** From the request to the end of the response. */
   readonly tookMs: number;
 }
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Registers the fire-and-forget job. */
+/** Enqueues the job of `POST /test`. */
 export async function postTest(api: string, headers: Headers = {}): Promise<Receipt> {
   const startedAt = performance.now();
   const response = await fetch(`${api}/test`, { method: 'POST', headers });

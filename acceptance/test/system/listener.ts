@@ -1,9 +1,9 @@
-/** Listens to server-sent events as a browser does: when a connection ends it asks again from where it was. */
+/** Listens to server-sent events as a browser does: when a connection ends, it resumes from its last position. */
 export interface Listener {
-  /** Ids of the jobs that it has heard of. */
+  /** The ids of the jobs whose events it has received. */
   readonly jobs: ReadonlySet<string>;
   isConnected(): boolean;
-  /** Where to ask from now on. */
+  /** Sends further requests to this URL. */
   moveTo(url: string): void;
   stop(): void;
 }
@@ -41,7 +41,7 @@ export function listen(startUrl: string): Listener {
       try {
         await connect();
       } catch {
-        // The connection broke, or nobody is there yet.
+        // The connection broke, or the server is not running.
       }
       connected = false;
       await new Promise((resolve) => setTimeout(resolve, pauseMs));

@@ -3,19 +3,19 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { run, type Running } from './process.js';
 
-/** A Postgres that tests may stop and start again: same data, same address. */
+/** A Postgres that tests can restart, with the same data and address. */
 export interface Postgres {
-  /** An empty database's URL. */
+  /** The URL of an empty database. */
   readonly url: string;
   stop(): Promise<void>;
-  /** Kills it with SIGQUIT (an immediate shutdown): it recovers from its log at the next start. */
+  /** Kills it with SIGQUIT (an immediate shutdown); it recovers from its log at the next start. */
   kill(): Promise<void>;
   start(): Promise<void>;
-  /** Stops it and removes its data. */
+  /** Stops it and deletes its data. */
   remove(): Promise<void>;
 }
 
-/** @param durable whether what it has committed outlives `kill`; slower */
+/** @param durable whether commits survive `kill`; slower */
 export async function startPostgres({ durable = false } = {}): Promise<Postgres> {
   const directory = await mkdtemp(path.join(tmpdir(), 'longshore-acceptance-'));
   let running: Running;

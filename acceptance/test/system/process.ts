@@ -3,29 +3,29 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { house } from '../house/house.js';
 
-/** A program of the house, running. */
+/** A running program of this repository. */
 export interface Running {
   readonly pid: number;
-  /** What it has written so far, a line each, standard output and error together. */
+  /** The lines that it has written so far to standard output and error. */
   readonly lines: readonly string[];
-  /** How it ended (`exit 0`, `SIGKILL`), or null while it runs. */
+  /** How it ended (`exit 0`, `SIGKILL`); `null` while it is running. */
   readonly ending: () => string | null;
-  /** The next line of standard output. */
+  /** Resolves to the next line of standard output. */
   nextLine(): Promise<string>;
-  /** Settles with how it ended. */
+  /** Resolves to how it ended. */
   readonly ended: Promise<string>;
-  /** Sends a signal and waits until the process is gone. */
+  /** Sends a signal and waits until the process has ended. */
   end(signal: NodeJS.Signals): Promise<string>;
 }
 
 const children = new Set<ChildProcess>();
 
-// Whatever ends this process, nothing that it has started outlives it.
+// Nothing that was started outlives this process, however it ends.
 process.on('exit', () => {
   for (const child of children) child.kill('SIGKILL');
 });
 
-/** Starts a compiled program of the house, `services/api/dist/main.js` say. */
+/** Starts a compiled program of this repository, such as `services/api/dist/main.js`. */
 export function run(
   program: string,
   args: readonly string[],
@@ -33,7 +33,7 @@ export function run(
 ): Running {
   const child = spawn(process.execPath, [program, ...args], {
     cwd: house,
-    // Not measured for coverage: most of these processes are killed, and the others would take long to end.
+    // Not measured for coverage: most of these processes are killed, and the others would take long to exit.
     env: { ...process.env, NODE_V8_COVERAGE: '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

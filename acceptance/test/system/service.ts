@@ -12,9 +12,9 @@ export interface Service extends Running {
 }
 
 /**
- * Starts a service on a free port and does not wait for it.
+ * Starts a service on a free port without waiting until it is ready.
  *
- * @param root the checkout whose build it is; this one, unless given
+ * @param root the checkout whose build is started; this one by default
  */
 export async function launchService(
   name: ServiceName,
@@ -27,7 +27,7 @@ export async function launchService(
   return { url, ...run(path.join(root, `services/${name}/dist/main.js`), [], { ...own, ...env }) };
 }
 
-/** Waits until the service says that it is ready. Throws with its output if it ends or takes too long. */
+/** Waits until the service is ready. Throws with its output if it ends or takes too long. */
 export async function untilReady(service: Service, deadlineMs = 15_000): Promise<Service> {
   const ready = async (): Promise<boolean> =>
     service.ending() !== null || (await fetch(`${service.url}/readyz`)).ok;

@@ -4,18 +4,18 @@ import path from 'node:path';
 import { startPostgres, type Postgres } from './postgres.js';
 import { launchService, untilReady, type Service, type ServiceName } from './service.js';
 
-/** What one suite runs: a Postgres of its own, and services on it. */
+/** The system under test of one suite: a Postgres and services. */
 export interface System {
   readonly postgres: Postgres;
-  /** Where jobs leave their result files. */
+  /** The directory of jobs' result files. */
   readonly results: string;
   /** Starts a service and waits until it is ready. */
   start(name: ServiceName, env?: Readonly<Record<string, string>>): Promise<Service>;
-  /** Starts a service and does not wait. */
+  /** Starts a service without waiting. */
   launch(name: ServiceName, env?: Readonly<Record<string, string>>): Promise<Service>;
 }
 
-/** Gives the suite a system before its tests, and takes everything down after them. */
+/** Starts a system before the suite's tests, and stops everything after them. */
 export function useSystem(env: Readonly<Record<string, string>> = {}): () => System {
   let system: System | undefined;
   let postgres: Postgres;

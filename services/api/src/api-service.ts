@@ -26,20 +26,21 @@ export async function startApi(
   logger: Logger,
   signal: AbortSignal,
 ): Promise<RunningService> {
-  const { jobs: storage, application: database } = createStorage(config);
+  const stored = createStorage(config);
+  const { jobs: storage, application: database } = stored;
   const application = await loadApplication(config.LONGSHORE_APP, {
-    database: database?.pool ?? null,
+    database: database.pool,
     directory: config.WORKER_RESULTS_DIR,
   });
   const client = new JobClient(storage, { middleware: [traceJobs] });
   const events = new JobEvents(storage, { logger });
-  const inOneProcess = config.API_STORAGE === 'memory';
-  const access = createAccess(config, database, logger, storage.clock);
+  const inOneProcess = stored.kind === 'memory';
+  const access = createAccess(config, inOneProcess ? null : stored.application, logger, storage.clock);
   const health = storageHealth('api', storage, countRequests(access));
 
   const app = createServiceApp(config, logger);
   app.use(traceRequests);
-  app.use(resourceApi({ storage, database, client, events, application, access, config, logger }));
+  app.use(resourceApi({ storage: stored, client, events, application, access, config, logger }));
   useOpenRoutes(app, [health.routes, testRoute(client, access, config)], config.API_PATH_PREFIX);
   if (config.API_EMBEDDED_DASHBOARD ?? inOneProcess) {
     app.use(
@@ -60,12 +61,10 @@ export async function startApi(
 
   const available = (work: () => Promise<unknown>): Promise<unknown> => whenAvailable(work, logger, signal);
   await available(() => storage.open());
-  if (database !== null) {
-    const { tables } = application;
-    await available(() => database.migrate(apiMigrations));
-    if (tables !== undefined) await available(() => database.migrate(tables.migrations));
-    if (config.API_SEED_ROWS > 0) await tables?.seed?.(database.pool, config.API_SEED_ROWS);
-  }
+  const { tables } = application;
+  if (!inOneProcess) await available(() => database.migrate(apiMigrations));
+  if (tables !== undefined) await available(() => database.migrate(tables.migrations));
+  if (config.API_SEED_ROWS > 0) await tables?.seed?.(database.pool, config.API_SEED_ROWS);
   const embedded = config.API_EMBEDDED_SERVER ?? inOneProcess;
   const server = embedded ? createJobServer(application, storage, config, logger) : null;
   if (server !== null) health.runs(server);
@@ -78,7 +77,7 @@ export async function startApi(
       await events.close(); // ends waiting requests, so that the listener can close
       await listener.close();
       await server?.stop();
-      await Promise.all([storage.close(), database?.close()]);
+      await Promise.all([storage.close(), database.close()]);
     },
   };
 }

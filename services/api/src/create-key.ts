@@ -17,12 +17,13 @@ const usage =
  */
 export async function createKey(config: ApiConfig, args: readonly string[]): Promise<null> {
   const terms = readTerms(args);
-  const { jobs, application: database } = createStorage(config);
-  await jobs.close(); // nothing has been connected yet
-  if (database === null)
+  const storage = createStorage(config);
+  await storage.jobs.close(); // nothing has been connected yet
+  if (storage.kind === 'memory')
     throw new ConfigError(
       'Keys in memory are gone with their process: set DATABASE_URL, or use API_ADMIN_KEY',
     );
+  const { application: database } = storage;
   try {
     await database.migrate(apiMigrations);
     const { key, token } = newApiKey(terms, null);

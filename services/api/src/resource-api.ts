@@ -1,5 +1,4 @@
-import { type JobClient, type JobDefinition, type JobEvents, type JobStorage } from '@longshore/jobs';
-import type { ApplicationDatabase } from '@longshore/jobs-postgres';
+import { type JobClient, type JobDefinition, type JobEvents } from '@longshore/jobs';
 import { classifyStorageError, jobsApi } from '@longshore/jobs-api';
 import { createResourceApi, type Enqueue, tableIdempotencyStore } from '@longshore/resources';
 import { type AssembledApplication, listOf, type Logger, testJob } from '@longshore/service';
@@ -9,11 +8,10 @@ import { apiChangelog } from './api-changelog.js';
 import { queueRowScopes, scopeRules } from './access/access-rules.js';
 import { requestGuard } from './access/request-guard.js';
 import { type ApiConfig, baseUrlOf, rootUrlOf } from './config.js';
-import { apiMigrations } from './storage.js';
+import { apiMigrations, type Storage } from './storage.js';
 
 export interface ResourceApiParts {
-  readonly storage: JobStorage;
-  readonly database: ApplicationDatabase | null;
+  readonly storage: Storage;
   readonly client: JobClient;
   readonly events: JobEvents;
   readonly application: AssembledApplication;
@@ -24,7 +22,8 @@ export interface ResourceApiParts {
 
 /** Serves everything below `/api`, the error pages, and error responses for all other paths. */
 export function resourceApi(parts: ResourceApiParts): Koa.Middleware {
-  const { storage, database, client, events, application, access, config, logger } = parts;
+  const { client, events, application, access, config, logger } = parts;
+  const { kind, jobs: storage, application: database } = parts.storage;
   const definitions = [testJob, ...application.handlers.map(({ definition }) => definition)];
   const jobs = jobsApi({
     storage,
@@ -35,17 +34,15 @@ export function resourceApi(parts: ResourceApiParts): Koa.Middleware {
     ...(config.API_MAX_BACKLOG !== undefined && { maxBacklog: config.API_MAX_BACKLOG }),
   });
   return createResourceApi({
-    ...(database === null
-      ? { resources: [...jobs, ...access.resources] }
-      : {
-          resources: [...jobs, ...access.resources, ...(application.tables?.resources ?? [])],
-          idempotency: tableIdempotencyStore(database.pool, `${apiMigrations.schema}.kept_answer`),
-          platform: {
-            database: database.pool,
-            reads: database.reads,
-            enqueue: enqueueWith(client, definitions),
-          },
-        }),
+    resources: [...jobs, ...access.resources, ...(application.tables?.resources ?? [])],
+    ...(kind === 'postgres' && {
+      idempotency: tableIdempotencyStore(database.pool, `${apiMigrations.schema}.kept_answer`),
+    }),
+    platform: {
+      database: database.pool,
+      reads: database.reads,
+      enqueue: enqueueWith(client, definitions),
+    },
     ...(access.authenticate && { authenticate: access.authenticate }),
     ...(access.rateLimit && { rateLimit: access.rateLimit }),
     listenerLimits: { total: config.API_MAX_LISTENERS, perCaller: config.API_MAX_LISTENERS_PER_CALLER },

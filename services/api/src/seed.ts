@@ -9,13 +9,14 @@ import { createStorage } from './storage.js';
  * @throws {ConfigError} if there is no database or the application has no example rows
  */
 export async function seedTables(config: ApiConfig, logger: Logger): Promise<null> {
-  const { jobs, application: database } = createStorage({
+  const storage = createStorage({
     ...config,
     DATABASE_COMMAND_BATCH_MAX_TIMEOUT_MS: 3_600_000,
   });
-  await jobs.close(); // nothing has been connected yet
-  if (database === null)
+  await storage.jobs.close(); // nothing has been connected yet
+  if (storage.kind === 'memory')
     throw new ConfigError('Rows in memory are lost when the process ends: set DATABASE_URL to seed');
+  const { application: database } = storage;
   try {
     const { name, tables } = await loadApplication(config.LONGSHORE_APP, {
       database: database.pool,

@@ -5,6 +5,8 @@ import {
   type Migrations,
   PostgresStorage,
 } from '@longshore/jobs-postgres';
+import { MemoryDatabase } from '@longshore/memory-database';
+import { inTransaction } from '@longshore/resources';
 import { databaseOptions, retentionDays } from '@longshore/service';
 import type { ApiConfig } from './config.js';
 
@@ -15,23 +17,25 @@ export const apiMigrations: Migrations = {
 };
 
 /** The storage of jobs and of the application's rows. */
-export interface Storage {
-  readonly jobs: JobStorage;
-  /** `null` if everything is kept in memory. */
-  readonly application: ApplicationDatabase | null;
-}
+export type Storage =
+  | { readonly kind: 'postgres'; readonly jobs: JobStorage; readonly application: ApplicationDatabase }
+  | { readonly kind: 'memory'; readonly jobs: JobStorage; readonly application: MemoryDatabase };
 
 /** Creates the Postgres storage, or the memory storage if the configuration asks for it. */
 export function createStorage({ DATABASE_URL, ...config }: ApiConfig): Storage {
   if (config.API_STORAGE === 'memory' || DATABASE_URL === undefined) {
-    return {
-      jobs: new MemoryStorage({
-        retentionDays: retentionDays(config),
-        maxQueues: config.DATABASE_MAX_QUEUES,
-      }),
-      application: null,
-    };
+    const application = new MemoryDatabase();
+    const jobs = new MemoryStorage({
+      retentionDays: retentionDays(config),
+      maxQueues: config.DATABASE_MAX_QUEUES,
+      transaction: (work) => inTransaction(application, work),
+    });
+    return { kind: 'memory', jobs, application };
   }
   const options = databaseOptions({ ...config, DATABASE_URL }, 'api');
-  return { jobs: new PostgresStorage(options), application: createApplicationDatabase(options) };
+  return {
+    kind: 'postgres',
+    jobs: new PostgresStorage(options),
+    application: createApplicationDatabase(options),
+  };
 }

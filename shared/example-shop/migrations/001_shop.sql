@@ -60,6 +60,9 @@ begin
   set total = coalesce((select sum(quantity * price) from shop.line_item where order_id = o.id), 0)
   where o.id in (select order_id from changed);
   return null;
+exception when numeric_value_out_of_range then
+  raise exception using errcode = 'check_violation',
+    message = 'The total of an order is at most 9999999999.99: lower the quantity or the price';
 end $$;
 create trigger line_item_inserted after insert on shop.line_item
   referencing new table as changed for each statement execute function shop.sum_orders();

@@ -1,6 +1,6 @@
-import { defineResource, tableStorage } from '@longshore/resources';
+import { defineResource, readOnly, tableStorage } from '@longshore/resources';
 import Type from 'typebox';
-import { id, line, time } from './field-types.js';
+import { id, line, nullable, time } from './field-types.js';
 import { refundOrder } from './jobs/refund-order.js';
 
 export const cancellations = defineResource(
@@ -10,13 +10,16 @@ export const cancellations = defineResource(
     item: Type.Object({
       id,
       orderId: id,
-      reason: Type.Optional(line(1000)),
+      reason: nullable(line(1000)),
       status: Type.Enum(['requested', 'approved', 'rejected']),
       createdAt: time,
     }),
-    serverSet: ['id', 'orderId', 'status', 'createdAt'],
+    serverSet: ['id', 'orderId', 'reason', 'status', 'createdAt'],
     filters: { status: 'exact', orderId: 'exact' },
-    sort: ['createdAt'],
+    notAllowed: {
+      ...readOnly('A cancellation records what was requested and decided; approve or reject it.'),
+      create: 'Cancelling a paid order creates its cancellation: PUT /orders/{id}/cancel.',
+    },
     operations: {
       approve: {
         summary: 'Approve a cancellation: cancel and refund the order',

@@ -14,7 +14,6 @@ const drivers = defineResource(
     }),
     serverSet: ['id'],
     filters: { name: 'partial', status: 'exact' },
-    sort: ['name'],
   },
   tableStorage({ name: 'shop.driver' }),
 );
@@ -22,7 +21,7 @@ const drivers = defineResource(
 export const cars = defineResource(
   {
     name: 'cars',
-    description: 'The delivery fleet.',
+    description: 'The delivery fleet. A car with drivers cannot be deleted (409).',
     item: Type.Object({
       id,
       name: line(100),
@@ -32,7 +31,6 @@ export const cars = defineResource(
     }),
     serverSet: ['id'],
     filters: { name: 'partial', colour: 'exact', status: 'exact' },
-    sort: ['name', 'colour', 'status'],
     children: [{ resource: drivers, by: 'carId' }],
   },
   tableStorage({ name: 'shop.car' }),

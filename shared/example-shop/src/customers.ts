@@ -6,7 +6,7 @@ import { orders } from './orders.js';
 export const customers = defineResource(
   {
     name: 'customers',
-    description: 'People who buy.',
+    description: 'People who buy. A customer with orders cannot be deleted (409).',
     item: Type.Object({
       id,
       name: line(100),
@@ -16,8 +16,6 @@ export const customers = defineResource(
     }),
     serverSet: ['id', 'createdAt'],
     filters: { name: 'partial', email: 'exact', status: 'exact' },
-    sort: ['name', 'email', 'createdAt'],
-    search: ['name'],
     children: [{ resource: orders, by: 'customerId' }],
   },
   tableStorage({ name: 'shop.customer' }),

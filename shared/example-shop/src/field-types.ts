@@ -1,8 +1,13 @@
-import Type, { type TString } from 'typebox';
+import Type, { type TNull, type TSchema, type TString, type TUnion } from 'typebox';
 
 /** A line of text for people, at most `maxLength` characters. */
 export function line(maxLength: number): TString {
   return Type.String({ minLength: 1, maxLength });
+}
+
+/** A field that is always present and may have no value: null, which is also what bodies that leave it out mean. */
+export function nullable<Schema extends TSchema>(schema: Schema): TUnion<[Schema, TNull]> {
+  return Type.Union([schema, Type.Null()], { default: null });
 }
 
 export const id = Type.String({ format: 'uuid' });

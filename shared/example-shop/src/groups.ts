@@ -1,6 +1,6 @@
-import { defineResource, tableStorage } from '@longshore/resources';
+import { defineResource, readOnly, tableStorage } from '@longshore/resources';
 import Type from 'typebox';
-import { id, line } from './field-types.js';
+import { id, line, nullable } from './field-types.js';
 
 const customersOfGroup = defineResource(
   {
@@ -15,7 +15,7 @@ const customersOfGroup = defineResource(
       status: Type.Enum(['active', 'blocked']),
     }),
     filters: { name: 'partial', email: 'exact', status: 'exact' },
-    sort: ['name'],
+    notAllowed: readOnly('The members of a group are customers: change those, under /customers.'),
   },
   tableStorage({ name: 'shop.group_customer', view: true }),
 );
@@ -24,10 +24,9 @@ export const groups = defineResource(
   {
     name: 'groups',
     description: 'Groups of customers.',
-    item: Type.Object({ id, name: line(100), description: Type.Optional(line(1000)) }),
+    item: Type.Object({ id, name: line(100), description: nullable(line(1000)) }),
     serverSet: ['id'],
     filters: { name: 'partial' },
-    sort: ['name'],
     children: [{ resource: customersOfGroup, by: 'groupId' }],
   },
   tableStorage({ name: 'shop.customer_group' }),

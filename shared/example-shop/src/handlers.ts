@@ -6,12 +6,11 @@ import { packParcelsHandler } from './jobs/pack-parcels.js';
 import { refundOrderHandler } from './jobs/refund-order.js';
 import { sendReceiptHandler } from './jobs/send-receipt.js';
 
-/** Creates the handlers of the shop's jobs. Without a database only the jobs that need nothing but their arguments. */
+/** Creates the handlers of the shop's jobs. */
 export function createHandlers({ database, directory }: ApplicationServices): readonly JobHandler[] {
-  const stateless = [greetHandler, packParcelsHandler];
-  if (database === null) return stateless;
   return [
-    ...stateless,
+    greetHandler,
+    packParcelsHandler,
     refundOrderHandler,
     sendReceiptHandler(database, directory),
     nightlyReportHandler(database, directory),

@@ -16,7 +16,6 @@ export const lineItems = defineResource(
     }),
     serverSet: ['id'],
     filters: { product: 'partial' },
-    sort: ['product', 'quantity', 'price'],
   },
   tableStorage({ name: 'shop.line_item' }),
 );

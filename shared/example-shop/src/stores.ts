@@ -1,4 +1,4 @@
-import { defineResource, tableStorage } from '@longshore/resources';
+import { defineResource, readOnly, tableStorage } from '@longshore/resources';
 import Type from 'typebox';
 import { id, line, time } from './field-types.js';
 
@@ -28,7 +28,7 @@ const customersOfStore = defineResource(
       minCost: { field: 'cost', match: 'from' },
       maxCost: { field: 'cost', match: 'to' },
     },
-    sort: ['name', 'cost'],
+    notAllowed: readOnly('A customer appears here after buying in the store: change it under /customers.'),
   },
   tableStorage({ name: 'shop.store_customer', view: true }),
 );
@@ -36,7 +36,7 @@ const customersOfStore = defineResource(
 export const stores = defineResource(
   {
     name: 'stores',
-    description: 'The stores of the shop.',
+    description: 'The stores of the shop. A store with orders cannot be deleted (409).',
     item: Type.Object({
       id: Type.String({ pattern: '^[a-z0-9]+(-[a-z0-9]+)*$', maxLength: 60, examples: ['berlin-mitte'] }),
       name: line(100),
@@ -45,7 +45,6 @@ export const stores = defineResource(
     }),
     serverSet: ['createdAt'],
     filters: { name: 'partial', city: 'exact' },
-    sort: ['name', 'city', 'createdAt'],
     children: [{ resource: customersOfStore, by: 'storeId' }],
   },
   tableStorage({ name: 'shop.store' }),

@@ -1,6 +1,6 @@
 import { defineResource, tableStorage } from '@longshore/resources';
 import Type from 'typebox';
-import { id, line, time } from './field-types.js';
+import { id, line, nullable, time } from './field-types.js';
 
 export const tickets = defineResource(
   {
@@ -8,15 +8,13 @@ export const tickets = defineResource(
     description: 'Questions and complaints.',
     item: Type.Object({
       id,
-      customerId: Type.Union([id, Type.Null()], { default: null }),
+      customerId: nullable(id),
       subject: line(200),
       status: Type.Enum(['open', 'closed']),
       createdAt: time,
     }),
     serverSet: ['id', 'status', 'createdAt'],
     filters: { status: 'exact', customerId: 'exact' },
-    sort: ['subject', 'createdAt'],
-    search: ['subject'],
     operations: {
       close: { summary: 'Close a ticket', states: { field: 'status', from: ['open'], to: ['closed'] } },
       reopen: { summary: 'Reopen a ticket', states: { field: 'status', from: ['closed'], to: ['open'] } },

@@ -1,20 +1,22 @@
 import type { JobStorage } from '@longshore/jobs';
-import { defineResource, type Resource } from '@longshore/resources';
+import { defineResource, pageOf, type Resource } from '@longshore/resources';
 import { AttemptItem, toAttemptItem } from './job-item.js';
+import { writtenByServers } from './not-allowed.js';
 
-/** `/jobs/{id}/attempts`: every run of a job, the oldest first. */
+/** `/jobs/{id}/attempts`: every run of a job, oldest first. */
 export function attemptsResource(storage: Pick<JobStorage, 'jobs'>): Resource {
   return defineResource({
     name: 'attempts',
-    description: 'The runs of one job.',
+    description: 'The attempts of a job: every time that a server ran it.',
     key: 'attempt',
     item: AttemptItem,
     serverSet: ['attempt', 'outcome', 'serverId', 'startedAt', 'finishedAt', 'error'],
+    notAllowed: writtenByServers,
     storage: {
-      list: async ({ sort, limit, offset }, { parents }) => {
+      seeks: true,
+      list: async (query, { parents }) => {
         const attempts = await storage.jobs.listAttempts(parents.at(-1)?.id ?? '');
-        if (sort[0]?.direction === 'desc') attempts.reverse();
-        return { items: attempts.slice(offset, offset + limit).map(toAttemptItem), total: attempts.length };
+        return pageOf(attempts.map(toAttemptItem), query);
       },
     },
   });

@@ -2,33 +2,34 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { BulkOperation, BulkOperations, BulkRequest } from '@longshore/jobs/storage';
 import type { Transaction } from '@longshore/resources';
 
-/** Interval of polls while a server works on the operation, in milliseconds. */
+/** Interval between polls while a server works on the operation, in milliseconds. */
 const pollMs = 20;
 
 /**
- * Acts on all jobs of a filter, and waits for the end. Servers help, but none is needed; if this process dies they go on.
+ * Runs a bulk operation to its end. Servers help if there are any, and continue if this process dies.
  *
- * @throws {Error} if the operation failed; what it had done stays done
+ * @throws {Error} if the operation fails; what it has done by then stays done
  */
-export async function carryOut(bulk: BulkOperations, order: BulkRequest): Promise<BulkOperation> {
-  return endOf(bulk, await bulk.start(order));
+export async function carryOut(bulk: BulkOperations, request: BulkRequest): Promise<BulkOperation> {
+  return endOf(bulk, await bulk.start(request));
 }
 
-/** Starts it in a transaction, and carries it out once that has committed; if this process dies, servers go on. */
+/** Stores a bulk operation in a transaction and runs it after the commit; if this process dies, servers continue it. */
 export async function carryOutLater(
   bulk: BulkOperations,
-  order: BulkRequest,
+  request: BulkRequest,
   transaction: Transaction,
 ): Promise<void> {
-  const operation = await bulk.start(order, transaction);
-  transaction.afterCommit(() => void endOf(bulk, operation).catch(() => undefined)); // its own record says what failed
+  const operation = await bulk.start(request, transaction);
+  transaction.afterCommit(() => void endOf(bulk, operation).catch(() => undefined)); // its record states the failure
 }
 
 async function endOf(bulk: BulkOperations, { id, action }: BulkOperation): Promise<BulkOperation> {
   for (;;) {
     const operation = await bulk.find(id);
-    if (operation === null) throw new Error(`The bulk operation ${id} was started and cannot be found`);
-    if (operation.state === 'failed') throw new Error(`${action} failed: ${operation.error}`);
+    if (operation === null) throw new Error(`The bulk operation ${id} was started but cannot be found`);
+    if (operation.state === 'failed')
+      throw new Error(`The bulk operation ${action} failed: ${operation.error}`);
     if (operation.state !== 'running') return operation;
     if (!(await bulk.advance())) await pause(pollMs);
   }

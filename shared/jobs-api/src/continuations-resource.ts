@@ -10,45 +10,67 @@ import type { Static } from 'typebox';
 import { asksForDocuments } from './job-filters.js';
 import { JobItem, toJobItem } from './job-item.js';
 
-/** So many are read to find those of a page and their number; a job with more is beyond what people page through. */
-const mostRead = 10_000;
+type Item = Static<typeof JobItem>;
 
-/** `/jobs/{id}/continuations`: the jobs that wait or waited for this one, the oldest first. */
+/** Dependents beyond this many are neither listed nor counted. */
+const maxRead = 10_000;
+
+/** `/jobs/{id}/continuations`: the jobs that depend or depended on a job, oldest first. */
 export function continuationsResource(storage: Pick<JobStorage, 'jobs'>): Resource {
   return defineResource({
     name: 'continuations',
-    description: 'The jobs that wait or waited for one job.',
+    description: 'The jobs that depend, or depended, on a job.',
     item: JobItem,
     serverSet: Object.keys(JobItem.properties) as (keyof typeof JobItem.properties)[],
+    notAllowed: {
+      create: 'A job names its parents when it is created: send `after` with POST /jobs.',
+      replaceMany: 'Use PUT /jobs, which changes jobs by their ids.',
+      deleteMany: 'Use DELETE /jobs?parentId={id}.',
+    },
     storage: {
       seeks: true,
       list: async (query, { parents }) => {
         const parent = parents.at(-1)?.id ?? '';
-        const jobs = await storage.jobs.listContinuations(parent, { limit: mostRead, documents: false });
+        const jobs = await storage.jobs.listContinuations(parent, { limit: maxRead, documents: false });
         const page = pageOf(jobs.map(toJobItem), query);
-        if (page.items.length === 0 || !asksForDocuments(query)) return page;
+        const isPartial = query.search !== undefined && jobs.length === maxRead;
+        const listed = isPartial ? { ...page, estimated: true, partial: true } : page;
+        if (page.items.length === 0 || !asksForDocuments(query)) return listed;
         const { items, cut } = await wholeItems(storage, page.items, query);
-        return { ...page, items, cut, more: cut || page.more === true };
+        return { ...listed, items, cut, more: cut || page.more === true };
       },
     },
   });
 }
 
-/** The items of a page with what the jobs were given and returned, as many as fit: those next to where the page begins. */
+/**
+ * Adds arguments and results to the items of a page, as many as fit: starting with those next to the previous page, which is
+ * the last one if the page was reached backwards.
+ */
 async function wholeItems(
   storage: Pick<JobStorage, 'jobs'>,
-  items: readonly Static<typeof JobItem>[],
+  items: readonly Item[],
   { seek }: CollectionQuery,
-): Promise<{ items: Static<typeof JobItem>[]; cut: boolean }> {
-  const ids = items.map(({ id }) => id);
+): Promise<{ items: Item[]; cut: boolean }> {
   const backwards = seek?.direction === 'before';
-  const ascending = (ids[0] ?? '') <= (ids.at(-1) ?? '');
-  const { jobs, cut } = await storage.jobs.listPage({
-    filter: { id: ids },
-    order: ascending === backwards ? 'newest' : 'oldest',
-    limit: ids.length,
-    maxBytes: mostPageBytes,
-  });
-  const found = jobs.map(toJobItem);
-  return { items: backwards ? found.toReversed() : found, cut };
+  const ids = items.map(({ id }) => id);
+  if (backwards) ids.reverse();
+  const found = await findItems(storage, ids);
+  const missing = ids.findIndex((id) => !found.items.has(id));
+  const isCut = found.cut && missing >= 0;
+  // At least one job, so that the next page starts further on.
+  const end = isCut ? Math.max(1, missing) : ids.length;
+  const whole = isCut && missing === 0 ? (await findItems(storage, ids.slice(0, 1))).items : found.items;
+  const page = ids.slice(0, end).flatMap((id) => whole.get(id) ?? []);
+  return { items: backwards ? page.toReversed() : page, cut: isCut };
+}
+
+async function findItems(
+  storage: Pick<JobStorage, 'jobs'>,
+  ids: readonly string[],
+): Promise<{ items: ReadonlyMap<string, Item>; cut: boolean }> {
+  const order = (ids[0] ?? '') <= (ids.at(-1) ?? '') ? 'oldest' : 'newest';
+  const page = { filter: { id: ids }, order, limit: ids.length, maxBytes: mostPageBytes } as const;
+  const { jobs, cut } = await storage.jobs.listPage(page);
+  return { items: new Map(jobs.map((job) => [job.id, toJobItem(job)])), cut };
 }

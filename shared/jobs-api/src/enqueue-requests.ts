@@ -13,7 +13,7 @@ import type { Static } from 'typebox';
 
 type NewJobBody = Static<typeof NewJobItem>;
 
-/** Stands in for jobs that only other processes define. */
+/** Stands for jobs that only other processes define. */
 const unchecked = defineJob({ name: 'unchecked' });
 
 /** Converts request bodies into enqueue requests. */
@@ -33,7 +33,7 @@ export class EnqueueRequests {
     if (definition !== undefined) return definition;
     if (!this.#acceptUnknown) {
       const known = [...this.#definitions.keys()].join(', ') || 'none';
-      throw apiError(42202, `name "${name}" is no job of this application; it has ${known}`);
+      throw apiError(42202, `name "${name}" is not a job of this application; it has ${known}`);
     }
     return { ...unchecked, name };
   }
@@ -63,7 +63,7 @@ export async function asked<Result>(work: () => Promise<Result> | Result, at = '
 }
 
 /**
- * Runs `work` for several bodies at once. Problems of any of them become one 422, and each names its body.
+ * Runs `work` for several bodies at once. The problems of all of them become one 422, each with the position of its body.
  *
  * @param at the position of each body in the request; `[3]` by default
  */

@@ -14,22 +14,33 @@ const described = {
   name: 'events',
   key: 'jobId',
   item: JobEventItem,
-  serverSet: ['kind', 'jobId', 'name', 'queue', 'attempt', 'at', 'tags', 'batchId', 'recurringJobId'],
+  serverSet: Object.keys(JobEventItem.properties) as (keyof typeof JobEventItem.properties)[],
+  sort: [],
+  search: [],
+  notAllowed: {
+    create: 'Events are sent when something happens to a job.',
+    replaceMany: 'Events do not change.',
+    deleteMany: 'Events are not stored on their own; they end with their job.',
+  },
 } as const;
 
-/** `/events`: what happens to all jobs. */
+/** `/events`: the events of all jobs. */
 export function eventsResource(events: JobEvents): Resource {
   return defineResource({
     ...described,
-    description: 'What happens to jobs, as it happens.',
+    description: 'Events of jobs, as they happen: state changes, progress and log lines.',
     filters: {
-      kind: 'exact',
-      queue: 'exact',
-      name: 'exact',
-      state: { field: 'state', match: 'exact', description: 'Only states, and of those only these.' },
-      tag: { field: 'tags', match: 'exact' },
-      batchId: 'exact',
-      recurringJobId: 'exact',
+      kind: { field: 'kind', match: 'exact', description: 'Only events of these kinds.' },
+      queue: { field: 'queue', match: 'exact', description: 'Only events of jobs in these queues.' },
+      name: { field: 'name', match: 'exact', description: 'Only events of jobs with these names.' },
+      state: { field: 'state', match: 'exact', description: 'Only state changes, and only to these states.' },
+      tag: { field: 'tags', match: 'exact', description: 'Only events of jobs with one of these tags.' },
+      batchId: { field: 'batchId', match: 'exact', description: 'Only events of jobs of these batches.' },
+      recurringJobId: {
+        field: 'recurringJobId',
+        match: 'exact',
+        description: 'Only events of jobs that these recurring jobs enqueued.',
+      },
     },
     storage: {
       stream: async ({ filters, lastEventId }, _context, signal) =>
@@ -38,12 +49,12 @@ export function eventsResource(events: JobEvents): Resource {
   });
 }
 
-/** `/jobs/{id}/events`: what has happened to one job, and what happens to it until it ends. */
+/** `/jobs/{id}/events`: the events of one job, past and future, until it ends. */
 export function jobEventsResource(events: JobEvents): Resource {
   return defineResource({
     ...described,
     singular: 'job-event',
-    description: 'What happens to one job, from its creation to its end.',
+    description: 'The events of one job, from its creation to its end.',
     storage: {
       stream: async ({ filters, lastEventId }, { parents }, signal) => {
         const id = parents.at(-1)?.id ?? '';
@@ -55,7 +66,7 @@ export function jobEventsResource(events: JobEvents): Resource {
   });
 }
 
-/** @param filter what of the stream a caller may see: a job can come to a queue that is out of its reach */
+/** @param filter the events that the caller may see: a job may have been moved to a queue outside its scope */
 function toSource(stream: EventStream, filter: EventFilter = {}): EventSource {
   return {
     isOver: stream.isOver,
@@ -72,12 +83,12 @@ async function* inServerSentEvents(
     if (matchesFilter(filter, event)) yield toServerSentEvent(event, resumeAt);
 }
 
-/** @throws {ApiError} 40003 if it is no id that a stream has sent */
+/** @throws {ApiError} 40003 if it is not an id that a stream has sent */
 function placeOf(lastEventId: string | undefined): Date | null {
   if (lastEventId === undefined) return null;
   const time = /^\d{4}-\d{2}-\d{2}T[\d:.]{5,12}Z$/.test(lastEventId) ? Date.parse(lastEventId) : Number.NaN;
   if (!Number.isNaN(time)) return new Date(time);
-  throw apiError(40003, `Last-Event-ID "${lastEventId.slice(0, 100)}" is no id of an event`);
+  throw apiError(40003, `Last-Event-ID "${lastEventId.slice(0, 100)}" is not the id of an event`);
 }
 
 function toEventFilter(filters: readonly Filter[]): EventFilter {

@@ -1,25 +1,34 @@
-import { type Bounds, bounds } from '@longshore/jobs/storage';
+import { type Bounds, bounds, timeOfId } from '@longshore/jobs/storage';
 import Type from 'typebox';
 
 /** A point in time, RFC 3339. */
 export const Time = Type.String({ format: 'date-time' });
 
-/** The identity of a job, a batch or a server. */
-export const Id = Type.String({ format: 'uuid', description: 'UUIDv7: sorts by the time of creation' });
+/** The id of a job or a batch. */
+export const Id = Type.String({
+  format: 'uuid',
+  description: 'A UUIDv7, assigned by the platform; ids sort by time of creation',
+});
 
-/** Names a job, a queue or a recurring job. */
+/** The name of a job, a queue or a recurring job. */
 export const Name = Type.String({ pattern: '^[A-Za-z0-9][\\w.:-]{0,99}$' });
 
-export const Priority = integer(bounds.priority, 'Lower runs first');
+export const Priority = integer(bounds.priority, 'Within a queue, lower numbers run first');
 
-export const MaxAttempts = integer(bounds.maxAttempts);
+export const MaxAttempts = integer(
+  bounds.maxAttempts,
+  'How many attempts a job gets before it fails for good',
+);
 
-/** An integer of the bounds that every entrance of the platform has. */
+/** The largest number of jobs in one request. */
+export const maxJobs = 10_000;
+
+/** An integer within bounds that apply to every way into the platform. */
 export function integer({ least, most }: Bounds, description?: string): Type.TInteger {
   return Type.Integer({ minimum: least, maximum: most, ...(description !== undefined && { description }) });
 }
 
-/** A text of as many characters. */
+/** A text whose length is within bounds that apply to every way into the platform. */
 export function text({ least, most }: Bounds, description?: string): Type.TString {
   return Type.String({
     minLength: least,
@@ -28,11 +37,19 @@ export function text({ least, most }: Bounds, description?: string): Type.TStrin
   });
 }
 
-/** A field that is always there and may hold nothing. */
+/** A field that is always present and null if it has no value. */
 export function nullable<Schema extends Type.TSchema>(schema: Schema): Type.TUnion<[Schema, Type.TNull]> {
   return Type.Union([schema, Type.Null()]);
 }
 
 export function toTime(date: Date | null): string | null {
   return date?.toISOString() ?? null;
+}
+
+/**
+ * Returns when a job or batch was created, by the time in its id: lists are sorted and filtered by it. The time in the row is
+ * that of the transaction, which may have started in another order.
+ */
+export function createdAtOf({ id, createdAt }: { readonly id: string; readonly createdAt: Date }): string {
+  return (timeOfId(id) ?? createdAt).toISOString();
 }

@@ -31,17 +31,17 @@ export interface JobsApiOptions {
     | 'setAside'
   >;
   readonly client: JobClient;
-  /** Of the same storage; by default one of its own. Close it before the listener: those who wait are answered then. */
+  /** Of the same storage; created if left out. Close it before the listener, which answers the callers that are waiting. */
   readonly events?: JobEvents;
   /** The jobs that may be enqueued. */
   readonly definitions: readonly JobDefinition[];
-  /** Takes jobs of other names too, with whatever arguments; `false` by default. */
+  /** Also accepts jobs of other names, with any arguments; `false` by default. */
   readonly acceptUnknownJobs?: boolean;
-  /** A queue with so many ready jobs takes no more over HTTP: 429. Any number by default. */
+  /** The number of ready jobs above which a queue accepts no more over HTTP (429); unlimited by default. */
   readonly maxBacklog?: number;
 }
 
-/** The job platform as resources: jobs, queues, servers, recurring jobs, batches and the definitions of jobs. */
+/** Returns the resources of the job platform: jobs, events, queues, servers, recurring jobs, batches, job definitions and set-aside items. */
 export function jobsApi(options: JobsApiOptions): Resource[] {
   const { storage, client, definitions, acceptUnknownJobs = false, maxBacklog = Infinity } = options;
   const { events = new JobEvents(storage) } = options;

@@ -1,27 +1,42 @@
 import type { JobDefinition } from '@longshore/jobs';
-import { defineResource, pageOf, type Resource } from '@longshore/resources';
+import { defineResource, pageOf, readOnly, type Resource } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
 import { MaxAttempts, Name, nullable, Priority } from './fields.js';
 
 const JobDefinitionItem = Type.Object({
   name: Name,
-  argsSchema: Type.Object({}, { additionalProperties: true, description: 'JSON Schema of the arguments' }),
-  queue: Name,
+  argsSchema: Type.Object(
+    {},
+    { additionalProperties: true, description: 'The JSON Schema that arguments must match' },
+  ),
+  queue: Type.String({ ...Name, description: 'The queue of jobs that name none' }),
   priority: Priority,
   maxAttempts: MaxAttempts,
-  timeoutMs: nullable(Type.Integer({ minimum: 1, description: 'Of one attempt; null for no limit' })),
+  timeoutMs: nullable(
+    Type.Integer({ minimum: 1, description: 'Time limit of one attempt, in milliseconds; null for none' }),
+  ),
 });
 
-/** `/job-definitions`: which jobs the application has, what they take, and what holds for them unless a request says otherwise. */
+const inCode = "Job definitions are part of the application's code; deploy it to change them.";
+
+/** `/job-definitions`: the jobs that the application defines, with their argument schemas and defaults. */
 export function jobDefinitionsResource(definitions: readonly JobDefinition[]): Resource {
   const items = definitions.map(toJobDefinitionItem);
   return defineResource({
     name: 'job-definitions',
-    description: 'The jobs that can be enqueued.',
+    description: 'The jobs that can be enqueued: names, argument schemas and defaults.',
     key: 'name',
     item: JobDefinitionItem,
     serverSet: ['name', 'argsSchema', 'queue', 'priority', 'maxAttempts', 'timeoutMs'],
-    filters: { name: 'partial', queue: 'exact' },
+    filters: {
+      name: { field: 'name', match: 'partial', description: 'Definitions whose name contains this text.' },
+      queue: {
+        field: 'queue',
+        match: 'exact',
+        description: 'Definitions whose default queue is one of these.',
+      },
+    },
+    notAllowed: readOnly(inCode),
     storage: {
       seeks: true,
       list: async (query) => pageOf(items, query),

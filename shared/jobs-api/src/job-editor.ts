@@ -7,7 +7,7 @@ import { asked, type EnqueueRequests } from './enqueue-requests.js';
 
 type Item = Static<typeof JobItem>;
 
-/** What only the server writes of a job that is there. */
+/** The fields of an existing job that only the platform writes. */
 export const serverSet = [
   'id',
   'name',
@@ -31,7 +31,7 @@ export const serverSet = [
 
 type Fields = Omit<Item, (typeof serverSet)[number]>;
 
-/** Changes jobs that do not run, as bodies of requests ask for it. */
+/** Changes jobs that are not running, as requested by bodies of PATCH and PUT. */
 export class JobEditor {
   readonly #storage: Pick<JobStorage, 'control'>;
   readonly #requests: EnqueueRequests;
@@ -41,7 +41,7 @@ export class JobEditor {
     this.#requests = requests;
   }
 
-  /** `undefined`: there is no such job. @throws {ApiError} 412, 40902 if the job runs or has finished, 422 */
+  /** Returns `undefined` if there is no such job. @throws {ApiError} 412, 40902 if the job is running or finished, 422 */
   async one(id: string, change: ItemChange<Item, Fields>): Promise<Item | undefined> {
     const edited = await this.#edit([id], (current) => {
       const [job] = current.values();
@@ -50,7 +50,7 @@ export class JobEditor {
     return edited[0];
   }
 
-  /** All or none, in the request of the changes; throws as {@link one} does, and 40402. */
+  /** Changes all jobs or none, and returns them in the order of the changes. Throws as {@link one} does, and 40402. */
   all(changes: readonly KeyedChange<Item, Fields>[]): Promise<Item[]> {
     const ids = changes.map(({ id }) => id);
     return this.#edit(ids, (current) => this.#decide(changes, current));
@@ -93,7 +93,7 @@ function requireEditable(jobs: readonly Job[]): void {
     .filter(({ state }) => !editableStates.includes(state))
     .map(({ id, state }) => ({
       code: 40902 as const,
-      internalMessage: `Job ${id} is ${state} and cannot be changed`,
+      internalMessage: `The job ${id} is ${state} and cannot be changed`,
     }));
   if (first !== undefined) throw new ApiError([first, ...rest]);
 }

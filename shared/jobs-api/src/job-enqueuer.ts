@@ -10,6 +10,7 @@ import type {
 import { EnqueuedJobDetails, mapInSlices } from '@longshore/jobs/storage';
 import { apiError, Existing, type CallContext } from '@longshore/resources';
 import type { Static } from 'typebox';
+import { maxJobs } from './fields.js';
 import type { Backlog } from './backlog.js';
 import { type JobItem, type NewJobItem, toJobItem } from './job-item.js';
 import { asked, askedAll, type EnqueueRequests } from './enqueue-requests.js';
@@ -17,16 +18,13 @@ import { asked, askedAll, type EnqueueRequests } from './enqueue-requests.js';
 type Item = Static<typeof JobItem>;
 type NewJobBody = Static<typeof NewJobItem>;
 
-/** The queues that a caller can see. */
+/** The queues that a caller may see. */
 type Scope = readonly string[];
 
-/** On whose behalf jobs are enqueued, and where. */
+/** The caller on whose behalf jobs are enqueued, and the transaction, if there is one. */
 interface Caller extends Pick<CallContext, 'rowScope'> {
   readonly transaction?: TransactionClient;
 }
-
-/** More jobs than this do not go in one request. */
-const most = 10_000;
 
 export interface NewBatchBody {
   readonly name?: string;
@@ -36,8 +34,8 @@ export interface NewBatchBody {
 }
 
 /**
- * Enqueues what bodies of requests ask for. What concurrent requests ask for goes into the storage in one write, and each is
- * answered when that is durable, without another look at the storage.
+ * Enqueues the jobs in bodies of requests. The jobs of concurrent requests are stored in one write, and each request is
+ * answered once that is durable, without reading them back.
  */
 export class JobEnqueuer {
   readonly #client: JobClient;
@@ -58,10 +56,10 @@ export class JobEnqueuer {
   }
 
   /**
-   * The job, or the one that holds its key.
+   * Enqueues a job, and returns it or the job that holds its key.
    *
-   * @param caller which queues it can see, all of them unless that is given, and the transaction in which to do it, if there is one
-   * @throws {ApiError} 422 for what the platform refuses, 42901 if the queue is full, 40901 if the job with its key was deleted
+   * @param caller without a row scope, it may see all queues
+   * @throws {ApiError} 422 if the platform rejects the job, 42901 if the queue is full, 40901 if the job with its key was deleted
    */
   async one(body: NewJobBody, caller: Caller = {}): Promise<Item | Existing<Item>> {
     const request = this.#requests.requestOf(body);
@@ -75,22 +73,22 @@ export class JobEnqueuer {
     return enqueued.created ? item : new Existing(item);
   }
 
-  /** All or none; throws as {@link one} does. */
+  /** Enqueues all jobs or none; throws as {@link one} does. */
   async many(bodies: readonly NewJobBody[], { rowScope: scope, transaction }: Caller = {}): Promise<Item[]> {
-    if (bodies.length > most) throw apiError(42202, `the body must have at most ${most} jobs`);
+    if (bodies.length > maxJobs) throw apiError(42202, `the body must have at most ${maxJobs} jobs`);
     const enqueued = await askedAll(bodies, this.#requests, async (requests) => {
       await this.#backlog.admit(requests);
       const scoped = await mapInSlices(requests, (request) => shown(request, scope));
       return this.#client.enqueueMany(scoped, transaction);
     });
-    // A holder that came in the same array is shown as it was created: the array has been enqueued, whatever becomes of it now.
+    // A holder from the same array is shown as it was created, even if it has changed since.
     const created = new Map(enqueued.filter((job) => job.created).map((job) => [job.id, job]));
     const items = await mapInSlices(enqueued, (job) => storedItem(created.get(job.id) ?? job));
     const found = (place: number): Promise<Item> => this.#foundItem(enqueued[place]?.id ?? '', transaction);
     return Promise.all(items.map(async (item, place) => item ?? found(place)));
   }
 
-  /** All or nothing; throws as {@link one} does. */
+  /** Enqueues a batch as a whole or not at all; throws as {@link one} does. */
   async batch(
     { jobs, followUp, ...rest }: NewBatchBody,
     { rowScope: scope, transaction }: Caller = {},
@@ -114,22 +112,25 @@ export class JobEnqueuer {
   async #foundItem(id: string, transaction: TransactionClient | undefined): Promise<Item> {
     const job = await this.#storage.jobs.find(id, transaction);
     if (job !== null) return toJobItem(job);
-    throw apiError(40901, `The job ${id} came with the same key, and has been deleted since`);
+    throw apiError(
+      40901,
+      `The job ${id} had the same key and has been deleted since; send another key to enqueue a new job`,
+    );
   }
 }
 
-/** `null`: it has to be looked up. */
+/** Returns `null` if the job has to be read from the storage. */
 function storedItem(enqueued: EnqueuedJob): Item | null {
   const job = enqueued instanceof EnqueuedJobDetails ? enqueued.asStored() : null;
   return job === null ? null : toJobItem(job);
 }
 
-/** The request on behalf of a caller with this scope. */
+/** Returns the request on behalf of a caller with this row scope. */
 function within({ options, ...request }: EnqueueRequest, scope: Scope | undefined): EnqueueRequest {
-  return { ...request, options: { ...options, ...(scope !== undefined && { scope }) } };
+  return { ...request, options: { ...options, ...(scope !== undefined && { visibleQueues: scope }) } };
 }
 
-/** The same; a job that is not created is answered with the holder of its key. */
+/** Like {@link within}; if no job is created, the holder of its key is returned. */
 function shown(request: EnqueueRequest, scope: Scope | undefined): EnqueueRequest {
   const { options, ...rest } = within(request, scope);
   return { ...rest, options: { ...options, showHolder: true } };

@@ -4,7 +4,7 @@ import type { ServerSentEvent } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
 import { Name, nullable, Time } from './fields.js';
 
-/** What happened to a job, as the API tells it. */
+/** An event of a job, as the API shows it. Members that its kind does not have are null. */
 export const JobEventItem = Type.Object({
   kind: Type.Enum(['state', 'progress', 'log']),
   jobId: Type.String({ format: 'uuid' }),
@@ -15,19 +15,38 @@ export const JobEventItem = Type.Object({
   tags: Type.Array(Type.String()),
   batchId: nullable(Type.String({ format: 'uuid' })),
   recurringJobId: nullable(Type.String()),
-  state: Type.Optional(Type.Enum([...jobStates], { description: 'The state that the job came to' })),
-  percent: Type.Optional(Type.Number({ minimum: 0, maximum: 100, description: 'How far the attempt is' })),
-  message: Type.Optional(nullable(Type.String({ description: 'Of progress or log' }))),
-  line: Type.Optional(Type.String({ description: 'The id of the line of the log' })),
-  level: Type.Optional(Type.Enum([...logLevels])),
-  fields: Type.Optional(nullable(Type.Record(Type.String(), Type.Unknown()))),
+  state: nullable(Type.Enum([...jobStates], { description: 'The new state; only of kind `state`' })),
+  percent: nullable(
+    Type.Number({
+      minimum: 0,
+      maximum: 100,
+      description: 'Progress of the attempt; only of kind `progress`',
+    }),
+  ),
+  message: nullable(Type.String({ description: 'The message of the progress or the log line' })),
+  line: nullable(Type.String({ description: 'The id of the log line; only of kind `log`' })),
+  level: nullable(
+    Type.Enum([...logLevels], { description: 'The level of the log line; only of kind `log`' }),
+  ),
+  fields: nullable(
+    Type.Record(Type.String(), Type.Unknown(), {
+      description: 'Structured data logged with the message; only of kind `log`',
+    }),
+  ),
 });
 
-/** @param resumeAt from where a listener goes on that has had it */
+const members = Object.keys(JobEventItem.properties);
+
+/** @param resumeAt the position from which a listener continues that has received the event */
 export function toServerSentEvent(event: JobEvent, resumeAt: Date): ServerSentEvent {
   return { event: event.kind, id: resumeAt.toISOString(), data: toItem(event) };
 }
 
 function toItem({ at, tags, ...event }: JobEvent): Static<typeof JobEventItem> {
-  return { ...event, at: at.toISOString(), tags: [...tags] };
+  const values = new Map<string, unknown>(
+    Object.entries({ ...event, at: at.toISOString(), tags: [...tags] }),
+  );
+  return Object.fromEntries(members.map((member) => [member, values.get(member) ?? null])) as Static<
+    typeof JobEventItem
+  >;
 }

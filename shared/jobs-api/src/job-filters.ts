@@ -2,39 +2,57 @@ import type { JobState, JsonValue } from '@longshore/jobs';
 import { type ArgsFilter, clamp, type JobFilter, timeBounds } from '@longshore/jobs/storage';
 import type { CollectionQuery, Filter, Selection } from '@longshore/resources';
 
-/** By what jobs are found, as the query says it. */
+/** The parameters that jobs are filtered by. */
 export const jobFilters = {
-  state: 'exact',
-  queue: 'exact',
-  name: 'exact',
-  tag: { field: 'tags', match: 'exact' },
-  recurringJobId: 'exact',
-  batchId: 'exact',
-  parentId: 'exact',
-  serverId: 'exact',
-  createdAfter: {
-    field: 'createdAt',
+  state: { field: 'state', match: 'exact', description: 'Jobs in one of these states.' },
+  queue: { field: 'queue', match: 'exact', description: 'Jobs in one of these queues.' },
+  name: { field: 'name', match: 'exact', description: 'Jobs with one of these names.' },
+  tag: { field: 'tags', match: 'exact', description: 'Jobs with one of these tags.' },
+  recurringJobId: {
+    field: 'recurringJobId',
+    match: 'exact',
+    description: 'Jobs that one of these recurring jobs enqueued.',
+  },
+  batchId: { field: 'batchId', match: 'exact', description: 'Jobs of one of these batches.' },
+  parentId: {
+    field: 'parentId',
+    match: 'exact',
+    description: 'Jobs that depend, or depended, on one of these jobs or batches.',
+  },
+  serverId: {
+    field: 'serverId',
+    match: 'exact',
+    description: 'Jobs that one of these servers is running or ran last.',
+  },
+  createdAfter: { field: 'createdAt', match: 'from', description: 'Jobs created at this time or later.' },
+  createdBefore: { field: 'createdAt', match: 'to', description: 'Jobs created at this time or earlier.' },
+  finishedAfter: {
+    field: 'finishedAt',
     match: 'from',
-    description: 'Jobs enqueued at this time or later, by the clock of the enqueuer, which the id holds.',
+    description: 'Jobs that finished at this time or later.',
   },
-  createdBefore: {
-    field: 'createdAt',
+  finishedBefore: {
+    field: 'finishedAt',
     match: 'to',
-    description: 'Jobs enqueued at this time or earlier, by the clock of the enqueuer, which the id holds.',
+    description: 'Jobs that finished at this time or earlier.',
   },
-  finishedAfter: { field: 'finishedAt', match: 'from' },
-  finishedBefore: { field: 'finishedAt', match: 'to' },
   error: {
     field: 'error',
     match: 'partial',
-    description: 'Jobs whose latest error, `TypeError: No ship`, contains this text, whatever the case.',
+    description:
+      'Jobs whose latest error, such as `TypeError: No ship`, contains this text, regardless of case.',
   },
-  args: 'path',
+  args: {
+    field: 'args',
+    match: 'path',
+    description:
+      'Jobs whose arguments have this value at a path: `args.order.id=7` matches the number and the text.',
+  },
 } as const;
 
 /**
- * The filter as storages know it; `null` if no job can match. A place such as `/queues/mail/jobs` demands a field's value
- * besides what the query says of it.
+ * Converts a selection to a storage's filter; `null` if no job can match. A path such as `/queues/mail/jobs` requires a value
+ * in addition to those in the query.
  */
 export function toJobFilter({ filters, search }: Selection): JobFilter | null {
   const result: { -readonly [Member in keyof JobFilter]: JobFilter[Member] } = {};
@@ -68,18 +86,21 @@ function isBound(parameter: string): parameter is (typeof bounds)[number] {
   return (bounds as readonly string[]).includes(parameter);
 }
 
-/** The API's bounds are inclusive and its times have milliseconds; a storage's upper bound is the first time that is too late. Times that no job can have count as the nearest that one can. */
+/**
+ * Bounds of the API are inclusive and in milliseconds; a storage's upper bound is exclusive. A time that no job can have counts
+ * as the nearest one that a job can have.
+ */
 function boundOf(time: string, match: Filter['match']): Date {
   return new Date(clamp(Date.parse(time) + (match === 'to' ? 1 : 0), timeBounds));
 }
 
-/** A query has only text: `7` may be the number or the string. */
+/** Returns the values that a text in a query may stand for: `7` may be the number or the string. */
 function meanings(text: string): JsonValue[] {
   const isLiteral = /^(?:true|false|null|-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?)$/.test(text);
   return isLiteral ? [text, JSON.parse(text) as JsonValue] : [text];
 }
 
-/** Whether an answer shows what jobs were given or returned. */
+/** Whether an answer shows arguments or results. */
 export function asksForDocuments({ fields }: Pick<CollectionQuery, 'fields'>): boolean {
   return fields?.some((field) => field === 'args' || field === 'result') ?? true;
 }

@@ -7,84 +7,106 @@ import {
   maxCountedAttempts,
 } from '@longshore/jobs/storage';
 import Type, { type Static } from 'typebox';
-import { Id, integer, MaxAttempts, Name, nullable, Priority, text, Time, toTime } from './fields.js';
+import {
+  createdAtOf,
+  Id,
+  integer,
+  MaxAttempts,
+  Name,
+  nullable,
+  Priority,
+  text,
+  Time,
+  toTime,
+} from './fields.js';
 
 export const JobErrorItem = Type.Object({
-  name: Type.String({ examples: ['TypeError'] }),
+  name: Type.String({ description: 'The class of the error', examples: ['TypeError'] }),
   message: Type.String(),
-  stack: nullable(Type.String()),
+  stack: nullable(Type.String({ description: 'The stack trace' })),
 });
 
-/** A job as the API shows it. */
+/** A job, as the API shows it. */
 export const JobItem = Type.Object({
   id: Id,
   name: Type.String({ description: 'The name of its definition', examples: ['test'] }),
   queue: Type.String({ examples: ['default'] }),
   state: Type.Enum([...jobStates]),
   priority: Priority,
-  args: Type.Unknown({ description: 'What the job was given' }),
-  result: Type.Unknown({ description: 'What its handler returned; null until it is done' }),
+  args: Type.Unknown({ description: 'The arguments, as the handler receives them' }),
+  result: Type.Unknown({ description: 'What the handler returned; null unless the job is done' }),
   error: nullable(JobErrorItem),
   attempt: Type.Integer({ minimum: 0, description: 'The current or latest attempt; 0 before the first' }),
   maxAttempts: integer(
     { least: 1, most: maxCountedAttempts },
-    'After so many attempts a failure is final; an operator who retries a job allows one more',
+    'How many attempts it gets before it fails for good; retrying a job by hand allows one more',
   ),
-  createdAt: Time,
-  runAt: nullable(Time),
-  startedAt: nullable(Time),
+  createdAt: Type.String({ format: 'date-time', description: 'When it was created, as in its id' }),
+  runAt: nullable(
+    Type.String({ format: 'date-time', description: 'When it is or was due; null if it was ready at once' }),
+  ),
+  startedAt: nullable(Type.String({ format: 'date-time', description: 'When its latest attempt started' })),
   finishedAt: nullable(Time),
   progress: nullable(
     Type.Object(
       { percent: Type.Number({ minimum: 0, maximum: 100 }), message: nullable(Type.String()) },
       {
-        description: 'What the attempt that runs, or that ended the job, last said; null while the job waits',
+        description: 'The latest progress of the current or last attempt; null while the job waits',
       },
     ),
   ),
-  serverId: nullable(Type.String({ format: 'uuid' })),
-  tags: Type.Array(Type.String(), { description: 'Words to find it by' }),
-  parentId: nullable(Type.String({ format: 'uuid', description: 'The job that it waits or waited for' })),
-  batchId: nullable(Type.String({ format: 'uuid' })),
+  serverId: nullable(
+    Type.String({ format: 'uuid', description: 'The server that is running it or ran it last' }),
+  ),
+  tags: Type.Array(Type.String(), { description: 'Labels to find it by' }),
+  parentId: nullable(
+    Type.String({ format: 'uuid', description: 'The first of the jobs or batches that it depends on' }),
+  ),
+  batchId: nullable(Type.String({ format: 'uuid', description: 'The batch that it belongs to' })),
   recurringJobId: nullable(
     Type.String({
-      description: 'The recurring job whose schedule enqueued it',
+      description: 'The recurring job that enqueued it',
       examples: ['nightly-report'],
     }),
   ),
   idempotencyKey: nullable(Type.String()),
-  unreadable: Type.Optional(
+  unreadable: nullable(
     Type.Array(Type.String(), {
       description:
-        'Members whose stored value cannot be interpreted, shown as the nearest that can, or as null; left out by every other job',
+        'The fields whose stored values are invalid, and are shown as the nearest valid value or as null; null if all are valid',
     }),
   ),
 });
 
 const noChosenId =
-  'the platform makes the id of a job. Send an idempotencyKey to enqueue it once however often the request is repeated, and after.parents with places in the array to let jobs of one request wait for one another';
+  'the platform creates the ids of jobs; to repeat a request safely, send an idempotencyKey; to let jobs of one request depend on one another, refer to them in after.parents by their positions in the array';
 
-/** What a client sends to have a job done. */
+/** The body that enqueues a job. */
 export const NewJobItem = Type.Object(
   {
     name: Name,
     args: Type.Optional(
-      Type.Unknown({ description: 'Checked against the schema of the job definition; {} by default' }),
+      Type.Unknown({
+        description: 'The arguments; they must match the schema of the job definition. `{}` by default',
+      }),
     ),
     queue: Type.Optional(Name),
     priority: Type.Optional(Priority),
     maxAttempts: Type.Optional(MaxAttempts),
-    timeoutMs: Type.Optional(integer(bounds.timeoutMs, 'Of one attempt, in milliseconds')),
+    timeoutMs: Type.Optional(integer(bounds.timeoutMs, 'Time limit of one attempt, in milliseconds')),
     runAt: Type.Optional(
-      Type.String({ format: 'date-time', description: 'Not before this time, from 1970 to 9999' }),
+      Type.String({ format: 'date-time', description: 'The earliest time to run it, from 1970 to 9999' }),
     ),
     delayMs: Type.Optional(
-      integer(bounds.delayMs, 'Not before so many milliseconds have passed, up to ten years; excludes runAt'),
+      integer(
+        bounds.delayMs,
+        'The shortest delay before it runs, in milliseconds, up to ten years; cannot be combined with `runAt`',
+      ),
     ),
     tags: Type.Optional(
       Type.Array(text(bounds.tagLength), {
         maxItems: bounds.tags.most,
-        description: 'Words to find it by',
+        description: 'Labels to find it by',
       }),
     ),
     after: Type.Optional(
@@ -96,14 +118,19 @@ export const NewJobItem = Type.Object(
               Type.Integer({
                 minimum: 0,
                 maximum: 9_999,
-                description: 'The place, from 0, of an earlier job in the array of this request',
+                description: 'The position of an earlier job in the array of this request, counted from 0',
               }),
             ]),
             { minItems: bounds.parents.least, maxItems: bounds.parents.most },
           ),
-          when: Type.Optional(Type.Enum([...continuationConditions])),
+          when: Type.Optional(
+            Type.Enum([...continuationConditions], { description: 'How the parents must have finished' }),
+          ),
         },
-        { additionalProperties: false, description: 'Only after other jobs or batches have ended' },
+        {
+          additionalProperties: false,
+          description: 'Dependencies: the jobs or batches that must finish first',
+        },
       ),
     ),
     concurrency: Type.Optional(
@@ -112,7 +139,10 @@ export const NewJobItem = Type.Object(
           key: text(bounds.keyLength),
           limit: integer(bounds.concurrencyLimit),
         },
-        { additionalProperties: false, description: 'At most so many jobs with this key run at once' },
+        {
+          additionalProperties: false,
+          description: 'Limits how many jobs of the queue with this key run at once',
+        },
       ),
     ),
     unique: Type.Optional(
@@ -126,14 +156,14 @@ export const NewJobItem = Type.Object(
         {
           additionalProperties: false,
           description:
-            'No job is created while another of this name in the queue holds the key: the answer is that job, or 409 with `reject`',
+            'Creates no job while another one of this name in the queue holds the key; the answer is that job or, with `reject`, 409',
         },
       ),
     ),
     idempotencyKey: Type.Optional(
       text(
         bounds.keyLength,
-        'The same key again, for 24 hours, gives the same job; 409 with another name or other args',
+        'For 24 hours, a repeated key returns the same job, or 409 if the name or the arguments differ',
       ),
     ),
   },
@@ -149,10 +179,11 @@ export const AttemptItem = Type.Object({
   error: nullable(JobErrorItem),
 });
 
-export function toJobItem({ readyAt: _readyAt, ...job }: Job): Static<typeof JobItem> {
+export function toJobItem({ readyAt: _readyAt, unreadable, ...job }: Job): Static<typeof JobItem> {
   return {
     ...job,
-    createdAt: job.createdAt.toISOString(),
+    unreadable: unreadable ?? null,
+    createdAt: createdAtOf(job),
     runAt: toTime(job.runAt),
     startedAt: toTime(job.startedAt),
     finishedAt: toTime(job.finishedAt),

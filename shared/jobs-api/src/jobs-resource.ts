@@ -1,13 +1,6 @@
 import type { JobEvents, JobStorage } from '@longshore/jobs';
 import { type ControlOptions, type ControlResult, statesOfAction } from '@longshore/jobs/storage';
-import {
-  apiError,
-  type CallContext,
-  type Check,
-  defineResource,
-  mostPageBytes,
-  type Resource,
-} from '@longshore/resources';
+import { apiError, type CallContext, type Check, defineResource, type Resource } from '@longshore/resources';
 import type { Static } from 'typebox';
 import { attemptsResource } from './attempts-resource.js';
 import { carryOut } from './bulk-work.js';
@@ -19,8 +12,7 @@ import { logsResource } from './logs-resource.js';
 import type { JobEnqueuer } from './job-enqueuer.js';
 import { type JobEditor, serverSet } from './job-editor.js';
 import { JobItem, NewJobItem, toJobItem } from './job-item.js';
-import { asksForDocuments } from './job-filters.js';
-import { seekPage } from './seek.js';
+import { jobPage } from './job-lists.js';
 
 interface JobsResourceParts {
   readonly storage: Pick<JobStorage, 'jobs' | 'control' | 'reports' | 'bulk'>;
@@ -29,11 +21,11 @@ interface JobsResourceParts {
   readonly events: JobEvents;
 }
 
-/** `/jobs`: hand over a job, look at jobs. */
+/** `/jobs`: enqueue, list and control jobs. */
 export function jobsResource({ storage, enqueuer, editor, events }: JobsResourceParts): Resource {
   return defineResource({
     name: 'jobs',
-    description: 'Units of work, run by a server outside of the request.',
+    description: 'Units of work that servers run in the background.',
     item: JobItem,
     serverSet,
     bulk: ['priority', 'queue', 'args'],
@@ -41,16 +33,20 @@ export function jobsResource({ storage, enqueuer, editor, events }: JobsResource
     filters: jobFilters,
     sort: ['createdAt'],
     defaultSort: ['-createdAt'],
-    search: ['name', 'queue', 'tags', 'error', 'args'],
+    search: ['name', 'queue', 'tags', 'error', 'args', 'recurringJobId', 'idempotencyKey'],
     searchBy: 'words',
     calls: {
       delete: { note: 'Only a finished job can be deleted.' },
       deleteMany: { note: 'Jobs that have not finished stay.' },
     },
     operations: {
-      cancel: { summary: 'Cancel a job that is not finished; a running one is told through its signal' },
-      retry: { summary: 'Send a failed or cancelled job back to its queue' },
-      run: { summary: 'Make a scheduled job ready now' },
+      cancel: { summary: 'Cancel a job' },
+      retry: { summary: 'Retry a failed or cancelled job' },
+      run: { summary: 'Run a scheduled job now' },
+    },
+    notAllowed: {
+      replace:
+        'A job keeps its name, tags and dependencies; use PATCH to change its queue, priority, arguments or time.',
     },
     children: [
       { resource: attemptsResource(storage) },
@@ -62,25 +58,7 @@ export function jobsResource({ storage, enqueuer, editor, events }: JobsResource
     storage: {
       seeks: true,
       findsExisting: true,
-      list: async (query) => {
-        const filter = toJobFilter(query);
-        if (filter === null) return { items: [], total: 0 };
-        const documents = asksForDocuments(query);
-        const [page, counted] = await Promise.all([
-          seekPage(query, async (page) => {
-            const { jobs, cut } = await storage.jobs.listPage({
-              filter,
-              ...page,
-              documents,
-              maxBytes: mostPageBytes,
-            });
-            return { rows: jobs, cut };
-          }),
-          query.count === 'none' ? undefined : storage.jobs.count(filter),
-        ]);
-        const items = page.items.map(toJobItem);
-        return { ...page, items, total: counted?.count, estimated: counted?.exact === false };
-      },
+      list: (query) => jobPage(storage, query),
       get: async (id) => {
         const job = await storage.jobs.find(id);
         return job === null ? undefined : toJobItem(job);
@@ -125,6 +103,6 @@ function controlOptions(
 function itemAfter(result: ControlResult, done: string): Static<typeof JobItem> | undefined {
   if (result.outcome === 'unknown') return undefined;
   if (result.outcome === 'illegal')
-    throw apiError(40902, `A job in state ${result.job.state} cannot be ${done}`);
+    throw apiError(40902, `The job is ${result.job.state} and cannot be ${done}`);
   return toJobItem(result.job);
 }

@@ -1,48 +1,89 @@
 import type { JobStorage } from '@longshore/jobs';
 import { logLevels, type LogLine } from '@longshore/jobs/storage';
-import { defineResource, type Resource } from '@longshore/resources';
+import { type CollectionQuery, defineResource, type Page, pageOf, type Resource } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
+import { nullable } from './fields.js';
+import { writtenByServers } from './not-allowed.js';
 
 const LogItem = Type.Object({
   id: Type.String(),
-  attempt: Type.Integer({ minimum: 1 }),
+  attempt: Type.Integer({ minimum: 1, description: 'The attempt that logged the line' }),
   at: Type.String({ format: 'date-time', description: 'By the clock of the server that ran the job' }),
   level: Type.Enum([...logLevels]),
   message: Type.String(),
-  fields: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()]),
+  fields: nullable(
+    Type.Record(Type.String(), Type.Unknown(), { description: 'Structured data logged with the message' }),
+  ),
 });
 
-/** `/jobs/{id}/logs`: what the job's handler logged, in the order of writing. */
+type Item = Static<typeof LogItem>;
+
+/** A search looks at this many lines, the latest of the log. */
+const maxSearched = 10_000;
+
+/** `/jobs/{id}/logs`: what a job's handler logged, in the order of writing. */
 export function logsResource(storage: Pick<JobStorage, 'jobs' | 'reports'>): Resource {
   return defineResource({
     name: 'logs',
-    description: 'What the handler of one job logged, in the order of writing.',
+    singular: 'log-line',
+    description: 'The lines that the handler of a job logged, in the order of writing.',
     item: LogItem,
     serverSet: ['id', 'attempt', 'at', 'level', 'message', 'fields'],
-    filters: { attempt: 'exact' },
+    filters: { attempt: { field: 'attempt', match: 'exact', description: 'Only lines of these attempts.' } },
+    sort: [], // a log can be long, and is only indexed in its own order
+    search: ['message', 'level'],
+    notAllowed: writtenByServers,
     storage: {
-      list: async ({ filters, sort, limit, offset }, { parents }) => {
-        const jobId = parents.at(-1)?.id ?? '';
-        const [attempt] = filters.find(({ field }) => field === 'attempt')?.values ?? [];
-        const query = attempt === undefined ? {} : { attempt: Number(attempt) };
-        const total = await storage.reports.countLogs(jobId, query);
-        if (sort[0]?.direction !== 'desc') {
-          return {
-            items: (await storage.reports.listLogs(jobId, { ...query, limit, offset })).map(toLogItem),
-            total,
-          };
-        }
-        const first = Math.max(0, total - offset - limit);
-        const page = { limit: Math.max(0, total - offset - first), offset: first };
-        return {
-          items: (await storage.reports.listLogs(jobId, { ...query, ...page })).map(toLogItem).toReversed(),
-          total,
-        };
+      list: (query, { parents }) => {
+        const log = new JobLog(storage, parents.at(-1)?.id ?? '', query);
+        return query.search === undefined ? log.page() : log.search();
       },
     },
   });
 }
 
-function toLogItem(line: LogLine): Static<typeof LogItem> {
+/** The log of a job, as a query selects and orders it. */
+class JobLog {
+  readonly #storage: Pick<JobStorage, 'reports'>;
+  readonly #jobId: string;
+  readonly #query: CollectionQuery;
+  readonly #selected: { readonly attempt?: number };
+
+  constructor(storage: Pick<JobStorage, 'reports'>, jobId: string, query: CollectionQuery) {
+    this.#storage = storage;
+    this.#jobId = jobId;
+    this.#query = query;
+    const [attempt] = query.filters.find(({ field }) => field === 'attempt')?.values ?? [];
+    this.#selected = attempt === undefined ? {} : { attempt: Number(attempt) };
+  }
+
+  async page(): Promise<Page<Item>> {
+    const { sort, limit, offset } = this.#query;
+    const total = await this.#count();
+    if (sort[0]?.direction !== 'desc') return { items: await this.#lines(offset, limit), total };
+    const first = Math.max(0, total - offset - limit);
+    return { items: (await this.#lines(first, Math.max(0, total - offset - first))).toReversed(), total };
+  }
+
+  async search(): Promise<Page<Item>> {
+    const total = await this.#count();
+    const first = Math.max(0, total - maxSearched);
+    const lines = await this.#lines(first, maxSearched);
+    if (this.#query.sort[0]?.direction === 'desc') lines.reverse();
+    const page = pageOf(lines, { ...this.#query, sort: [] }); // ids are numbers, which do not sort as text
+    return first === 0 ? page : { ...page, estimated: true, partial: true };
+  }
+
+  #count(): Promise<number> {
+    return this.#storage.reports.countLogs(this.#jobId, this.#selected);
+  }
+
+  async #lines(offset: number, limit: number): Promise<Item[]> {
+    const lines = await this.#storage.reports.listLogs(this.#jobId, { ...this.#selected, limit, offset });
+    return lines.map(toLogItem);
+  }
+}
+
+function toLogItem(line: LogLine): Item {
   return { ...line, at: line.at.toISOString() };
 }

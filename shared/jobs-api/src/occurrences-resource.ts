@@ -1,17 +1,19 @@
 import { InvalidScheduleError, nextOccurrences, type RecurringJob } from '@longshore/jobs';
 import type { Clock, RecurringJobs } from '@longshore/jobs/storage';
-import { defineResource, type Resource } from '@longshore/resources';
+import { defineResource, readOnly, type Resource } from '@longshore/resources';
 import Type from 'typebox';
 import { Time } from './fields.js';
 
-/** A schedule has no end; the collection has this one, because a time takes up to half a millisecond to find. */
+/** A schedule has no end, and finding a due time takes up to half a millisecond. */
 const most = 100;
 
-/** `/recurring-jobs/{id}/occurrences`: the next times of a schedule, paused or not. */
+const calculated = 'Due times follow from the schedule: change the recurring job.';
+
+/** `/recurring-jobs/{id}/occurrences`: the next due times of a schedule, paused or not. */
 export function occurrencesResource(recurring: RecurringJobs, clock: Clock): Resource {
   return defineResource({
     name: 'occurrences',
-    description: `The next ${most} times of a schedule, the first first.`,
+    description: `The next ${most} due times of a recurring job, earliest first.`,
     key: 'dueAt',
     item: Type.Object({ dueAt: Time }),
     serverSet: ['dueAt'],
@@ -19,15 +21,16 @@ export function occurrencesResource(recurring: RecurringJobs, clock: Clock): Res
       dueAfter: {
         field: 'dueAt',
         match: 'from',
-        description: 'Times from this one on, instead of from now on.',
+        description: 'Lists due times from this time on instead of from now on.',
       },
     },
     limits: { max: most },
+    notAllowed: readOnly(calculated),
     storage: {
       list: async ({ filters, sort, limit, offset }, { parents }) => {
         const schedule = await recurring.find(parents.at(-1)?.id ?? '');
         const from = filters.at(0)?.values[0];
-        // A schedule gives the times after one: the millisecond before makes the bound inclusive.
+        // The schedule excludes the time given to it; a millisecond earlier makes the bound inclusive.
         const after = from === undefined ? new Date(clock.now()) : new Date(Date.parse(String(from)) - 1);
         const times = schedule === null ? [] : upcoming(schedule, after);
         if (sort[0]?.direction === 'desc') times.reverse();
@@ -38,7 +41,7 @@ export function occurrencesResource(recurring: RecurringJobs, clock: Clock): Res
   });
 }
 
-/** None of a schedule that cannot be read, as it was stored by other ways. */
+/** Returns no times for a schedule that cannot be read because something else wrote it to the database. */
 function upcoming(schedule: RecurringJob, after: Date): Date[] {
   try {
     return nextOccurrences(schedule, most, after);

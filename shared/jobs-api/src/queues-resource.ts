@@ -1,5 +1,5 @@
 import type { JobState, JobStorage } from '@longshore/jobs';
-import { jobStates, type Queue } from '@longshore/jobs/storage';
+import { jobStates, type Queue, type QueueLimits } from '@longshore/jobs/storage';
 import {
   apiError,
   type CallContext,
@@ -13,6 +13,7 @@ import {
 import Type, { type Static, type TInteger } from 'typebox';
 import { carryOut, carryOutLater } from './bulk-work.js';
 import { Name, nullable, Time, toTime } from './fields.js';
+import { jobsBelow } from './not-allowed.js';
 
 const Counts = Type.Object(
   Object.fromEntries(jobStates.map((state) => [state, Type.Integer({ minimum: 0 })])) as Record<
@@ -25,10 +26,13 @@ const Most = { minimum: 1, maximum: 1_000_000 };
 
 const RateLimitItem = Type.Object(
   {
-    jobs: Type.Integer({ ...Most, description: 'So many start' }),
-    periodMs: Type.Integer({ minimum: 1, maximum: 86_400_000, description: 'in so many milliseconds' }),
+    jobs: Type.Integer({ ...Most, description: 'The number of jobs that may start per period' }),
+    periodMs: Type.Integer({ minimum: 1, maximum: 86_400_000, description: 'The period in milliseconds' }),
     burst: Type.Optional(
-      Type.Integer({ ...Most, description: 'So many may start at once; as `jobs` by default' }),
+      Type.Union([Type.Integer(Most), Type.Null()], {
+        default: null,
+        description: 'The number of jobs that may start at once; null for as many as `jobs`',
+      }),
     ),
   },
   { additionalProperties: false },
@@ -39,15 +43,19 @@ const QueueItem = Type.Object({
   counts: Counts,
   concurrencyLimit: Type.Union([Type.Integer(Most), Type.Null()], {
     default: null,
-    description: 'At most so many of its jobs run at once, over all servers; null for no limit',
+    description: 'The largest number of its jobs that may run at once, across all servers; null for no limit',
   }),
   rateLimit: Type.Union([RateLimitItem, Type.Null()], {
     default: null,
-    description: 'How many of its jobs start in a time, over all servers; null for no limit',
+    description: 'The number of its jobs that may start per period, across all servers; null for no limit',
   }),
-  pausedAt: nullable(Time),
-  oldestEnqueuedAt: nullable(Time),
-  servers: Type.Integer({ minimum: 0, description: 'Running servers that take jobs from it' }),
+  pausedAt: nullable(
+    Type.String({ format: 'date-time', description: 'When it was paused; null if it is not' }),
+  ),
+  oldestEnqueuedAt: nullable(
+    Type.String({ format: 'date-time', description: 'Since when its oldest ready job has been ready' }),
+  ),
+  servers: Type.Integer({ minimum: 0, description: 'The number of running servers that take jobs from it' }),
   createdAt: Time,
 });
 
@@ -56,20 +64,21 @@ type Item = Static<typeof QueueItem>;
 type Limits = Pick<Item, 'concurrencyLimit' | 'rateLimit'>;
 
 const refusals = {
-  'holds-jobs':
-    'The queue holds jobs that have not finished: let them finish, cancel them, or move them to another queue',
-  served: 'Servers take jobs from the queue: stop them, or let them serve other queues',
+  'holds-jobs': 'The queue has unfinished jobs; let them finish, cancel them, or move them to another queue',
+  served: 'Servers take jobs from the queue; stop them, or have them take jobs from other queues',
 };
+
+const each = 'Queues are changed one at a time, at /queues/{queue}.';
 
 const unstarted: JobState[] = ['scheduled', 'awaiting', 'enqueued'];
 
-/** `/queues`: the lines of jobs, how long they are and how fast they may go. */
+/** `/queues`: the queues with their counts and limits. */
 export function queuesResource(storage: Pick<JobStorage, 'queues' | 'bulk'>, jobs: Resource): Resource {
   const find = async (name: string, transaction?: Transaction): Promise<Item | undefined> => {
     const queue = await storage.queues.find(name, transaction);
     return queue === null ? undefined : toQueueItem(queue);
   };
-  /** Sets something of a queue that is still set as `set` has seen it; looks again if it is not. */
+  /** Changes a queue that is still as `set` has seen it, and repeats that with the current one if it is not. */
   const change = async (
     name: string,
     set: (queue: Queue) => Promise<boolean>,
@@ -93,20 +102,28 @@ export function queuesResource(storage: Pick<JobStorage, 'queues' | 'bulk'>, job
         transaction,
       );
   const limit = (name: string, asked: ItemChange<Item, Limits>): Promise<Item | undefined> =>
-    change(name, (queue) => storage.queues.limit(name, asked.apply(toQueueItem(queue)), queue));
+    change(name, (queue) => storage.queues.limit(name, toLimits(asked.apply(toQueueItem(queue))), queue));
   return defineResource({
     name: 'queues',
-    description: 'Named lines of jobs.',
+    description:
+      'Named, ordered lists of jobs, with their counts and limits. A queue is created when it is first named.',
     key: 'name',
     item: QueueItem,
     serverSet: ['name', 'counts', 'pausedAt', 'oldestEnqueuedAt', 'servers', 'createdAt'],
-    filters: { name: 'exact' },
+    filters: { name: { field: 'name', match: 'exact', description: 'Queues with these names.' } },
     operations: {
-      pause: { summary: 'Let servers take no more jobs from it; running ones go on' },
-      resume: { summary: 'Let servers take jobs from it again' },
-      purge: { summary: 'Cancel every job of it that has not started' },
+      pause: { summary: 'Pause a queue; running jobs continue' },
+      resume: { summary: 'Resume a paused queue' },
+      purge: { summary: 'Cancel all jobs of a queue that have not started' },
     },
-    children: [{ resource: jobs, by: 'queue', serves: ['list', 'create', 'createMany'] }],
+    children: [
+      { resource: jobs, by: 'queue', serves: ['list', 'create', 'createMany'], notAllowed: jobsBelow },
+    ],
+    notAllowed: {
+      create: 'A queue is created when a job first names it; use POST /queues/{queue}/jobs.',
+      replaceMany: each,
+      deleteMany: each,
+    },
     storage: {
       seeks: true,
       list: async (query) => pageOf((await storage.queues.list()).map(toQueueItem), query),
@@ -129,11 +146,11 @@ export function queuesResource(storage: Pick<JobStorage, 'queues' | 'bulk'>, job
         purge: async (name, _body, { principal, transaction }, check) => {
           const queue = await find(name, transaction);
           if (queue === undefined) return undefined;
-          check?.(queue); // it is changed by nothing but what becomes of its jobs
+          check?.(queue); // purging changes nothing of the queue itself
           const filter = { queue: [name], state: unstarted };
-          const order = { action: 'cancel', filter, requestedBy: principal?.name ?? null } as const;
-          if (transaction === undefined) await carryOut(storage.bulk, order);
-          else await carryOutLater(storage.bulk, order, transaction);
+          const request = { action: 'cancel', filter, requestedBy: principal?.name ?? null } as const;
+          if (transaction === undefined) await carryOut(storage.bulk, request);
+          else await carryOutLater(storage.bulk, request, transaction);
           return find(name, transaction);
         },
       },
@@ -141,9 +158,16 @@ export function queuesResource(storage: Pick<JobStorage, 'queues' | 'bulk'>, job
   });
 }
 
+function toLimits({ concurrencyLimit, rateLimit }: Limits): QueueLimits {
+  if (rateLimit === null) return { concurrencyLimit, rateLimit };
+  const { burst, ...rate } = rateLimit;
+  return { concurrencyLimit, rateLimit: { ...rate, ...(typeof burst === 'number' && { burst }) } };
+}
+
 function toQueueItem(queue: Queue): Item {
   return {
     ...queue,
+    rateLimit: queue.rateLimit && { ...queue.rateLimit, burst: queue.rateLimit.burst ?? null },
     pausedAt: toTime(queue.pausedAt),
     oldestEnqueuedAt: toTime(queue.oldestEnqueuedAt),
     createdAt: queue.createdAt.toISOString(),

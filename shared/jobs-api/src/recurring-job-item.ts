@@ -4,31 +4,36 @@ import { MaxAttempts, Name, nullable, Priority, Time, toTime } from './fields.js
 import type { EnqueueRequests } from './enqueue-requests.js';
 
 const described = {
-  name: Type.String({ ...Name, description: 'Of the jobs that it enqueues' }),
-  args: Type.Unknown({ description: 'Of the jobs that it enqueues' }),
+  name: Type.String({ ...Name, description: 'The name of the jobs that it enqueues' }),
+  args: Type.Unknown({ description: 'The arguments of the jobs that it enqueues' }),
   cron: Type.String({
     minLength: 1,
     maxLength: 200,
-    description: 'Minute, hour, day, month, weekday; or six fields with the seconds first',
+    description: 'Minute, hour, day, month and weekday, or six fields that start with the second',
     examples: ['30 2 * * *'],
   }),
 };
 
 const defaulted = {
-  timeZone: Type.String({ maxLength: 100, default: 'UTC', description: 'Of the IANA database' }),
+  timeZone: Type.String({
+    maxLength: 100,
+    default: 'UTC',
+    description: 'The time zone of the schedule, by its name in the IANA database',
+  }),
   misfire: Type.Enum(['skip', 'once', 'all'], {
     default: 'once',
-    description: 'How many jobs the due times get that nobody was there to meet',
+    description: 'How many jobs it enqueues for due times that were missed: none, one, or one for each',
   }),
   misfireLimit: Type.Integer({
     minimum: 1,
     maximum: 1_000,
     default: 100,
-    description: 'With misfire `all`: the latest so many of them',
+    description: 'With `all`, the largest number of missed due times that get a job, latest first',
   }),
   overlap: Type.Enum(['allow', 'skip', 'wait'], {
     default: 'allow',
-    description: 'What a due time does while the job before is unfinished',
+    description:
+      'What happens at a due time while the previous job is unfinished: `allow` enqueues, `skip` does not, `wait` does once it has finished',
   }),
 };
 
@@ -40,7 +45,9 @@ export const RecurringJobItem = Type.Object({
   maxAttempts: MaxAttempts,
   ...defaulted,
   application: nullable(
-    Type.String({ description: 'The application whose code defines it; null if an operator added it' }),
+    Type.String({
+      description: 'The application whose code defines it; null if it was created over the API',
+    }),
   ),
   pausedAt: nullable(Time),
   nextDueAt: nullable(Time),
@@ -50,7 +57,7 @@ export const RecurringJobItem = Type.Object({
   updatedAt: Time,
 });
 
-/** What a client sends to have jobs done again and again. */
+/** The body that creates a recurring job. */
 export const NewRecurringJobItem = Type.Object({
   id: Name,
   ...described,
@@ -58,10 +65,13 @@ export const NewRecurringJobItem = Type.Object({
   queue: Type.Optional(Name),
   priority: Type.Optional(Priority),
   maxAttempts: Type.Optional(MaxAttempts),
-  ...defaulted,
+  timeZone: Type.Optional(defaulted.timeZone),
+  misfire: Type.Optional(defaulted.misfire),
+  misfireLimit: Type.Optional(defaulted.misfireLimit),
+  overlap: Type.Optional(defaulted.overlap),
 });
 
-/** @throws {ApiError} 42202 if there is no such job */
+/** @throws {ApiError} 42202 if no job has this name */
 export function toRecurringJobOptions(
   requests: EnqueueRequests,
   { name, args = {}, ...rest }: Static<typeof NewRecurringJobItem>,

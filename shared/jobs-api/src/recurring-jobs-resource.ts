@@ -20,6 +20,7 @@ import {
   withJob,
 } from '@longshore/resources';
 import type { Static } from 'typebox';
+import { jobsBelow } from './not-allowed.js';
 import { asked, eachAsked, type EnqueueRequests } from './enqueue-requests.js';
 import { occurrencesResource } from './occurrences-resource.js';
 import {
@@ -43,13 +44,13 @@ const serverSet = [
 
 type Fields = Omit<Item, (typeof serverSet)[number]>;
 
-/** `/recurring-jobs`: schedules that enqueue jobs. Those that an application's code defines can be paused but not changed. */
+/** `/recurring-jobs`: schedules that enqueue jobs. Those defined in an application's code can be paused but not changed. */
 export function recurringJobsResource(
   { recurring, clock }: Pick<JobStorage, 'recurring' | 'clock'>,
   requests: EnqueueRequests,
   jobs: Resource,
 ): Resource {
-  /** What a body cannot say stays as it is; the concurrency key goes with the arguments that it is made of. */
+  /** Keeps what a body cannot contain, except for a concurrency key made of arguments that have changed. */
   const changed = (fields: Fields, current: RecurringJob | undefined): NewRecurringJob => {
     const options = toRecurringJobOptions(requests, fields);
     if (current === undefined) return defineRecurringJob(options);
@@ -86,19 +87,39 @@ export function recurringJobsResource(
   };
   return defineResource({
     name: 'recurring-jobs',
-    description: 'Schedules that enqueue jobs.',
+    description: 'Schedules that enqueue a job at each due time.',
     item: RecurringJobItem,
     serverSet,
     create: NewRecurringJobItem,
-    filters: { name: 'exact', queue: 'exact', application: 'exact' },
-    sort: ['name', 'nextDueAt'],
+    filters: {
+      name: {
+        field: 'name',
+        match: 'exact',
+        description: 'Recurring jobs that enqueue jobs with these names.',
+      },
+      queue: {
+        field: 'queue',
+        match: 'exact',
+        description: 'Recurring jobs that enqueue into these queues.',
+      },
+      application: {
+        field: 'application',
+        match: 'exact',
+        description: 'Recurring jobs of these applications.',
+      },
+    },
     operations: {
-      trigger: { summary: 'Enqueue a job of it now; its schedule stays as it is', enqueues: true },
-      pause: { summary: 'Let it enqueue nothing until it is resumed' },
-      resume: { summary: 'Let it go on with its next due time from now' },
+      trigger: { summary: 'Enqueue a job now, in addition to the schedule', enqueues: true },
+      pause: { summary: 'Pause a recurring job' },
+      resume: { summary: 'Resume a recurring job at its next due time' },
     },
     children: [
-      { resource: jobs, by: 'recurringJobId', serves: ['list'] },
+      {
+        resource: jobs,
+        by: 'recurringJobId',
+        serves: ['list'],
+        notAllowed: { ...jobsBelow, create: 'Use PUT /recurring-jobs/{id}/trigger to enqueue a job now.' },
+      },
       { resource: occurrencesResource(recurring, clock) },
     ],
     storage: {
@@ -108,15 +129,15 @@ export function recurringJobsResource(
       create: async (body, { transaction }) => {
         const job = await asked(() => defineRecurringJob(toRecurringJobOptions(requests, body)));
         const added = await recurring.add(job, transaction);
-        if (added === null) throw apiError(40901, `There is a recurring job "${body.id}" already`);
+        if (added === null) throw apiError(40901, `There is already a recurring job "${body.id}"`);
         return toRecurringJobItem(added);
       },
       replace: update,
       patch: update,
       replaceMany: updateAll,
-      deleteMany: async ({ filters }) => {
+      deleteMany: async (selection) => {
         const items = (await recurring.list()).map(toRecurringJobItem);
-        return recurring.removeAll(itemsOf(items, filters).map(({ id }) => id));
+        return recurring.removeAll(itemsOf(items, selection).map(({ id }) => id));
       },
       delete: (id, check) => recurring.remove(id, checkOf(check)),
       operations: {
@@ -141,7 +162,7 @@ function checkOf(check: Check<Item> | undefined): RecurringControlOptions {
   return { check: check && ((job) => check(toRecurringJobItem(job))) };
 }
 
-/** @throws {ApiError} 40902 if an application's code defines it */
+/** @throws {ApiError} 40902 if the recurring job is defined in an application's code */
 async function owned<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();

@@ -1,6 +1,6 @@
 import type { CollectionQuery, Page } from '@longshore/resources';
 
-/** How storages of jobs and batches are asked for a page. */
+/** A page as storages of jobs and batches are asked for it. */
 interface StoragePage {
   readonly order: 'newest' | 'oldest';
   readonly limit: number;
@@ -11,14 +11,14 @@ interface StoragePage {
 /** What a storage found for a page. */
 interface Found<Item> {
   readonly rows: readonly Item[];
-  /** More follow the last row, which were too much for one page. */
+  /** The page ends before its limit because of its size. */
   readonly cut?: boolean;
 }
 
 /**
- * A page of a collection whose order is that of its ids, by offset or by cursor.
+ * Reads a page, by offset or by cursor, of a collection in the order of its ids.
  *
- * @param read gives rows in one of the two orders, from an offset or after an id
+ * @param read returns rows in one of the two orders, from an offset or after an id
  */
 export async function seekPage<Item extends object>(
   { sort, seek, limit, offset }: CollectionQuery,

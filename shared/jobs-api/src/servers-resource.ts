@@ -8,39 +8,48 @@ import {
 import { type CallContext, type Check, defineResource, pageOf, type Resource } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
 import { nullable, Time } from './fields.js';
+import { jobsBelow } from './not-allowed.js';
 
 const ServerItem = Type.Object({
-  id: Type.String({ format: 'uuid', description: 'New at every start' }),
+  id: Type.String({ format: 'uuid', description: 'A new id at each start' }),
   host: Type.String(),
-  pid: Type.Integer({ minimum: 0 }),
-  queues: Type.Array(Type.String()),
-  jobNames: Type.Union([Type.Array(Type.String()), Type.Null()], {
-    description: 'The names that it has handlers for; null if it did not say',
-  }),
-  concurrency: Type.Integer({ minimum: 1, description: 'How many jobs it runs at once' }),
-  processing: Type.Integer({ minimum: 0, description: 'How many it ran at its last heartbeat' }),
-  state: Type.Enum([...serverStates], { description: 'What it did at its last heartbeat' }),
+  pid: Type.Integer({ minimum: 0, description: 'The id of its process' }),
+  queues: Type.Array(Type.String(), { description: 'The queues that it takes jobs from' }),
+  jobNames: nullable(
+    Type.Array(Type.String(), {
+      description: 'The names of the jobs that it has handlers for; null if unknown',
+    }),
+  ),
+  concurrency: Type.Integer({ minimum: 1, description: 'How many jobs it can run at once' }),
+  processing: Type.Integer({ minimum: 0, description: 'How many jobs it was running at its last heartbeat' }),
+  state: Type.Enum([...serverStates], { description: 'Its state at its last heartbeat' }),
   requested: nullable(
-    Type.Enum(['quiet', 'stop'], { description: 'What it was asked for; its next heartbeat tells it' }),
+    Type.Enum(['quiet', 'stop'], {
+      description: 'The operation requested of it, which it carries out after its next heartbeat',
+    }),
   ),
   startedAt: Time,
   heartbeatAt: Time,
   timeoutMs: Type.Integer({
     minimum: 1,
-    description: 'Silence of this many milliseconds and it counts as dead',
+    description: 'Milliseconds without a heartbeat after which it is declared dead',
   }),
   clockAheadMs: nullable(
     Type.Integer({
-      description: 'How far its clock is ahead of the store’s; negative: behind; null: not measured yet',
+      description:
+        'Milliseconds by which its clock is ahead of the database’s, negative if behind; null if not yet measured',
     }),
   ),
 });
 
-/** `/servers`: the processes that run jobs now. */
+const registered = 'A server reports its own properties; restart it to change them.';
+const leaves = 'A server disappears when it stops; use PUT /servers/{id}/stop.';
+
+/** `/servers`: the processes that are running jobs. */
 export function serversResource(storage: Pick<JobStorage, 'servers'>, jobs: Resource): Resource {
   return defineResource({
     name: 'servers',
-    description: 'Running processes that take jobs and run them.',
+    description: 'The processes that take jobs from queues and run them.',
     item: ServerItem,
     serverSet: [
       'id',
@@ -57,13 +66,35 @@ export function serversResource(storage: Pick<JobStorage, 'servers'>, jobs: Reso
       'timeoutMs',
       'clockAheadMs',
     ],
-    filters: { host: 'exact', state: 'exact', queue: { field: 'queues', match: 'exact' } },
-    sort: ['host', 'startedAt'],
-    operations: {
-      quiet: { summary: 'Let it take no more jobs; those that it runs go on' },
-      stop: { summary: 'Let it stop in order: its jobs end, or run again elsewhere when its time is up' },
+    filters: {
+      host: { field: 'host', match: 'exact', description: 'Servers on these hosts.' },
+      state: { field: 'state', match: 'exact', description: 'Servers in one of these states.' },
+      queue: {
+        field: 'queues',
+        match: 'exact',
+        description: 'Servers that take jobs from one of these queues.',
+      },
     },
-    children: [{ resource: jobs, by: 'serverId', serves: ['list'] }],
+    operations: {
+      quiet: { summary: 'Stop a server from taking more jobs' },
+      stop: { summary: 'Stop a server after its jobs, within its shutdown grace' },
+    },
+    children: [
+      {
+        resource: jobs,
+        by: 'serverId',
+        serves: ['list'],
+        notAllowed: { ...jobsBelow, create: 'Servers claim their jobs; use POST /jobs to enqueue one.' },
+      },
+    ],
+    notAllowed: {
+      create: 'A server registers itself when it starts.',
+      replaceMany: registered,
+      deleteMany: leaves,
+      replace: registered,
+      patch: registered,
+      delete: leaves,
+    },
     storage: {
       seeks: true,
       list: async (query) => pageOf((await storage.servers.list()).map(toServerItem), query),

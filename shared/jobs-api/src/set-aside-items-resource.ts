@@ -5,40 +5,50 @@ import { nullable, Time, toTime } from './fields.js';
 
 const Item = Type.Object({
   id: Type.String({ pattern: '^[0-9]{1,18}$', examples: ['17'] }),
-  role: Type.Enum([...setAsideRoles], { description: 'The background work that failed' }),
+  role: Type.Enum([...setAsideRoles], { description: 'The background role that failed' }),
   key: Type.String({
     description:
-      'What it is to its role: the id of a job or a recurring job, the number of a move, the name of a chore',
+      'Identifies the item within its role: the id of a job or a recurring job, the number of an outbox entry, the name of a chore',
   }),
-  queue: nullable(Type.String({ description: 'The queue of the job that it is about' })),
-  jobId: nullable(Type.String({ format: 'uuid' })),
+  queue: nullable(Type.String({ description: 'The queue of the job concerned' })),
+  jobId: nullable(Type.String({ format: 'uuid', description: 'The job concerned' })),
   error: Type.Object(
     { name: Type.String(), message: Type.String(), stack: nullable(Type.String()) },
-    { description: 'Why, as of the last attempt' },
+    { description: 'The error of the last try' },
   ),
-  failures: Type.Integer({ minimum: 1, description: 'How often it was tried' }),
+  failures: Type.Integer({ minimum: 1, description: 'How often it has failed' }),
   createdAt: Time,
   failedAt: Time,
   retryAt: nullable(
-    Type.String({ format: 'date-time', description: 'When it is tried again; null: only by `retry`' }),
+    Type.String({
+      format: 'date-time',
+      description: 'When it is retried automatically; null if only by `retry`',
+    }),
   ),
 });
 
-/** `/set-aside-items`: what background work could not deal with, because of its own data. */
+const recorded = 'An item records a failure; use PUT /set-aside-items/{id}/retry once its cause is mended.';
+
+/** `/set-aside-items`: items excluded from background processing because their own data makes it fail. */
 export function setAsideItemsResource(setAside: SetAside): Resource {
   return defineResource({
     name: 'set-aside-items',
-    description: 'What background work set aside because it failed by its own data.',
+    description: 'Items excluded from background processing because their own data makes it fail.',
     item: Item,
     serverSet: Object.keys(Item.properties) as (keyof typeof Item.properties)[],
-    filters: { role: 'exact', queue: 'exact', jobId: 'exact' },
-    sort: ['createdAt', 'failedAt'],
+    filters: {
+      role: { field: 'role', match: 'exact', description: 'Items of these background roles.' },
+      queue: { field: 'queue', match: 'exact', description: 'Items that concern jobs of these queues.' },
+      jobId: { field: 'jobId', match: 'exact', description: 'Items that concern these jobs.' },
+    },
     defaultSort: ['-createdAt'],
-    operations: {
-      retry: {
-        summary:
-          'Have it tried again now by the next server; of a bulk operation, by an operation on this job alone',
-      },
+    operations: { retry: { summary: 'Retry a set-aside item now' } },
+    notAllowed: {
+      create: 'Background roles set items aside when they fail on them.',
+      replaceMany: recorded,
+      deleteMany: 'Discarding an item gives up its work; use DELETE /set-aside-items/{id} for each.',
+      replace: recorded,
+      patch: recorded,
     },
     storage: {
       seeks: true,
@@ -56,7 +66,7 @@ export function setAsideItemsResource(setAside: SetAside): Resource {
           const item = await setAside.find(id, transaction);
           const found = await setAside.retry(id, { check: checkOf(check), transaction });
           if (item === null || !found) return undefined;
-          // What a bulk operation passed over is gone from the list now.
+          // An item of a bulk operation disappears when it is retried.
           return toItem((await setAside.find(id, transaction)) ?? item);
         },
       },

@@ -1,8 +1,10 @@
 import type { JobStorage } from '@longshore/jobs';
 import { jobStates, type Transition, type TransitionReason } from '@longshore/jobs/storage';
-import { defineResource, type Resource } from '@longshore/resources';
+import { defineResource, pageOf, type Resource } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
+import { nullable, Time } from './fields.js';
 import { JobErrorItem } from './job-item.js';
+import { writtenByServers } from './not-allowed.js';
 
 const reasons: Record<TransitionReason, true> = {
   created: true,
@@ -21,34 +23,34 @@ const reasons: Record<TransitionReason, true> = {
 };
 
 const TransitionItem = Type.Object({
-  number: Type.Integer({ minimum: 1, description: 'Its place in the life of the job' }),
-  state: Type.Enum([...jobStates], { description: 'The state that the job came to' }),
-  reason: Type.Enum(Object.keys(reasons) as TransitionReason[]),
-  at: Type.String({ format: 'date-time' }),
-  attempt: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], {
-    description: 'The attempt that began or ended with it',
-  }),
-  serverId: Type.Union([Type.String({ format: 'uuid' }), Type.Null()]),
-  runAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
-    description: 'Until when a scheduled job is to wait',
-  }),
-  error: Type.Union([JobErrorItem, Type.Null()]),
+  number: Type.Integer({ minimum: 1, description: 'Counts the transitions of the job from 1' }),
+  state: Type.Enum([...jobStates], { description: 'The new state of the job' }),
+  reason: Type.Enum(Object.keys(reasons) as TransitionReason[], { description: 'Why the state changed' }),
+  at: Time,
+  attempt: nullable(
+    Type.Integer({ minimum: 1, description: 'The attempt that started or ended; null if none did' }),
+  ),
+  serverId: nullable(Type.String({ format: 'uuid', description: 'The server that ran the attempt' })),
+  runAt: nullable(
+    Type.String({ format: 'date-time', description: 'When the job is due, if it is now scheduled' }),
+  ),
+  error: nullable(JobErrorItem),
 });
 
-/** `/jobs/{id}/transitions`: every state that a job has been in, the oldest first. */
+/** `/jobs/{id}/transitions`: every state that a job has been in, oldest first. */
 export function transitionsResource(storage: Pick<JobStorage, 'jobs' | 'reports'>): Resource {
   return defineResource({
     name: 'transitions',
-    description: 'Every state that one job has been in, with time and reason.',
+    description: 'The state transitions of a job, each with its time and reason.',
     key: 'number',
     item: TransitionItem,
     serverSet: ['number', 'state', 'reason', 'at', 'attempt', 'serverId', 'runAt', 'error'],
+    notAllowed: writtenByServers,
     storage: {
-      list: async ({ sort, limit, offset }, { parents }) => {
+      seeks: true,
+      list: async (query, { parents }) => {
         const transitions = await storage.reports.listTransitions(parents.at(-1)?.id ?? '');
-        const items = transitions.map(toItem);
-        if (sort[0]?.direction === 'desc') items.reverse();
-        return { items: items.slice(offset, offset + limit), total: items.length };
+        return pageOf(transitions.map(toItem), query);
       },
     },
   });

@@ -61,8 +61,8 @@ onEachStorage('Enqueueing over HTTP', (api) => {
       const refused = await api.post(path, body(newId()));
       expect(refused.codes).to.deep.equal([42203]);
       expect(refused.text)
-        .to.contain('id is not a known field: the platform makes the id of a')
-        .and.to.contain(what === 'a batch' ? 'the answer names it' : 'idempotencyKey');
+        .to.contain('id is not a known field: the platform creates the ids of ')
+        .and.to.contain(what === 'a batch' ? 'the answer contains it' : 'idempotencyKey');
     });
   }
 

@@ -74,6 +74,16 @@ onEachStorage('Every row of the table of resources', (api) => {
         }
       });
 
+      const explained = { collection: ['POST', 'PUT', 'DELETE'], item: ['PUT', 'PATCH', 'DELETE'] } as const;
+      if ((kind === 'collection' || kind === 'item') && !shown.includes('/search/')) {
+        it(`a method that ${shown} does not offer is refused with the reason`, async () => {
+          for (const method of explained[kind].filter((name) => !offered.includes(name))) {
+            const { text } = await api.call(method, path(places), {});
+            expect(text).to.match(new RegExp(`"internalMessage":"${method} is not possible here: [A-Z]`));
+          }
+        });
+      }
+
       for (const method of offered) {
         if (kind === 'stream') continue; // what streams say is tested for itself
         it(`${method} ${shown} answers as the table of methods says`, async () => {

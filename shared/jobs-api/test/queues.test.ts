@@ -88,7 +88,7 @@ onEachStorage('Queues as resources', (api) => {
     const queue = await make();
     const refused = await api.call('DELETE', `/queues/${queue}`);
     expect([refused.status, ...refused.codes]).to.deep.equal([409, 40902]);
-    expect(refused.text).to.contain('jobs that have not finished');
+    expect(refused.text).to.contain('has unfinished jobs');
     await api.put(`/queues/${queue}/purge`);
     expect((await api.call('DELETE', `/queues/${queue}`)).status).to.equal(204);
     expect((await api.get(`/queues/${queue}`)).codes).to.deep.equal([40402]);

@@ -91,19 +91,19 @@ declare
   place bigint;
 begin
   if enqueue.name is null or enqueue.name !~ '^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$' then
-    raise invalid_parameter_value using message = format('"%s" is not a valid name for a job', enqueue.name);
+    raise invalid_parameter_value using message = format('"%s" cannot name a job', enqueue.name);
   end if;
   if enqueue.queue is null or enqueue.queue !~ '^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$' then
-    raise invalid_parameter_value using message = format('"%s" is not a valid name for a queue', enqueue.queue);
+    raise invalid_parameter_value using message = format('"%s" cannot name a queue', enqueue.queue);
   end if;
   if enqueue.args is null or enqueue.max_attempts not between 1 and 1000 then
-    raise invalid_parameter_value using message = 'args must not be null, and max_attempts must be from 1 to 1000';
+    raise invalid_parameter_value using message = 'args must not be null, and max_attempts is 1 to 1000';
   end if;
   if enqueue.priority not between -100 and 100 then
-    raise invalid_parameter_value using message = format('priority must be from -100 to 100, not %s', enqueue.priority);
+    raise invalid_parameter_value using message = format('priority is -100 to 100, not %s', enqueue.priority);
   end if;
   if enqueue.run_at < '1970-01-01T00:00:00Z' or enqueue.run_at >= '10000-01-01T00:00:00Z' then
-    raise invalid_parameter_value using message = format('run_at must be a time from 1970 to 9999, not %s', enqueue.run_at);
+    raise invalid_parameter_value using message = format('run_at is a time from 1970 to 9999, not %s', enqueue.run_at);
   end if;
   if jsonb_path_exists(enqueue.args, 'strict $.**{101}') then
     raise invalid_parameter_value using message = 'args are nested more than 100 levels deep';
@@ -112,15 +112,15 @@ begin
     raise invalid_parameter_value using message = 'args take more than 67108864 bytes as JSON';
   end if;
   if length(enqueue.unique_key) not between 1 and 200 or length(enqueue.concurrency_key) not between 1 and 200 then
-    raise invalid_parameter_value using message = 'a key must have 1 to 200 characters';
+    raise invalid_parameter_value using message = 'a key has 1 to 200 characters';
   end if;
   if (enqueue.concurrency_key is null) <> (enqueue.concurrency_limit is null) or enqueue.concurrency_limit not between 1 and 10000 then
-    raise invalid_parameter_value using message = 'concurrency_key requires concurrency_limit, which must be from 1 to 10000';
+    raise invalid_parameter_value using message = 'concurrency_key goes with concurrency_limit, which is 1 to 10000';
   end if;
   number := longshore.queue_number(enqueue.queue);
   if number is null then
     raise program_limit_exceeded using
-      message = format('The maximum of %s queues is reached, so "%s" cannot be created', (select most from longshore.queue_cap), enqueue.queue),
+      message = format('There are %s queues, which is the most there may be: "%s" would be one more', (select most from longshore.queue_cap), enqueue.queue),
       hint = 'Delete queues that are no longer used, or raise DATABASE_MAX_QUEUES (maxQueues).';
   end if;
   if enqueue.priority <> 0 then

@@ -32,7 +32,7 @@ describe('Continuations and batches on Postgres', () => {
 
   const stateOf = async (id: string): Promise<JobState | undefined> => (await storage.jobs.find(id))?.state;
 
-  async function settleAll(by: PostgresStorage = storage): Promise<void> {
+  async function resolveAll(by: PostgresStorage = storage): Promise<void> {
     let quiet = 0;
     while (quiet < 3) quiet = (await by.maintenance.resolveDependencies(100)) === 0 ? quiet + 1 : 0;
   }
@@ -59,13 +59,13 @@ describe('Continuations and batches on Postgres', () => {
   it('dependencies of a process that ends after a completion are resolved by others', async () => {
     const { id } = await client.enqueue(parentJob, {});
     const child = await client.enqueue(childJob, {}, { after: { parents: [id] } });
-    await settleAll();
+    await resolveAll();
     const worker = new PostgresStorage({ url: database.url });
     const claims = await claim(worker);
     await worker.completions.complete(claims.map((held) => ({ claim: held, outcome: done })));
     await worker.close();
     expect(await stateOf(child.id)).to.equal('awaiting');
-    await settleAll();
+    await resolveAll();
     expect(await stateOf(child.id)).to.equal('enqueued');
   });
 
@@ -78,15 +78,15 @@ describe('Continuations and batches on Postgres', () => {
       Array.from({ length: 100 }, () => ({ definition: childJob, args: {}, options: { after } })),
     );
     const others = [1, 2, 3].map(() => new PostgresStorage({ url: database.url }));
-    await Promise.all([storage, ...others].map((settler) => settleAll(settler)));
+    await Promise.all([storage, ...others].map((each) => resolveAll(each)));
     const claims = await claim(storage, 20);
     await Promise.all([
       ...claims.map((held) => storage.completions.complete([{ claim: held, outcome: done, hasMeta: true }])),
-      ...[storage, ...others].map(async (settler) => {
-        for (let round = 0; round < 20; round++) await settler.maintenance.resolveDependencies(2);
+      ...[storage, ...others].map(async (each) => {
+        for (let round = 0; round < 20; round++) await each.maintenance.resolveDependencies(2);
       }),
     ]);
-    await Promise.all([storage, ...others].map((settler) => settleAll(settler)));
+    await Promise.all([storage, ...others].map((each) => resolveAll(each)));
     const [row] = await database.query<{ jobs: number; ids: number }>(
       `select count(*)::integer as jobs, count(distinct id)::integer as ids from longshore.job where queue_id > 0`,
     );
@@ -101,10 +101,10 @@ describe('Continuations and batches on Postgres', () => {
     await connection.query('begin');
     const child = await client.enqueue(childJob, {}, { after: { parents: [id] }, transaction: connection });
     expect(await storage.completions.complete([{ claim: held, outcome: done }])).to.deep.equal([]);
-    await settleAll();
+    await resolveAll();
     expect(await stateOf(child.id)).to.equal(undefined);
     await connection.query('commit');
-    await settleAll();
+    await resolveAll();
     expect(await stateOf(child.id)).to.equal('enqueued');
   });
 
@@ -113,9 +113,9 @@ describe('Continuations and batches on Postgres', () => {
     const { id } = await client.enqueue(parentJob, {}, { transaction: connection });
     const child = await client.enqueue(childJob, {}, { after: { parents: [id] }, transaction: connection });
     await connection.query('commit');
-    await settleAll();
+    await resolveAll();
     await storage.completions.complete([{ claim: await claimOne(), outcome: done }]);
-    await settleAll();
+    await resolveAll();
     expect(await stateOf(child.id)).to.equal('enqueued');
   });
 
@@ -134,10 +134,10 @@ describe('Continuations and batches on Postgres', () => {
     let childId = '';
     await storage.completions.completeInTransaction(held, async () => {
       ({ id: childId } = await client.enqueue(childJob, {}, { after: { parents: [id] } }));
-      await settleAll(); // waits for nobody: the parent is held by this very transaction
+      await resolveAll(); // waits for nobody: the parent is held by this very transaction
       return 'null';
     });
-    await settleAll();
+    await resolveAll();
     expect(await stateOf(childId)).to.equal('enqueued');
   });
 
@@ -164,12 +164,12 @@ describe('Continuations and batches on Postgres', () => {
     await client.enqueueMany(
       Array.from({ length: size }, () => ({ definition: childJob, args: {}, options })),
     );
-    await settleAll();
+    await resolveAll();
     await storage.completions.complete([{ claim: await claimOne(), outcome: done, hasMeta: true }]);
     // A statement that compares every job with every link takes seconds; one that looks each up, a fraction of one.
-    const settler = new PostgresStorage({ url: database.url, commandBatchMaxTimeoutMs: 1_500 });
-    await settleAll(settler);
-    await settler.close();
+    const each = new PostgresStorage({ url: database.url, commandBatchMaxTimeoutMs: 1_500 });
+    await resolveAll(each);
+    await each.close();
     expect(await storage.jobs.stateCounts()).to.include({ awaiting: 0, enqueued: size });
   });
 });

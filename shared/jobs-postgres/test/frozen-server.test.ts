@@ -64,6 +64,26 @@ describe('A server that freezes in a transaction', () => {
     expect((await other.jobs.find(id))?.state).to.equal('enqueued');
   });
 
+  it('delays nothing even if the process that declared it dead ended before its transactions', async () => {
+    const { id: serverId } = await frozen.servers.register({
+      host: 'here',
+      pid: 1,
+      queues: ['default'],
+      concurrency: 1,
+      timeoutMs: 5_000,
+    });
+    const transaction = new pg.Client({
+      connectionString: database.url,
+      application_name: transactionName(serverId),
+    });
+    const ended = new Promise((resolve) => transaction.on('error', resolve));
+    await transaction.connect();
+    await transaction.query('begin');
+    await database.query('delete from longshore.server where id = $1', [serverId]);
+    await other.maintenance.rescue();
+    expect(await ended).to.have.property('code', '57P01');
+  });
+
   it('is declared dead even if it froze in the middle of a claim', async () => {
     const { id: serverId } = await frozen.servers.register({
       host: 'here',

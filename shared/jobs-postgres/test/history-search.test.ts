@@ -139,6 +139,18 @@ describe('A large history in Postgres', () => {
     expect(await numbers({ q: 'rare' })).to.deep.equal([]);
   });
 
+  it('searches the newest jobs of each state for words, reports that there are more, and goes further back if asked to', async () => {
+    const search = async (filter: JobFilter): Promise<unknown> => {
+      const { jobs, total, partial } = await storage.jobs.search({ filter, limit: 7, maxBytes: 1_000_000 });
+      return [jobs.map(({ args }) => (args as { n: number }).n), total, partial];
+    };
+    const newest = [7, 6, 5, 4, 3, 2, 1].map((n) => 2 * perDay - 7 + n);
+    expect(await search({ q: 'frequnt' })).to.deep.equal([newest, 10_000, true]);
+    expect(await search({ q: 'rare' })).to.deep.equal([[], 0, true]);
+    const createdBefore = new Date(6 * 2 ** 16); // the first digits of the ids are the numbers of the jobs
+    expect(await search({ q: 'rare', createdBefore })).to.deep.equal([[5, 4, 3, 2, 1], 5, false]);
+  });
+
   describe('whose past days are indexed', () => {
     let builder: HistoryIndexes;
     let reading: Database;

@@ -27,7 +27,7 @@ describe('The maximum number of queues', () => {
       const refused = await enqueue('d').catch((error: unknown) => error);
       expect(refused).to.be.instanceOf(TooManyQueuesError);
       expect((refused as Error).message)
-        .to.contain('There are 3 queues')
+        .to.contain('The maximum of 3 queues is reached')
         .and.to.contain('"d"');
       const order = (queue: string) => ({ definition: job, args: {}, options: { queue } });
       expect(

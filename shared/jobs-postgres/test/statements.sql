@@ -702,7 +702,12 @@ where pid = $1 and application_name = $2 and datname = current_database() and us
 
 -- longshore-end-transactions
 select pg_terminate_backend(pid, 1000) from pg_stat_activity
-where application_name = any ($1) and datname = current_database() and usename = current_user;
+where application_name like 'longshore for %' and datname = current_database() and usename = current_user
+  and application_name not in (
+    select 'longshore for ' || id from longshore.server where id not in (
+  select id from longshore.server
+  where greatest(heartbeat_at, pg_postmaster_start_time()) < now() - timeout_ms * interval '1 millisecond')
+  );
 
 -- longshore-find-aside
 select aside.id::text, role, key, queue.name as queue, job_id, error, failures, aside.created_at, failed_at,

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
 import type { AuditListQuery, NewAuditEntry } from '@longshore/jobs/storage';
-import type { Bench } from './storage-under-test.js';
+import type { Fixture } from './storage-under-test.js';
 
-export function auditing(bench: Bench): void {
+export function auditing(fixture: Fixture): void {
   const entry = (own: Partial<NewAuditEntry> = {}): NewAuditEntry => ({
     who: 'ada',
     action: 'jobs/retry',
@@ -12,8 +12,8 @@ export function auditing(bench: Bench): void {
     count: 1,
     ...own,
   });
-  const record = (own?: Partial<NewAuditEntry>) => bench.storage.audit.record(entry(own));
-  const newest = async () => (await bench.storage.audit.list({ limit: 1 }))[0];
+  const record = (own?: Partial<NewAuditEntry>) => fixture.storage.audit.record(entry(own));
+  const newest = async () => (await fixture.storage.audit.list({ limit: 1 }))[0];
 
   it('stores who did what to which target', async () => {
     const told = entry({ target: null, filter: { state: ['failed'], queue: ['ä'] }, count: 12_345_678_901 });
@@ -26,9 +26,9 @@ export function auditing(bench: Bench): void {
 
   it('lists the newest entries first, in pages', async () => {
     for (const target of ['first', 'second', 'third']) await record({ target });
-    const [third, second] = await bench.storage.audit.list({ limit: 2 });
+    const [third, second] = await fixture.storage.audit.list({ limit: 2 });
     expect([third?.target, second?.target]).to.deep.equal(['third', 'second']);
-    const [first] = await bench.storage.audit.list({ limit: 1, after: second?.id ?? '' });
+    const [first] = await fixture.storage.audit.list({ limit: 1, after: second?.id ?? '' });
     expect(first?.target).to.equal('first');
   });
 
@@ -41,20 +41,20 @@ export function auditing(bench: Bench): void {
   it('amends an entry with the result of its action', async () => {
     const id = await record({ target: null, count: 0 });
     await record({ target: 'other' });
-    await bench.storage.audit.amend(id, { target: 'y', filter: { state: 'failed' }, count: 7 });
-    const [other, amended] = await bench.storage.audit.list({ limit: 2 });
+    await fixture.storage.audit.amend(id, { target: 'y', filter: { state: 'failed' }, count: 7 });
+    const [other, amended] = await fixture.storage.audit.list({ limit: 2 });
     expect(amended).to.deep.include({ id, who: 'ada', target: 'y', filter: { state: 'failed' }, count: 7 });
     expect(other).to.deep.include({ target: 'other', filter: null, count: 1 });
   });
 
   it('lists entries by person, by action and by target', async () => {
-    const [who, target] = [bench.newQueue(), bench.newQueue()];
+    const [who, target] = [fixture.newQueue(), fixture.newQueue()];
     await record({ who, action: 'queues/pause', target });
     await record({ who, action: 'queues/resume', target });
     await record({ who, action: 'queues/pause', target: null });
     await record({ action: 'queues/pause', target });
     const found = async (query: Omit<AuditListQuery, 'limit'>): Promise<string[]> =>
-      (await bench.storage.audit.list({ limit: 10, ...query })).map(
+      (await fixture.storage.audit.list({ limit: 10, ...query })).map(
         (each) => `${each.who === who ? 'one' : 'other'} ${each.action} ${each.target === target}`,
       );
     const paused = 'one queues/pause true';

@@ -2,17 +2,17 @@ import { expect } from 'chai';
 import { it } from 'mocha';
 import type { Batch, ContinuationCondition, JobState } from '@longshore/jobs';
 import { type Claim, type FinishedState, type NewBatch, newId, type NewJob } from '@longshore/jobs/storage';
-import { childOf, outcomeOf, settleAll } from './dependent-job.js';
-import { type Bench, newJob } from './storage-under-test.js';
+import { childOf, outcomeOf, resolveAll } from './dependent-job.js';
+import { type Fixture, newJob } from './storage-under-test.js';
 
 /** Jobs that are counted together. */
-export function batching(bench: Bench): void {
-  const settled = (): Promise<void> => settleAll(bench.storage);
+export function batching(fixture: Fixture): void {
+  const resolved = (): Promise<void> => resolveAll(fixture.storage);
   const stateOf = async (id: string): Promise<JobState | undefined> =>
-    (await bench.storage.jobs.find(id))?.state;
+    (await fixture.storage.jobs.find(id))?.state;
 
   const find = async ({ id }: { id: string }): Promise<Batch> => {
-    const batch = await bench.storage.batches.find(id);
+    const batch = await fixture.storage.batches.find(id);
     if (batch === null) throw new Error(`There is no batch ${id}`);
     return batch;
   };
@@ -28,7 +28,7 @@ export function batching(bench: Bench): void {
       id,
       name: 'nightly',
       jobs: Array.from({ length: size }, () => ({ ...newJob(queue), ...job, meta: { batchId: id } })),
-      followUp: { ...newJob(bench.newQueue()), ...childOf([id], when) },
+      followUp: { ...newJob(fixture.newQueue()), ...childOf([id], when) },
     };
   }
 
@@ -38,15 +38,15 @@ export function batching(bench: Bench): void {
     ends: readonly FinishedState[],
     when?: ContinuationCondition,
   ): Promise<{ batch: NewBatch & { followUp: NewJob }; claims: Claim[] }> {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const batch = newBatch(queue, size, when);
-    await bench.storage.enqueuer.enqueueBatch(batch);
-    const { id: serverId } = await bench.register(queue);
-    const claims = (await bench.claim(serverId, queue, ends.length)).map(({ claim }) => claim);
-    await bench.storage.completions.complete(
+    await fixture.storage.enqueuer.enqueueBatch(batch);
+    const { id: serverId } = await fixture.register(queue);
+    const claims = (await fixture.claim(serverId, queue, ends.length)).map(({ claim }) => claim);
+    await fixture.storage.completions.complete(
       claims.map((claim, index) => ({ claim, outcome: outcomeOf[ends[index] ?? 'done'], linked: true })),
     );
-    await settled();
+    await resolved();
     return { batch, claims };
   }
 
@@ -59,7 +59,7 @@ export function batching(bench: Bench): void {
 
   it('shows the batch of each of its jobs', async () => {
     const { batch } = await run(1, []);
-    expect(await bench.storage.jobs.find(batch.jobs[0]?.id ?? '')).to.include({ batchId: batch.id });
+    expect(await fixture.storage.jobs.find(batch.jobs[0]?.id ?? '')).to.include({ batchId: batch.id });
   });
 
   it('finishes a batch when its last job finishes', async () => {
@@ -100,15 +100,15 @@ export function batching(bench: Bench): void {
     const { batch, claims } = await run(2, ['done', 'failed']);
     const failed = claims[1];
     if (failed === undefined) throw new Error('the second job was not claimed');
-    await bench.storage.control.retry(failed.jobId);
-    await settled();
+    await fixture.storage.control.retry(failed.jobId);
+    await resolved();
     expect(await find(batch)).to.deep.include({ done: 1, failed: 0, progress: 50, finishedAt: null });
-    const [again] = await bench.claim(failed.serverId, failed.queue);
+    const [again] = await fixture.claim(failed.serverId, failed.queue);
     if (again === undefined) throw new Error('the job that was sent back could not be claimed');
-    await bench.storage.completions.complete([
+    await fixture.storage.completions.complete([
       { claim: again.claim, outcome: outcomeOf.done, hasMeta: true },
     ]);
-    await settled();
+    await resolved();
     const found = await find(batch);
     expect(found).to.include({ done: 2, failed: 0, progress: 100 });
     expect(found.finishedAt).to.be.a('date');
@@ -117,16 +117,16 @@ export function batching(bench: Bench): void {
   it('accepts an existing batch as a parent', async () => {
     const { batch, claims } = await run(1, []);
     expect(claims).to.deep.equal([]);
-    const child = await bench.enqueue(bench.newQueue(), childOf([batch.id], 'onAny'));
-    await settled();
+    const child = await fixture.enqueue(fixture.newQueue(), childOf([batch.id], 'onAny'));
+    await resolved();
     expect(await stateOf(child.id)).to.equal('awaiting');
-    await bench.storage.control.cancel(batch.jobs[0]?.id ?? '');
-    await settled();
+    await fixture.storage.control.cancel(batch.jobs[0]?.id ?? '');
+    await resolved();
     expect(await stateOf(child.id)).to.equal('enqueued');
   });
 
   it('cancels every unfinished job of a batch', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const batch = newBatch(queue, 4);
     const [first, second, third, fourth] = batch.jobs;
     if (!first || !second || !third || !fourth) throw new Error('the batch has four jobs');
@@ -136,39 +136,39 @@ export function batching(bench: Bench): void {
       { ...third, due: { inMs: 60_000 } },
       { ...fourth, after: { parents: [first.id], when: 'onDone' as const } },
     ];
-    await bench.storage.enqueuer.enqueueBatch({ ...batch, jobs });
-    const { id: serverId } = await bench.register(queue);
-    const [running] = await bench.claim(serverId, queue, 1);
+    await fixture.storage.enqueuer.enqueueBatch({ ...batch, jobs });
+    const { id: serverId } = await fixture.register(queue);
+    const [running] = await fixture.claim(serverId, queue, 1);
     if (running === undefined) throw new Error('nothing could be claimed');
-    const result = await bench.storage.batches.cancel(batch.id);
+    const result = await fixture.storage.batches.cancel(batch.id);
     expect(result).to.deep.include({ outcome: 'ok', changed: true });
-    expect(await bench.storage.control.cancellations([running.claim])).to.deep.equal([running.claim]);
-    await bench.storage.completions.complete([
+    expect(await fixture.storage.control.cancellations([running.claim])).to.deep.equal([running.claim]);
+    await fixture.storage.completions.complete([
       { claim: running.claim, outcome: outcomeOf.cancelled, hasMeta: true },
     ]);
-    await settled();
+    await resolved();
     expect(await find(batch)).to.include({ cancelled: 4, progress: 100 });
     expect(await stateOf(batch.followUp.id)).to.equal('cancelled');
   });
 
   it('does not cancel a finished batch', async () => {
     const { batch } = await run(1, ['done']);
-    expect(await bench.storage.batches.cancel(batch.id)).to.deep.include({ outcome: 'illegal' });
+    expect(await fixture.storage.batches.cancel(batch.id)).to.deep.include({ outcome: 'illegal' });
   });
 
   it('returns no batch for an unknown id', async () => {
-    expect(await bench.storage.batches.cancel(newId())).to.deep.equal({ outcome: 'unknown' });
-    expect(await bench.storage.batches.find(newId())).to.equal(null);
-    expect(await bench.storage.batches.find('none')).to.equal(null);
+    expect(await fixture.storage.batches.cancel(newId())).to.deep.equal({ outcome: 'unknown' });
+    expect(await fixture.storage.batches.find(newId())).to.equal(null);
+    expect(await fixture.storage.batches.find('none')).to.equal(null);
   });
 
   it('lists batches, newest first, in pages', async () => {
     const batches = [await run(0, []), await run(1, []), await run(2, ['done'])].map(({ batch }) => batch.id);
     const newest = batches.toSorted().toReversed();
-    const listed = (await bench.storage.batches.list({ limit: 50 })).map(({ id }) => id);
+    const listed = (await fixture.storage.batches.list({ limit: 50 })).map(({ id }) => id);
     // Another test may have created a batch in the same millisecond.
     expect(listed.filter((id) => newest.includes(id))).to.deep.equal(newest);
-    const next = await bench.storage.batches.list({ limit: 1, after: listed[1] ?? '' });
+    const next = await fixture.storage.batches.list({ limit: 1, after: listed[1] ?? '' });
     expect(next.map(({ id }) => id)).to.deep.equal(listed.slice(2, 3));
   });
 
@@ -177,38 +177,38 @@ export function batching(bench: Bench): void {
       .map(({ batch }) => batch.id)
       .toSorted();
     const [first = ''] = ids;
-    const next = await bench.storage.batches.list({ order: 'oldest', limit: 50, after: first });
+    const next = await fixture.storage.batches.list({ order: 'oldest', limit: 50, after: first });
     // Another test may have created a batch in the same millisecond.
     expect(next.map(({ id }) => id).filter((id) => ids.includes(id))).to.deep.equal(ids.slice(1));
-    const newest = await bench.storage.batches.list({ order: 'newest', limit: 3 });
-    const passed = await bench.storage.batches.list({ order: 'newest', limit: 1, offset: 1 });
+    const newest = await fixture.storage.batches.list({ order: 'newest', limit: 3 });
+    const passed = await fixture.storage.batches.list({ order: 'newest', limit: 1, offset: 1 });
     expect(passed).to.deep.equal(newest.slice(1, 2));
   });
 
   it('counts batches', async () => {
-    const { count: before } = await bench.storage.batches.count();
+    const { count: before } = await fixture.storage.batches.count();
     await run(0, []);
-    expect(await bench.storage.batches.count()).to.deep.equal({ count: before + 1, exact: true });
+    expect(await fixture.storage.batches.count()).to.deep.equal({ count: before + 1, exact: true });
   });
 
   it('enqueues nothing of a rejected batch', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const batch = newBatch(queue, 2);
     const stray = { ...newJob(queue), ...childOf([newId()]) };
-    const refusal = await bench.storage.enqueuer
+    const refusal = await fixture.storage.enqueuer
       .enqueueBatch({ ...batch, jobs: [...batch.jobs, stray] })
       .catch((thrown: unknown) => thrown);
     expect(refusal).to.have.property('name', 'UnknownParentError');
-    expect(await bench.storage.batches.find(batch.id)).to.equal(null);
-    expect(await bench.storage.jobs.find(batch.jobs[0]?.id ?? '')).to.equal(null);
+    expect(await fixture.storage.batches.find(batch.id)).to.equal(null);
+    expect(await fixture.storage.jobs.find(batch.jobs[0]?.id ?? '')).to.equal(null);
   });
 
   it('accepts thousands of jobs in one batch', async () => {
-    const batch = newBatch(bench.newQueue(), 5_000);
-    await bench.storage.enqueuer.enqueueBatch(batch);
+    const batch = newBatch(fixture.newQueue(), 5_000);
+    await fixture.storage.enqueuer.enqueueBatch(batch);
     expect(await find(batch)).to.include({ total: 5_000, done: 0, progress: 0 });
-    expect(await bench.storage.batches.cancel(batch.id)).to.include({ outcome: 'ok', changed: true });
-    await settled();
+    expect(await fixture.storage.batches.cancel(batch.id)).to.include({ outcome: 'ok', changed: true });
+    await resolved();
     expect(await find(batch)).to.include({ cancelled: 5_000, progress: 100 });
   });
 }

@@ -1,39 +1,39 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
 import { type BulkRequest, type JobFilter, newId } from '@longshore/jobs/storage';
-import { BulkBench } from './bulk-bench.js';
-import type { Bench } from './storage-under-test.js';
+import { BulkFixture } from './bulk-fixture.js';
+import type { Fixture } from './storage-under-test.js';
 
 /** Reading, continuing and stopping bulk operations. */
-export function keepingBulkOperations(bench: Bench): void {
-  const bulk = new BulkBench(bench);
+export function keepingBulkOperations(fixture: Fixture): void {
+  const bulk = new BulkFixture(fixture);
 
   it('continues in chunks until it has processed every job', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     await bulk.fill(queue, 2_300);
     await bulk.fill(queue, 300, { due: { inMs: 60_000 } });
-    const operation = await bench.storage.bulk.start({ action: 'cancel', filter: { queue: [queue] } });
+    const operation = await fixture.storage.bulk.start({ action: 'cancel', filter: { queue: [queue] } });
     expect(operation).to.deep.include({
       state: 'running',
       matched: { count: 2_600, exact: true },
       changed: 0,
     });
     expect(await bulk.carriedOut(operation.id)).to.include({ state: 'done', changed: 2_600, skipped: 0 });
-    expect(await bench.storage.jobs.count({ queue: [queue], state: ['cancelled'] })).to.include({
+    expect(await fixture.storage.jobs.count({ queue: [queue], state: ['cancelled'] })).to.include({
       count: 2_600,
     });
   });
 
   it('stops a cancelled operation, and leaves the remaining jobs unchanged', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     await bulk.fill(queue, 2_300);
-    const { id } = await bench.storage.bulk.start({ action: 'cancel', filter: { queue: [queue] } });
-    while (((await bench.storage.bulk.find(id))?.changed ?? 0) === 0) await bench.storage.bulk.advance();
-    const cancelled = await bench.storage.bulk.cancel(id);
+    const { id } = await fixture.storage.bulk.start({ action: 'cancel', filter: { queue: [queue] } });
+    while (((await fixture.storage.bulk.find(id))?.changed ?? 0) === 0) await fixture.storage.bulk.advance();
+    const cancelled = await fixture.storage.bulk.cancel(id);
     expect(cancelled).to.include({ state: 'cancelled' });
     expect(cancelled?.finishedAt).to.be.a('date');
-    await bench.storage.bulk.advance();
-    const { count } = await bench.storage.jobs.count({ queue: [queue], state: ['cancelled'] });
+    await fixture.storage.bulk.advance();
+    const { count } = await fixture.storage.jobs.count({ queue: [queue], state: ['cancelled'] });
     expect(count).to.equal(cancelled?.changed);
     expect(count).to.be.below(2_300);
   });
@@ -41,11 +41,11 @@ export function keepingBulkOperations(bench: Bench): void {
   it('lists operations, newest first, in pages', async () => {
     const started: string[] = [];
     for (let index = 0; index < 3; index++) {
-      const filter = { queue: [bench.newQueue()] };
+      const filter = { queue: [fixture.newQueue()] };
       started.push((await bulk.carryOut({ action: 'run', filter, requestedBy: 'ann' })).id);
     }
     const newestFirst = started.toSorted().toReversed(); // within a millisecond ids have no order
-    const [first, ...rest] = await bench.storage.bulk.list({ limit: 3 });
+    const [first, ...rest] = await fixture.storage.bulk.list({ limit: 3 });
     expect(first).to.include({
       id: newestFirst[0],
       requestedBy: 'ann',
@@ -54,24 +54,24 @@ export function keepingBulkOperations(bench: Bench): void {
       error: null,
     });
     expect(rest.map(({ id }) => id)).to.deep.equal(newestFirst.slice(1));
-    const page = await bench.storage.bulk.list({ limit: 1, after: newestFirst[0] ?? '' });
+    const page = await fixture.storage.bulk.list({ limit: 1, after: newestFirst[0] ?? '' });
     expect(page.map(({ id }) => id)).to.deep.equal([newestFirst[1]]);
   });
 
   it('returns no operation for an unknown id', async () => {
-    expect(await bench.storage.bulk.find('nothing')).to.equal(null);
-    expect(await bench.storage.bulk.cancel(newId())).to.equal(null);
+    expect(await fixture.storage.bulk.find('nothing')).to.equal(null);
+    expect(await fixture.storage.bulk.cancel(newId())).to.equal(null);
   });
 
   it('rejects too many ids, and an unknown action', async () => {
     const id = Array.from({ length: 1_001 }, () => newId());
-    const tooMany: unknown = await bench.storage.bulk
+    const tooMany: unknown = await fixture.storage.bulk
       .start({ action: 'cancel', filter: { id } })
       .catch((reason: unknown) => reason);
     expect(tooMany).to.be.instanceOf(RangeError);
     const action = 'destroy' as BulkRequest['action'];
-    const unknown: unknown = await bench.storage.bulk
-      .start({ action, filter: { queue: [bench.newQueue()] } })
+    const unknown: unknown = await fixture.storage.bulk
+      .start({ action, filter: { queue: [fixture.newQueue()] } })
       .catch((reason: unknown) => reason);
     expect(unknown).to.be.instanceOf(RangeError);
   });
@@ -83,7 +83,7 @@ export function keepingBulkOperations(bench: Bench): void {
     { args: [{ path: ['order'], values: [] }] },
   ] satisfies JobFilter[]) {
     it(`rejects a filter that matches every job: ${JSON.stringify(filter)}`, async () => {
-      const refused: unknown = await bench.storage.bulk
+      const refused: unknown = await fixture.storage.bulk
         .start({ action: 'delete', filter })
         .catch((reason: unknown) => reason);
       expect(refused).to.be.instanceOf(RangeError);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { it } from 'mocha';
 import type { JobError } from '@longshore/jobs';
 import type { Claim, Outcome } from '@longshore/jobs/storage';
-import { type Bench, until } from './storage-under-test.js';
+import { type Fixture, until } from './storage-under-test.js';
 
 const error: JobError = {
   name: 'TypeError',
@@ -11,72 +11,76 @@ const error: JobError = {
 };
 const done: Outcome = { kind: 'done', result: '{"ok":true}' };
 
-export function completing(bench: Bench): void {
+export function completing(fixture: Fixture): void {
   const complete = async (claim: Claim, outcome: Outcome): Promise<Claim[]> =>
-    bench.storage.completions.complete([{ claim, outcome }]);
+    fixture.storage.completions.complete([{ claim, outcome }]);
 
   it('stores the result of a done job', async () => {
-    const { claim } = await bench.claimOne();
+    const { claim } = await fixture.claimOne();
     expect(await complete(claim, done)).to.deep.equal([]);
-    const job = await bench.storage.jobs.find(claim.jobId);
+    const job = await fixture.storage.jobs.find(claim.jobId);
     expect(job).to.include({ state: 'done', error: null, attempt: 1, serverId: claim.serverId });
     expect(job?.result).to.deep.equal({ ok: true });
     expect(job?.finishedAt).to.be.a('date');
   });
 
   it('stores a result of null', async () => {
-    const { claim } = await bench.claimOne();
+    const { claim } = await fixture.claimOne();
     await complete(claim, { kind: 'done', result: 'null' });
-    expect(await bench.storage.jobs.find(claim.jobId)).to.include({ state: 'done', result: null });
+    expect(await fixture.storage.jobs.find(claim.jobId)).to.include({ state: 'done', result: null });
   });
 
   it('stores the error of a failed job', async () => {
-    const { claim } = await bench.claimOne();
+    const { claim } = await fixture.claimOne();
     await complete(claim, { kind: 'failed', error });
-    const job = await bench.storage.jobs.find(claim.jobId);
+    const job = await fixture.storage.jobs.find(claim.jobId);
     expect(job).to.include({ state: 'failed', result: null });
     expect(job?.error).to.deep.equal(error);
   });
 
   it('schedules a job for a retry, and keeps its error', async () => {
-    const { claim } = await bench.claimOne();
+    const { claim } = await fixture.claimOne();
     await complete(claim, { kind: 'retry', error, delayMs: 60_000 });
-    const job = await bench.storage.jobs.find(claim.jobId);
+    const job = await fixture.storage.jobs.find(claim.jobId);
     expect(job).to.include({ state: 'scheduled', attempt: 1, serverId: null });
     expect(job?.error).to.deep.equal(error);
     expect(job?.runAt).to.be.a('date');
   });
 
   it('cancels a job if its handler requests it', async () => {
-    const { claim } = await bench.claimOne();
+    const { claim } = await fixture.claimOne();
     await complete(claim, { kind: 'cancelled', error });
-    const job = await bench.storage.jobs.find(claim.jobId);
+    const job = await fixture.storage.jobs.find(claim.jobId);
     expect(job?.state).to.equal('cancelled');
     expect(job?.error).to.deep.equal(error);
   });
 
   it('schedules a snoozed job without counting the attempt', async () => {
-    const { claim } = await bench.claimOne();
+    const { claim } = await fixture.claimOne();
     await complete(claim, { kind: 'snooze', delayMs: 60_000 });
-    expect(await bench.storage.jobs.find(claim.jobId)).to.include({
+    expect(await fixture.storage.jobs.find(claim.jobId)).to.include({
       state: 'scheduled',
       attempt: 0,
       error: null,
     });
-    expect(await bench.storage.jobs.listAttempts(claim.jobId)).to.deep.equal([]);
+    expect(await fixture.storage.jobs.listAttempts(claim.jobId)).to.deep.equal([]);
   });
 
   it('clears the error when a later attempt succeeds, and keeps both attempts', async () => {
-    const { queue, claim } = await bench.claimOne();
+    const { queue, claim } = await fixture.claimOne();
     await complete(claim, { kind: 'retry', error, delayMs: 0 });
     await until(async () =>
-      (await bench.storage.maintenance.promoteDue(100)).promoted > 0 ? true : undefined,
+      (await fixture.storage.maintenance.promoteDue(100)).promoted > 0 ? true : undefined,
     );
-    const [second] = await bench.claim(claim.serverId, queue);
+    const [second] = await fixture.claim(claim.serverId, queue);
     if (second === undefined) throw new Error('The job did not come back');
     await complete(second.claim, done);
-    expect(await bench.storage.jobs.find(claim.jobId)).to.include({ state: 'done', attempt: 2, error: null });
-    const attempts = await bench.storage.jobs.listAttempts(claim.jobId);
+    expect(await fixture.storage.jobs.find(claim.jobId)).to.include({
+      state: 'done',
+      attempt: 2,
+      error: null,
+    });
+    const attempts = await fixture.storage.jobs.listAttempts(claim.jobId);
     expect(attempts.map(({ attempt, outcome }) => [attempt, outcome])).to.deep.equal([
       [1, 'failed'],
       [2, 'done'],
@@ -85,13 +89,13 @@ export function completing(bench: Bench): void {
   });
 
   it('ignores a claim of an earlier attempt, and returns it', async () => {
-    const { queue, claim } = await bench.claimOne();
-    await bench.silence(claim.serverId);
-    await bench.storage.maintenance.rescue();
-    const { id } = await bench.register(queue);
-    const [current] = await bench.claim(id, queue);
+    const { queue, claim } = await fixture.claimOne();
+    await fixture.silence(claim.serverId);
+    await fixture.storage.maintenance.rescue();
+    const { id } = await fixture.register(queue);
+    const [current] = await fixture.claim(id, queue);
     expect(await complete(claim, done)).to.deep.equal([claim]);
-    expect(await bench.storage.jobs.find(claim.jobId)).to.include({
+    expect(await fixture.storage.jobs.find(claim.jobId)).to.include({
       state: 'processing',
       attempt: 2,
       serverId: id,
@@ -100,26 +104,26 @@ export function completing(bench: Bench): void {
   });
 
   it('finishes a job once, however often its outcome is written', async () => {
-    const { queue, claim } = await bench.claimOne();
+    const { queue, claim } = await fixture.claimOne();
     await complete(claim, done);
     await complete(claim, { kind: 'failed', error });
-    expect((await bench.storage.jobs.find(claim.jobId))?.state).to.equal('done');
-    expect((await bench.storage.jobs.count({ queue: [queue] })).count).to.equal(1);
+    expect((await fixture.storage.jobs.find(claim.jobId))?.state).to.equal('done');
+    expect((await fixture.storage.jobs.count({ queue: [queue] })).count).to.equal(1);
   });
 
   it('stores outcomes of several kinds and queues in one call', async () => {
     const claims = [
-      (await bench.claimOne()).claim,
-      (await bench.claimOne()).claim,
-      (await bench.claimOne()).claim,
+      (await fixture.claimOne()).claim,
+      (await fixture.claimOne()).claim,
+      (await fixture.claimOne()).claim,
     ];
     const outcomes: Outcome[] = [done, { kind: 'failed', error }, { kind: 'retry', error, delayMs: 60_000 }];
-    const stale = await bench.storage.completions.complete(
+    const stale = await fixture.storage.completions.complete(
       claims.map((claim, index) => ({ claim, outcome: outcomes[index] ?? done })),
     );
     expect(stale).to.deep.equal([]);
     const states = await Promise.all(
-      claims.map(async ({ jobId }) => (await bench.storage.jobs.find(jobId))?.state),
+      claims.map(async ({ jobId }) => (await fixture.storage.jobs.find(jobId))?.state),
     );
     expect(states).to.deep.equal(['done', 'failed', 'scheduled']);
   });

@@ -3,7 +3,7 @@ import { it } from 'mocha';
 import type { JobError, JobState } from '@longshore/jobs';
 import { type JobControl, newId } from '@longshore/jobs/storage';
 import { childOf } from './dependent-job.js';
-import type { Bench } from './storage-under-test.js';
+import type { Fixture } from './storage-under-test.js';
 
 type Verb = 'cancel' | 'retry' | 'run' | 'delete';
 
@@ -47,19 +47,20 @@ const effects: Record<Verb, Record<JobState, JobState | 'same' | 'illegal' | 'go
   },
 };
 
-export function controlling(bench: Bench): void {
+export function controlling(fixture: Fixture): void {
   const error: JobError = { name: 'Error', message: 'no', stack: null };
 
   /** Creates a job in this state. */
   async function jobIn(state: JobState): Promise<string> {
-    if (state === 'scheduled') return (await bench.enqueue(bench.newQueue(), { due: { inMs: 60_000 } })).id;
+    if (state === 'scheduled')
+      return (await fixture.enqueue(fixture.newQueue(), { due: { inMs: 60_000 } })).id;
     if (state === 'awaiting') {
-      const parent = await bench.enqueue(bench.newQueue());
-      return (await bench.enqueue(bench.newQueue(), childOf([parent.id]))).id;
+      const parent = await fixture.enqueue(fixture.newQueue());
+      return (await fixture.enqueue(fixture.newQueue(), childOf([parent.id]))).id;
     }
-    if (state === 'enqueued') return (await bench.enqueue(bench.newQueue())).id;
-    const { claim } = await bench.claimOne({ maxAttempts: 1 });
-    const { storage } = bench;
+    if (state === 'enqueued') return (await fixture.enqueue(fixture.newQueue())).id;
+    const { claim } = await fixture.claimOne({ maxAttempts: 1 });
+    const { storage } = fixture;
     if (state === 'done')
       await storage.completions.complete([{ claim, outcome: { kind: 'done', result: '1' } }]);
     if (state === 'failed')
@@ -73,8 +74,8 @@ export function controlling(bench: Bench): void {
     for (const [state, effect] of Object.entries(byState)) {
       it(`${verb} on a job in ${state}: ${effect}`, async () => {
         const id = await jobIn(state as JobState);
-        const result = await bench.storage.control[verb as Verb](id);
-        const after = await bench.storage.jobs.find(id);
+        const result = await fixture.storage.control[verb as Verb](id);
+        const after = await fixture.storage.jobs.find(id);
         if (effect === 'illegal') expect(result).to.include({ outcome: 'illegal' });
         else expect(result).to.include({ outcome: 'ok', changed: effect !== 'same' });
         if (effect === 'gone') expect(after).to.equal(null);
@@ -85,49 +86,49 @@ export function controlling(bench: Bench): void {
 
   for (const verb of ['cancel', 'retry', 'run', 'delete'] satisfies (keyof JobControl)[]) {
     it(`${verb} on an unknown job returns unknown`, async () => {
-      expect(await bench.storage.control[verb](newId())).to.deep.equal({ outcome: 'unknown' });
+      expect(await fixture.storage.control[verb](newId())).to.deep.equal({ outcome: 'unknown' });
     });
   }
 
   for (const state of ['scheduled', 'enqueued', 'processing', 'failed', 'cancelled'] satisfies JobState[]) {
     it(`changes nothing for a job that is ${state} if the check throws`, async () => {
       const id = await jobIn(state);
-      const before = await bench.storage.jobs.find(id);
+      const before = await fixture.storage.jobs.find(id);
       const seen: unknown[] = [];
       const check = (job: unknown): void => {
         seen.push(job);
         throw new RangeError('refused');
       };
       for (const verb of ['cancel', 'retry', 'run', 'delete'] satisfies (keyof JobControl)[]) {
-        const error: unknown = await bench.storage.control[verb](id, { check }).catch(
+        const error: unknown = await fixture.storage.control[verb](id, { check }).catch(
           (reason: unknown) => reason,
         );
         expect(error, verb).to.be.instanceOf(RangeError);
       }
       expect(seen).to.deep.equal([before, before, before, before]);
-      expect(await bench.storage.jobs.find(id)).to.deep.equal(before);
+      expect(await fixture.storage.jobs.find(id)).to.deep.equal(before);
     });
   }
 
   it('changes nothing of a queue whose settings differ from those seen', async () => {
-    const queue = bench.newQueue();
-    await bench.enqueue(queue);
-    const found = async () => (await bench.storage.queues.find(queue)) ?? expect.fail('The queue is gone');
+    const queue = fixture.newQueue();
+    await fixture.enqueue(queue);
+    const found = async () => (await fixture.storage.queues.find(queue)) ?? expect.fail('The queue is gone');
     const seen = await found();
-    expect(await bench.storage.queues.limit(queue, { concurrencyLimit: 2 }, seen)).to.equal(true);
-    expect(await bench.storage.queues.limit(queue, { concurrencyLimit: 3 }, seen)).to.equal(false);
-    expect(await bench.storage.queues.pause(queue, seen)).to.equal(false);
+    expect(await fixture.storage.queues.limit(queue, { concurrencyLimit: 2 }, seen)).to.equal(true);
+    expect(await fixture.storage.queues.limit(queue, { concurrencyLimit: 3 }, seen)).to.equal(false);
+    expect(await fixture.storage.queues.pause(queue, seen)).to.equal(false);
     expect(await found()).to.include({ concurrencyLimit: 2, pausedAt: null });
-    expect(await bench.storage.queues.pause(queue, await found())).to.equal(true);
-    expect(await bench.storage.queues.resume(queue, seen)).to.equal(false);
-    expect(await bench.storage.queues.resume(queue, await found())).to.equal(true);
+    expect(await fixture.storage.queues.pause(queue, await found())).to.equal(true);
+    expect(await fixture.storage.queues.resume(queue, seen)).to.equal(false);
+    expect(await fixture.storage.queues.resume(queue, await found())).to.equal(true);
   });
 
   it('gives a retried job one more attempt, and keeps its earlier ones', async () => {
     const id = await jobIn('failed');
-    await bench.storage.control.retry(id);
-    expect(await bench.storage.jobs.find(id)).to.include({ state: 'enqueued', attempt: 1, maxAttempts: 2 });
-    expect((await bench.storage.jobs.listAttempts(id)).map(({ outcome }) => outcome)).to.deep.equal([
+    await fixture.storage.control.retry(id);
+    expect(await fixture.storage.jobs.find(id)).to.include({ state: 'enqueued', attempt: 1, maxAttempts: 2 });
+    expect((await fixture.storage.jobs.listAttempts(id)).map(({ outcome }) => outcome)).to.deep.equal([
       'failed',
     ]);
   });
@@ -135,60 +136,61 @@ export function controlling(bench: Bench): void {
   it('reschedules a scheduled job', async () => {
     const id = await jobIn('scheduled');
     const runAt = new Date(Date.now() + 7_200_000);
-    await bench.storage.control.reschedule(id, runAt);
-    expect((await bench.storage.jobs.find(id))?.runAt?.getTime()).to.equal(runAt.getTime());
+    await fixture.storage.control.reschedule(id, runAt);
+    expect((await fixture.storage.jobs.find(id))?.runAt?.getTime()).to.equal(runAt.getTime());
   });
 
   it('returns the claims of running jobs that have been cancelled', async () => {
-    const { claim } = await bench.claimOne();
-    const { claim: other } = await bench.claimOne();
-    await bench.storage.control.cancel(claim.jobId);
-    expect(await bench.storage.control.cancellations([claim, other])).to.deep.equal([claim]);
+    const { claim } = await fixture.claimOne();
+    const { claim: other } = await fixture.claimOne();
+    await fixture.storage.control.cancel(claim.jobId);
+    expect(await fixture.storage.control.cancellations([claim, other])).to.deep.equal([claim]);
   });
 
   it('has the same effect when a job is cancelled twice', async () => {
-    const { claim } = await bench.claimOne();
-    await bench.storage.control.cancel(claim.jobId);
-    expect(await bench.storage.control.cancel(claim.jobId)).to.include({ outcome: 'ok', changed: false });
+    const { claim } = await fixture.claimOne();
+    await fixture.storage.control.cancel(claim.jobId);
+    expect(await fixture.storage.control.cancel(claim.jobId)).to.include({ outcome: 'ok', changed: false });
   });
 
   it('does not run a cancelled job again after its server died', async () => {
-    const { claim } = await bench.claimOne();
-    await bench.storage.control.cancel(claim.jobId);
-    await bench.silence(claim.serverId);
-    await bench.storage.maintenance.rescue();
-    expect((await bench.storage.jobs.find(claim.jobId))?.state).to.equal('cancelled');
+    const { claim } = await fixture.claimOne();
+    await fixture.storage.control.cancel(claim.jobId);
+    await fixture.silence(claim.serverId);
+    await fixture.storage.maintenance.rescue();
+    expect((await fixture.storage.jobs.find(claim.jobId))?.state).to.equal('cancelled');
   });
 
   it('never lets a server claim a cancelled job', async () => {
-    const queue = bench.newQueue();
-    const { id } = await bench.enqueue(queue);
-    await bench.storage.control.cancel(id);
-    const server = await bench.register(queue);
-    expect(await bench.claim(server.id, queue)).to.deep.equal([]);
+    const queue = fixture.newQueue();
+    const { id } = await fixture.enqueue(queue);
+    await fixture.storage.control.cancel(id);
+    const server = await fixture.register(queue);
+    expect(await fixture.claim(server.id, queue)).to.deep.equal([]);
   });
 
   it('shows when a queue was paused, until it is resumed', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const pausedAt = async (): Promise<Date | null | undefined> =>
-      (await bench.storage.queues.list()).find(({ name }) => name === queue)?.pausedAt;
-    await bench.storage.queues.pause(queue);
+      (await fixture.storage.queues.list()).find(({ name }) => name === queue)?.pausedAt;
+    await fixture.storage.queues.pause(queue);
     expect(await pausedAt()).to.be.a('date');
-    await bench.storage.queues.resume(queue);
+    await fixture.storage.queues.resume(queue);
     expect(await pausedAt()).to.equal(null);
   });
 
   it('keeps counts correct through every step', async () => {
-    const queue = bench.newQueue();
-    const counts = async () => (await bench.storage.queues.list()).find(({ name }) => name === queue)?.counts;
-    const first = await bench.enqueue(queue);
-    const second = await bench.enqueue(queue, { due: { inMs: 60_000 } });
-    await bench.storage.control.cancel(first.id);
-    await bench.storage.control.run(second.id);
+    const queue = fixture.newQueue();
+    const counts = async () =>
+      (await fixture.storage.queues.list()).find(({ name }) => name === queue)?.counts;
+    const first = await fixture.enqueue(queue);
+    const second = await fixture.enqueue(queue, { due: { inMs: 60_000 } });
+    await fixture.storage.control.cancel(first.id);
+    await fixture.storage.control.run(second.id);
     expect(await counts()).to.include({ cancelled: 1, enqueued: 1, scheduled: 0 });
-    await bench.storage.control.retry(first.id);
-    await bench.storage.control.cancel(second.id);
-    await bench.storage.control.delete(second.id);
+    await fixture.storage.control.retry(first.id);
+    await fixture.storage.control.cancel(second.id);
+    await fixture.storage.control.delete(second.id);
     expect(await counts()).to.include({ cancelled: 0, enqueued: 1, scheduled: 0 });
   });
 }

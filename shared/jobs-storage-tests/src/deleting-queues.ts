@@ -2,111 +2,115 @@ import { expect } from 'chai';
 import { it } from 'mocha';
 import type { NewJob } from '@longshore/jobs/storage';
 import { childOf } from './dependent-job.js';
-import { type Bench, moveJob, until } from './storage-under-test.js';
+import { type Fixture, moveJob, until } from './storage-under-test.js';
 
 /** An unused queue is deleted, and exists again as soon as it is used. */
-export function deletingQueues(bench: Bench): void {
+export function deletingQueues(fixture: Fixture): void {
   const isListed = async (queue: string): Promise<boolean> =>
-    (await bench.storage.queues.list()).some(({ name }) => name === queue);
+    (await fixture.storage.queues.list()).some(({ name }) => name === queue);
 
   /** Creates and deletes a queue with one job, which was cancelled. */
   async function deletedQueue(): Promise<{ queue: string; job: NewJob }> {
-    const queue = bench.newQueue();
-    const job = await bench.enqueue(queue);
-    await bench.storage.control.cancel(job.id);
-    expect(await bench.storage.queues.delete(queue)).to.equal('deleted');
+    const queue = fixture.newQueue();
+    const job = await fixture.enqueue(queue);
+    await fixture.storage.control.cancel(job.id);
+    expect(await fixture.storage.queues.delete(queue)).to.equal('deleted');
     return { queue, job };
   }
 
   it('deletes a queue without unfinished jobs: it is neither found nor listed', async () => {
     const { queue } = await deletedQueue();
-    expect(await bench.storage.queues.find(queue)).to.equal(null);
+    expect(await fixture.storage.queues.find(queue)).to.equal(null);
     expect(await isListed(queue)).to.equal(false);
   });
 
   it('keeps the finished jobs of a deleted queue under its name', async () => {
     const { queue, job } = await deletedQueue();
-    expect((await bench.jobsOf(queue)).map(({ id }) => id)).to.deep.equal([job.id]);
-    expect(await bench.storage.jobs.find(job.id)).to.include({ queue, state: 'cancelled' });
-    expect(await bench.storage.jobs.count({ queue: [queue] })).to.include({ count: 1 });
+    expect((await fixture.jobsOf(queue)).map(({ id }) => id)).to.deep.equal([job.id]);
+    expect(await fixture.storage.jobs.find(job.id)).to.include({ queue, state: 'cancelled' });
+    expect(await fixture.storage.jobs.count({ queue: [queue] })).to.include({ count: 1 });
   });
 
   it('returns unknown for a queue that never existed or is already deleted', async () => {
     const { queue } = await deletedQueue();
-    expect(await bench.storage.queues.delete(queue)).to.equal('unknown');
-    expect(await bench.storage.queues.delete(bench.newQueue())).to.equal('unknown');
+    expect(await fixture.storage.queues.delete(queue)).to.equal('unknown');
+    expect(await fixture.storage.queues.delete(fixture.newQueue())).to.equal('unknown');
   });
 
   const holding: Readonly<Record<string, (queue: string) => Promise<unknown>>> = {
-    enqueued: (queue) => bench.enqueue(queue),
-    scheduled: (queue) => bench.enqueue(queue, { due: { inMs: 60_000 } }),
-    awaiting: async (queue) => bench.enqueue(queue, childOf([(await bench.enqueue(bench.newQueue())).id])),
+    enqueued: (queue) => fixture.enqueue(queue),
+    scheduled: (queue) => fixture.enqueue(queue, { due: { inMs: 60_000 } }),
+    awaiting: async (queue) =>
+      fixture.enqueue(queue, childOf([(await fixture.enqueue(fixture.newQueue())).id])),
     'held back': async (queue) => {
       const meta = { concurrencyKey: 'a', concurrencyLimit: 1 };
-      const first = await bench.enqueue(queue, { meta });
-      await bench.enqueue(queue, { meta });
-      await bench.storage.control.cancel(first.id);
+      const first = await fixture.enqueue(queue, { meta });
+      await fixture.enqueue(queue, { meta });
+      await fixture.storage.control.cancel(first.id);
     },
   };
   for (const [state, make] of Object.entries(holding)) {
     it(`does not delete a queue with a job that is ${state}`, async () => {
-      const queue = bench.newQueue();
+      const queue = fixture.newQueue();
       await make(queue);
-      expect(await bench.storage.queues.delete(queue)).to.equal('holds-jobs');
+      expect(await fixture.storage.queues.delete(queue)).to.equal('holds-jobs');
       expect(await isListed(queue)).to.equal(true);
     });
   }
 
   it('does not delete a queue with a running job', async () => {
-    const { queue } = await bench.claimOne();
-    expect(await bench.storage.queues.delete(queue)).to.equal('holds-jobs');
+    const { queue } = await fixture.claimOne();
+    expect(await fixture.storage.queues.delete(queue)).to.equal('holds-jobs');
   });
 
   it('does not delete a queue until its last consumer is gone', async () => {
-    const queue = bench.newQueue();
-    const server = await bench.register(queue);
-    expect(await bench.storage.queues.delete(queue)).to.equal('served');
+    const queue = fixture.newQueue();
+    const server = await fixture.register(queue);
+    expect(await fixture.storage.queues.delete(queue)).to.equal('served');
     await server.unregister();
-    expect(await bench.storage.queues.delete(queue)).to.equal('deleted');
+    expect(await fixture.storage.queues.delete(queue)).to.equal('deleted');
   });
 
   it('does not delete a queue whose settings differ from those seen', async () => {
-    const queue = bench.newQueue();
-    await bench.storage.queues.limit(queue, { concurrencyLimit: 2 });
-    const seen = (await bench.storage.queues.find(queue)) ?? undefined;
-    await bench.storage.queues.limit(queue, { concurrencyLimit: 3 });
-    expect(await bench.storage.queues.delete(queue, seen)).to.equal('changed');
-    const now = (await bench.storage.queues.find(queue)) ?? undefined;
-    expect(await bench.storage.queues.delete(queue, now)).to.equal('deleted');
+    const queue = fixture.newQueue();
+    await fixture.storage.queues.limit(queue, { concurrencyLimit: 2 });
+    const seen = (await fixture.storage.queues.find(queue)) ?? undefined;
+    await fixture.storage.queues.limit(queue, { concurrencyLimit: 3 });
+    expect(await fixture.storage.queues.delete(queue, seen)).to.equal('changed');
+    const now = (await fixture.storage.queues.find(queue)) ?? undefined;
+    expect(await fixture.storage.queues.delete(queue, now)).to.equal('deleted');
   });
 
   const returning: Readonly<Record<string, (queue: string, job: NewJob) => Promise<unknown>>> = {
-    'a job': (queue) => bench.enqueue(queue),
-    'a job for later': (queue) => bench.enqueue(queue, { due: { inMs: 60_000 } }),
-    'a job that was sent back': (_queue, { id }) => bench.storage.control.retry(id),
+    'a job': (queue) => fixture.enqueue(queue),
+    'a job for later': (queue) => fixture.enqueue(queue, { due: { inMs: 60_000 } }),
+    'a job that was sent back': (_queue, { id }) => fixture.storage.control.retry(id),
     'a job that was moved there': async (queue) =>
-      moveJob(bench.storage, (await bench.enqueue(bench.newQueue())).id, queue),
-    'a server': (queue) => bench.register(queue),
-    'being paused': (queue) => bench.storage.queues.pause(queue),
-    'being resumed': (queue) => bench.storage.queues.resume(queue),
-    'a limit': (queue) => bench.storage.queues.limit(queue, { concurrencyLimit: 1 }),
+      moveJob(fixture.storage, (await fixture.enqueue(fixture.newQueue())).id, queue),
+    'a server': (queue) => fixture.register(queue),
+    'being paused': (queue) => fixture.storage.queues.pause(queue),
+    'being resumed': (queue) => fixture.storage.queues.resume(queue),
+    'a limit': (queue) => fixture.storage.queues.limit(queue, { concurrencyLimit: 1 }),
   };
   for (const [how, bringBack] of Object.entries(returning)) {
     it(`creates a deleted queue again with ${how}`, async () => {
       const { queue, job } = await deletedQueue();
       await bringBack(queue, job);
-      expect(await bench.storage.queues.find(queue)).to.include({ name: queue });
+      expect(await fixture.storage.queues.find(queue)).to.include({ name: queue });
       expect(await isListed(queue)).to.equal(true);
     });
   }
 
   it('creates a deleted queue again without its old settings', async () => {
-    const queue = bench.newQueue();
-    await bench.storage.queues.pause(queue);
-    await bench.storage.queues.limit(queue, { concurrencyLimit: 1, rateLimit: { jobs: 1, periodMs: 1_000 } });
-    await bench.storage.queues.delete(queue);
-    await bench.enqueue(queue);
-    expect(await bench.storage.queues.find(queue)).to.include({
+    const queue = fixture.newQueue();
+    await fixture.storage.queues.pause(queue);
+    await fixture.storage.queues.limit(queue, {
+      concurrencyLimit: 1,
+      rateLimit: { jobs: 1, periodMs: 1_000 },
+    });
+    await fixture.storage.queues.delete(queue);
+    await fixture.enqueue(queue);
+    expect(await fixture.storage.queues.find(queue)).to.include({
       pausedAt: null,
       concurrencyLimit: null,
       rateLimit: null,
@@ -115,19 +119,19 @@ export function deletingQueues(bench: Bench): void {
 
   it('includes earlier finished jobs in the counts of a queue created again', async () => {
     const { queue } = await deletedQueue();
-    await bench.enqueue(queue);
-    expect((await bench.storage.queues.find(queue))?.counts).to.include({ cancelled: 1, enqueued: 1 });
+    await fixture.enqueue(queue);
+    expect((await fixture.storage.queues.find(queue))?.counts).to.include({ cancelled: 1, enqueued: 1 });
   });
 
   it('makes a scheduled job of a deleted queue ready, and lets servers claim it', async () => {
     const { queue } = await deletedQueue();
-    const { id } = await bench.enqueue(queue, { due: { inMs: 1 } });
+    const { id } = await fixture.enqueue(queue, { due: { inMs: 1 } });
     await until(async () => {
-      await bench.storage.maintenance.promoteDue(100);
-      return (await bench.storage.jobs.find(id))?.state === 'enqueued' ? true : undefined;
+      await fixture.storage.maintenance.promoteDue(100);
+      return (await fixture.storage.jobs.find(id))?.state === 'enqueued' ? true : undefined;
     });
-    const server = await bench.register(queue);
-    const claimed = await bench.claim(server.id, queue);
+    const server = await fixture.register(queue);
+    const claimed = await fixture.claim(server.id, queue);
     expect(claimed.map(({ claim }) => claim.jobId)).to.deep.equal([id]);
   });
 
@@ -135,14 +139,14 @@ export function deletingQueues(bench: Bench): void {
     for (let round = 0; round < 20; round++) {
       const { queue } = await deletedQueue();
       const jobs = await Promise.all([
-        bench.enqueue(queue),
-        bench.storage.queues.delete(queue),
-        bench.enqueue(queue),
-        bench.storage.queues.delete(queue),
+        fixture.enqueue(queue),
+        fixture.storage.queues.delete(queue),
+        fixture.enqueue(queue),
+        fixture.storage.queues.delete(queue),
       ]);
       expect(jobs).to.have.length(4);
-      expect((await bench.storage.queues.find(queue))?.counts).to.include({ enqueued: 2 });
-      expect(await bench.storage.queues.delete(queue)).to.equal('holds-jobs');
+      expect((await fixture.storage.queues.find(queue))?.counts).to.include({ enqueued: 2 });
+      expect(await fixture.storage.queues.delete(queue)).to.equal('holds-jobs');
     }
   });
 }

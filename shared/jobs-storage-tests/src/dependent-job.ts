@@ -19,7 +19,7 @@ export function childOf(
 }
 
 /** Resolves all pending dependencies. */
-export async function settleAll(storage: JobStorage): Promise<void> {
+export async function resolveAll(storage: JobStorage): Promise<void> {
   let quiet = 0;
   while (quiet < 3) quiet = (await storage.maintenance.resolveDependencies(100)) === 0 ? quiet + 1 : 0;
 }

@@ -3,16 +3,16 @@ import { it } from 'mocha';
 import type { Job } from '@longshore/jobs';
 import { type JobContent, newId, type NewJob } from '@longshore/jobs/storage';
 import { childOf } from './dependent-job.js';
-import { type Bench, moveJob, newJob, until } from './storage-under-test.js';
+import { type Fixture, moveJob, newJob, until } from './storage-under-test.js';
 
 const usual = '{"n":1}';
 const later = new Date('2100-01-01T00:00:00Z');
 
-export function editing(bench: Bench): void {
-  const find = async (id: string): Promise<Job | null> => bench.storage.jobs.find(id);
+export function editing(fixture: Fixture): void {
+  const find = async (id: string): Promise<Job | null> => fixture.storage.jobs.find(id);
 
   const edit = async (ids: readonly string[], change: Partial<JobContent>): Promise<Job[]> =>
-    bench.storage.control.edit(ids, (current) => {
+    fixture.storage.control.edit(ids, (current) => {
       const contents = [...current].map(([id, { queue, priority, args, runAt }]) => {
         const content = { queue, priority, args: JSON.stringify(args), runAt, ...change };
         return [id, content] as const;
@@ -21,27 +21,28 @@ export function editing(bench: Bench): void {
     });
 
   const states: readonly [state: string, make: (queue: string, args?: string) => Promise<NewJob>][] = [
-    ['enqueued', (queue, args = usual) => bench.enqueue(queue, { args })],
+    ['enqueued', (queue, args = usual) => fixture.enqueue(queue, { args })],
     [
       'scheduled',
-      (queue, args = usual) => bench.enqueue(queue, { args, due: { at: new Date('2090-01-01T00:00:00Z') } }),
+      (queue, args = usual) =>
+        fixture.enqueue(queue, { args, due: { at: new Date('2090-01-01T00:00:00Z') } }),
     ],
     [
       'awaiting',
       async (queue, args = usual) => {
-        const { id } = await bench.enqueue(queue);
-        return bench.enqueue(queue, { args, ...childOf([id]) });
+        const { id } = await fixture.enqueue(queue);
+        return fixture.enqueue(queue, { args, ...childOf([id]) });
       },
     ],
   ];
 
   it('rejects edits with more than 16 MiB of arguments in total, and says what to do', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const args = JSON.stringify({ text: 'x'.repeat(6 * 1024 * 1024) });
     const jobs = [
-      await bench.enqueue(queue, { args }),
-      await bench.enqueue(queue, { args }),
-      await bench.enqueue(queue, { args }),
+      await fixture.enqueue(queue, { args }),
+      await fixture.enqueue(queue, { args }),
+      await fixture.enqueue(queue, { args }),
     ];
     const ids = jobs.map(({ id }) => id);
     const error = await edit(ids, { priority: 3 }).catch((thrown: unknown) => thrown);
@@ -53,7 +54,7 @@ export function editing(bench: Bench): void {
 
   for (const [state, make] of states) {
     it(`changes arguments and priority of a job that is ${state}, and nothing else`, async () => {
-      const { id } = await make(bench.newQueue());
+      const { id } = await make(fixture.newQueue());
       const before = await find(id);
       const [edited] = await edit([id], { priority: -3, args: '{"n":2}' });
       expect(edited).to.deep.equal({ ...before, priority: -3, args: { n: 2 } });
@@ -61,26 +62,26 @@ export function editing(bench: Bench): void {
     });
 
     it(`moves a job that is ${state} to another queue, where it is counted`, async () => {
-      const [from, to] = [bench.newQueue(), bench.newQueue()];
+      const [from, to] = [fixture.newQueue(), fixture.newQueue()];
       const { id } = await make(from);
       const [edited] = await edit([id], { queue: to });
       expect(edited).to.include({ queue: to, state });
       const count = async (queue: string): Promise<number> =>
-        (await bench.storage.jobs.count({ queue: [queue], state: [edited?.state ?? 'done'] })).count;
+        (await fixture.storage.jobs.count({ queue: [queue], state: [edited?.state ?? 'done'] })).count;
       expect(await count(to)).to.equal(1);
-      expect((await bench.jobsOf(from)).map((job) => job.id)).not.to.include(id);
-      expect((await bench.jobsOf(to)).map((job) => job.id)).to.deep.equal([id]);
+      expect((await fixture.jobsOf(from)).map((job) => job.id)).not.to.include(id);
+      expect((await fixture.jobsOf(to)).map((job) => job.id)).to.deep.equal([id]);
     });
   }
 
   for (const [state, make] of states) {
     it(`keeps the digits of unchanged arguments of a job that is ${state}`, async () => {
-      const { id } = await make(bench.newQueue(), '{"n":12345678901234567890,"m":1}');
+      const { id } = await make(fixture.newQueue(), '{"n":12345678901234567890,"m":1}');
       const argsOf = async (): Promise<string> =>
-        ((await bench.storage.jobs.findDocuments(id))?.args ?? '').replaceAll(' ', '');
+        ((await fixture.storage.jobs.findDocuments(id))?.args ?? '').replaceAll(' ', '');
       await edit([id], { priority: 5 });
       expect(await argsOf()).to.contain('"n":12345678901234567890');
-      await edit([id], { queue: bench.newQueue() });
+      await edit([id], { queue: fixture.newQueue() });
       expect(await argsOf()).to.contain('"n":12345678901234567890');
       await edit([id], { args: '{"n":12345678901234567000,"m":2}' });
       expect(await argsOf())
@@ -92,102 +93,102 @@ export function editing(bench: Bench): void {
   }
 
   it('keeps a formerly scheduled job ready when it is moved', async () => {
-    const { id } = await bench.enqueue(bench.newQueue(), { due: { inMs: 0.25 } });
+    const { id } = await fixture.enqueue(fixture.newQueue(), { due: { inMs: 0.25 } });
     await until(async () => {
-      await bench.storage.maintenance.promoteDue(1_000);
+      await fixture.storage.maintenance.promoteDue(1_000);
       return (await find(id))?.state === 'enqueued' ? true : undefined;
     });
-    const [moved] = await edit([id], { queue: bench.newQueue() });
+    const [moved] = await edit([id], { queue: fixture.newQueue() });
     expect(moved).to.include({ state: 'enqueued' });
   });
 
   it('keeps logs, progress and transitions of a moved job', async () => {
-    const { queue, claim } = await bench.claimOne();
+    const { queue, claim } = await fixture.claimOne();
     const line = { line: 1, at: new Date(), level: 'info', message: 'tried', fields: null } as const;
     const progress = { percent: 50, message: 'half', at: new Date() };
-    await bench.storage.reports.report([{ claim, progress, lines: [line] }]);
+    await fixture.storage.reports.report([{ claim, progress, lines: [line] }]);
     const error = { name: 'Error', message: 'no', stack: null };
-    await bench.storage.completions.complete([
+    await fixture.storage.completions.complete([
       { claim, outcome: { kind: 'retry', error, delayMs: 3_600_000 } },
     ]);
-    await bench.storage.control.reschedule(claim.jobId, later);
+    await fixture.storage.control.reschedule(claim.jobId, later);
     const said = async (): Promise<unknown> => [
-      await bench.storage.reports.listLogs(claim.jobId),
-      await bench.storage.reports.countLogs(claim.jobId),
-      await bench.storage.reports.listTransitions(claim.jobId),
-      (await bench.storage.feed.reportsOf(claim.jobId, new Date(0))).map(({ kind }) => kind),
+      await fixture.storage.reports.listLogs(claim.jobId),
+      await fixture.storage.reports.countLogs(claim.jobId),
+      await fixture.storage.reports.listTransitions(claim.jobId),
+      (await fixture.storage.feed.reportsOf(claim.jobId, new Date(0))).map(({ kind }) => kind),
     ];
     const before = await said();
-    await moveJob(bench.storage, claim.jobId, bench.newQueue());
+    await moveJob(fixture.storage, claim.jobId, fixture.newQueue());
     expect(await said()).to.deep.equal(before);
-    await moveJob(bench.storage, claim.jobId, queue);
+    await moveJob(fixture.storage, claim.jobId, queue);
     expect(await said()).to.deep.equal(before);
   });
 
   it('lets servers of the new queue claim a moved job', async () => {
-    const [from, to] = [bench.newQueue(), bench.newQueue()];
-    const { id } = await bench.enqueue(from);
+    const [from, to] = [fixture.newQueue(), fixture.newQueue()];
+    const { id } = await fixture.enqueue(from);
     await edit([id], { queue: to, args: '{"n":7}' });
-    const { id: serverId } = await bench.register(to);
-    const [claimed] = await bench.claim(serverId, to);
+    const { id: serverId } = await fixture.register(to);
+    const [claimed] = await fixture.claim(serverId, to);
     expect(claimed).to.deep.include({ args: { n: 7 } });
-    expect(await bench.claim(serverId, from)).to.deep.equal([]);
+    expect(await fixture.claim(serverId, from)).to.deep.equal([]);
   });
 
   it('runs a moved job when its parent is done', async () => {
-    const [from, to] = [bench.newQueue(), bench.newQueue()];
-    const parent = await bench.claimOne({ queue: from });
-    const child = await bench.enqueue(from, childOf([parent.claim.jobId]));
+    const [from, to] = [fixture.newQueue(), fixture.newQueue()];
+    const parent = await fixture.claimOne({ queue: from });
+    const child = await fixture.enqueue(from, childOf([parent.claim.jobId]));
     await edit([child.id], { queue: to });
-    await bench.storage.completions.complete([
+    await fixture.storage.completions.complete([
       { claim: parent.claim, outcome: { kind: 'done', result: 'null' } },
     ]);
-    while ((await bench.storage.maintenance.resolveDependencies(100)) > 0);
+    while ((await fixture.storage.maintenance.resolveDependencies(100)) > 0);
     expect(await find(child.id)).to.include({ queue: to, state: 'enqueued' });
   });
 
   it('makes a ready job scheduled, and changes the time of a scheduled one', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const [ready, waiting] = [
-      await bench.enqueue(queue),
-      await bench.enqueue(queue, { due: { inMs: 60_000 } }),
+      await fixture.enqueue(queue),
+      await fixture.enqueue(queue, { due: { inMs: 60_000 } }),
     ];
     const edited = await edit([ready.id, waiting.id], { runAt: later });
     expect(edited.map(({ state, runAt }) => [state, runAt])).to.deep.equal([
       ['scheduled', later],
       ['scheduled', later],
     ]);
-    const counts = await bench.storage.jobs.count({ queue: [queue], state: ['scheduled'] });
+    const counts = await fixture.storage.jobs.count({ queue: [queue], state: ['scheduled'] });
     expect(counts.count).to.equal(2);
   });
 
   it('lets jobs be claimed by their new priority', async () => {
-    const queue = bench.newQueue();
-    const [first, second] = [await bench.enqueue(queue), await bench.enqueue(queue)];
+    const queue = fixture.newQueue();
+    const [first, second] = [await fixture.enqueue(queue), await fixture.enqueue(queue)];
     await edit([second.id], { priority: -1 });
-    const { id: serverId } = await bench.register(queue);
-    const claimed = await bench.claim(serverId, queue);
+    const { id: serverId } = await fixture.register(queue);
+    const claimed = await fixture.claim(serverId, queue);
     expect(claimed.map(({ claim }) => claim.jobId)).to.deep.equal([second.id, first.id]);
   });
 
   it('applies the limit of a concurrency key in a job’s new queue', async () => {
-    const [from, to] = [bench.newQueue(), bench.newQueue()];
+    const [from, to] = [fixture.newQueue(), fixture.newQueue()];
     const keyed = { meta: { concurrencyKey: 'k', concurrencyLimit: 1 } };
-    const jobs = [await bench.enqueue(to, keyed), await bench.enqueue(from, keyed)];
-    while ((await bench.storage.maintenance.resolveDependencies(100)) > 0);
+    const jobs = [await fixture.enqueue(to, keyed), await fixture.enqueue(from, keyed)];
+    while ((await fixture.storage.maintenance.resolveDependencies(100)) > 0);
     await edit([jobs[1]?.id ?? ''], { queue: to });
-    while ((await bench.storage.maintenance.resolveDependencies(100)) > 0);
-    const { id: serverId } = await bench.register(to);
-    expect(await bench.claim(serverId, to)).to.have.length(1);
+    while ((await fixture.storage.maintenance.resolveDependencies(100)) > 0);
+    const { id: serverId } = await fixture.register(to);
+    expect(await fixture.claim(serverId, to)).to.have.length(1);
     expect(await find(jobs[1]?.id ?? '')).to.include({ queue: to, state: 'enqueued' });
   });
 
   it('shows existing jobs in any state, and changes none if the decision throws', async () => {
-    const queue = bench.newQueue();
-    const ready = await bench.enqueue(queue);
-    const { claim } = await bench.claimOne();
+    const queue = fixture.newQueue();
+    const ready = await fixture.enqueue(queue);
+    const { claim } = await fixture.claimOne();
     const seen: string[] = [];
-    const failed = bench.storage.control.edit([ready.id, claim.jobId, newId(), 'none'], (current) => {
+    const failed = fixture.storage.control.edit([ready.id, claim.jobId, newId(), 'none'], (current) => {
       seen.push(...[...current.values()].map(({ state }) => state));
       throw new Error('not so');
     });
@@ -196,9 +197,9 @@ export function editing(bench: Bench): void {
   });
 
   it('changes none of several jobs if one is running', async () => {
-    const queue = bench.newQueue();
-    const ready = await bench.enqueue(queue);
-    const { claim } = await bench.claimOne();
+    const queue = fixture.newQueue();
+    const ready = await fixture.enqueue(queue);
+    const { claim } = await fixture.claimOne();
     expect(await edit([ready.id, claim.jobId], { priority: 9 }).catch(String)).to.contain('processing');
     expect((await find(ready.id))?.priority).to.equal(newJob(queue).priority);
   });

@@ -1,29 +1,29 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
-import { type Bench, newJob } from './storage-under-test.js';
+import { type Fixture, newJob } from './storage-under-test.js';
 
-export function enqueuing(bench: Bench): void {
+export function enqueuing(fixture: Fixture): void {
   it('stores all properties of a job', async () => {
-    const queue = bench.newQueue();
-    const { id } = await bench.enqueue(queue, {
+    const queue = fixture.newQueue();
+    const { id } = await fixture.enqueue(queue, {
       name: 'keep',
       priority: -3,
       maxAttempts: 4,
       args: '{"a":[1,"zwei",null]}',
     });
-    expect(await bench.storage.jobs.find(id)).to.include({
+    expect(await fixture.storage.jobs.find(id)).to.include({
       id,
       name: 'keep',
       queue,
       priority: -3,
       maxAttempts: 4,
     });
-    expect((await bench.storage.jobs.find(id))?.args).to.deep.equal({ a: [1, 'zwei', null] });
+    expect((await fixture.storage.jobs.find(id))?.args).to.deep.equal({ a: [1, 'zwei', null] });
   });
 
   it('makes a new job enqueued, without attempt, result, error or server', async () => {
-    const { id } = await bench.enqueue(bench.newQueue());
-    expect(await bench.storage.jobs.find(id)).to.include({
+    const { id } = await fixture.enqueue(fixture.newQueue());
+    expect(await fixture.storage.jobs.find(id)).to.include({
       state: 'enqueued',
       attempt: 0,
       result: null,
@@ -37,66 +37,66 @@ export function enqueuing(bench: Bench): void {
 
   it('stores text in every script, with quotes, backslashes and commas', async () => {
     const text = 'Ünïcödé 漢字 🚢 "quoted" \\ back, {brace} \u2028 %_';
-    const { id } = await bench.enqueue(bench.newQueue(), { args: JSON.stringify({ text }) });
-    expect((await bench.storage.jobs.find(id))?.args).to.deep.equal({ text });
+    const { id } = await fixture.enqueue(fixture.newQueue(), { args: JSON.stringify({ text }) });
+    expect((await fixture.storage.jobs.find(id))?.args).to.deep.equal({ text });
   });
 
   it('rejects a second job with the same id and keeps the first', async () => {
-    const queue = bench.newQueue();
-    const first = await bench.enqueue(queue, { args: '{"n":1}' });
-    const refusal = await bench.storage.enqueuer
+    const queue = fixture.newQueue();
+    const first = await fixture.enqueue(queue, { args: '{"n":1}' });
+    const refusal = await fixture.storage.enqueuer
       .enqueue([{ ...first, args: '{"n":2}' }])
       .catch((error: unknown) => error);
     expect(refusal).to.be.an('error');
-    expect((await bench.storage.jobs.find(first.id))?.args).to.deep.equal({ n: 1 });
+    expect((await fixture.storage.jobs.find(first.id))?.args).to.deep.equal({ n: 1 });
   });
 
   it('stores all jobs of a call in the given order', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const jobs = Array.from({ length: 25 }, () => newJob(queue));
-    await bench.storage.enqueuer.enqueue(jobs);
-    const { id } = await bench.register(queue);
-    const claimed = await bench.claim(id, queue, 25);
+    await fixture.storage.enqueuer.enqueue(jobs);
+    const { id } = await fixture.register(queue);
+    const claimed = await fixture.claim(id, queue, 25);
     expect(claimed.map(({ claim }) => claim.jobId)).to.deep.equal(jobs.map((job) => job.id));
   });
 
   it('stores jobs for several queues in one call', async () => {
-    const queues = [bench.newQueue(), bench.newQueue()];
-    await bench.storage.enqueuer.enqueue(queues.map(newJob));
-    expect(await bench.storage.jobs.count({ queue: queues, state: ['enqueued'] })).to.deep.equal({
+    const queues = [fixture.newQueue(), fixture.newQueue()];
+    await fixture.storage.enqueuer.enqueue(queues.map(newJob));
+    expect(await fixture.storage.jobs.count({ queue: queues, state: ['enqueued'] })).to.deep.equal({
       count: 2,
       exact: true,
     });
   });
 
   it('stores none of the jobs if one of them is rejected', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const job = newJob(queue);
-    const refusal = await bench.storage.enqueuer
+    const refusal = await fixture.storage.enqueuer
       .enqueue([newJob(queue), job, job])
       .catch((error: unknown) => error);
     expect(refusal).to.be.an('error');
-    expect((await bench.storage.jobs.count({ queue: [queue] })).count).to.equal(0);
+    expect((await fixture.storage.jobs.count({ queue: [queue] })).count).to.equal(0);
   });
 
   for (const [place, refused] of ['first', 'second', 'last'].entries()) {
     it(`stores none of the jobs for several queues if the job for the ${refused} is rejected`, async () => {
-      const queues = [bench.newQueue(), bench.newQueue(), bench.newQueue()];
+      const queues = [fixture.newQueue(), fixture.newQueue(), fixture.newQueue()];
       const jobs = queues.map(newJob);
       const standing = jobs[place];
       if (standing === undefined) throw new Error('There is no such place');
-      await bench.storage.enqueuer.enqueue([standing]);
-      const refusal: unknown = await bench.storage.enqueuer.enqueue(jobs).catch((error: unknown) => error);
+      await fixture.storage.enqueuer.enqueue([standing]);
+      const refusal: unknown = await fixture.storage.enqueuer.enqueue(jobs).catch((error: unknown) => error);
       expect(refusal).to.be.an('error');
-      expect((await bench.storage.jobs.count({ queue: queues })).count).to.equal(1);
+      expect((await fixture.storage.jobs.count({ queue: queues })).count).to.equal(1);
     });
   }
 
   it('rejects only the invalid job when many are enqueued concurrently', async () => {
-    const queue = bench.newQueue();
-    const taken = await bench.enqueue(queue);
+    const queue = fixture.newQueue();
+    const taken = await fixture.enqueue(queue);
     const jobs = [newJob(queue), taken, newJob(queue), newJob(queue)];
-    const results = await Promise.allSettled(jobs.map((job) => bench.storage.enqueuer.enqueue([job])));
+    const results = await Promise.allSettled(jobs.map((job) => fixture.storage.enqueuer.enqueue([job])));
     expect(results.map(({ status }) => status)).to.deep.equal([
       'fulfilled',
       'rejected',
@@ -106,15 +106,15 @@ export function enqueuing(bench: Bench): void {
   });
 
   it('notifies listeners of the queue', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const woken = new Promise<string>((resolve) => {
-      const unsubscribe = bench.storage.onNotification((name) => {
+      const unsubscribe = fixture.storage.onNotification((name) => {
         if (name !== queue) return;
         unsubscribe();
         resolve(name);
       });
     });
-    await bench.enqueue(queue);
+    await fixture.enqueue(queue);
     expect(await woken).to.equal(queue);
   });
 }

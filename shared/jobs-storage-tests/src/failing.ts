@@ -1,47 +1,50 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
 import type { ErrorGroup } from '@longshore/jobs/storage';
-import { type Bench, until } from './storage-under-test.js';
+import { type Fixture, until } from './storage-under-test.js';
 
 /** Lists of latest failures; each test uses its own names and queues. */
-export function failing(bench: Bench): void {
+export function failing(fixture: Fixture): void {
   const failAgain = async (queue: string, message = 'No'): Promise<string> => {
-    const { id: serverId } = await bench.register(queue);
-    const [claimed] = await bench.claim(serverId, queue, 1);
+    const { id: serverId } = await fixture.register(queue);
+    const [claimed] = await fixture.claim(serverId, queue, 1);
     if (claimed === undefined) throw new Error('There is no job to claim');
     const { claim } = claimed;
     const error = { name: 'TypeError', message, stack: null };
-    await bench.storage.completions.complete([{ claim, outcome: { kind: 'failed', error } }]);
-    const job = await bench.storage.jobs.find(claim.jobId);
+    await fixture.storage.completions.complete([{ claim, outcome: { kind: 'failed', error } }]);
+    const job = await fixture.storage.jobs.find(claim.jobId);
     // Ensures that the next job fails later by the storage's clock.
-    await until(async () => (await bench.storage.readClock()) > (job?.finishedAt ?? 0) || undefined);
+    await until(async () => (await fixture.storage.readClock()) > (job?.finishedAt ?? 0) || undefined);
     return claim.jobId;
   };
   const fail = async (queue: string, name = 'failing', message?: string): Promise<string> => {
-    await bench.enqueue(queue, { name });
+    await fixture.enqueue(queue, { name });
     return failAgain(queue, message);
   };
   const latest = async (limit: number, queue?: string): Promise<string[]> => {
-    const jobs = await bench.storage.jobs.listLatestFailed({ limit, ...(queue !== undefined && { queue }) });
+    const jobs = await fixture.storage.jobs.listLatestFailed({
+      limit,
+      ...(queue !== undefined && { queue }),
+    });
     return jobs.map(({ id }) => id);
   };
 
   it('lists the jobs of a queue that failed last, latest first', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const ids = [await fail(queue), await fail(queue), await fail(queue)];
-    await fail(bench.newQueue());
-    const { claim } = await bench.claimOne({ queue });
-    await bench.storage.completions.complete([{ claim, outcome: { kind: 'done', result: 'null' } }]);
+    await fail(fixture.newQueue());
+    const { claim } = await fixture.claimOne({ queue });
+    await fixture.storage.completions.complete([{ claim, outcome: { kind: 'done', result: 'null' } }]);
     expect(await latest(10, queue)).to.deep.equal(ids.toReversed());
     expect(await latest(2, queue)).to.deep.equal(ids.toReversed().slice(0, 2));
   });
 
   it('lists an old job that was retried and failed again before newer ones', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const old = await fail(queue);
     const newer = await fail(queue);
     expect(await latest(2)).to.deep.equal([newer, old]);
-    await bench.storage.control.retry(old);
+    await fixture.storage.control.retry(old);
     expect(await latest(2, queue)).to.deep.equal([newer]);
     expect(await failAgain(queue)).to.equal(old);
     expect(await latest(2, queue)).to.deep.equal([old, newer]);
@@ -53,18 +56,21 @@ export function failing(bench: Bench): void {
   });
 
   it('groups errors by the time of the failure, not of the job’s creation', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const name = 'failing.again';
     const group = async (): Promise<ErrorGroup | undefined> => {
-      const { groups } = await bench.storage.statistics.listErrorGroups({ sinceMs: 3_600_000, limit: 1_000 });
+      const { groups } = await fixture.storage.statistics.listErrorGroups({
+        sinceMs: 3_600_000,
+        limit: 1_000,
+      });
       return groups.find((candidate) => candidate.name === name);
     };
     const old = await fail(queue, name, 'No ship 1');
     const newer = await fail(queue, name, 'No ship 2');
     expect(await group()).to.include({ exampleId: newer, message: 'No ship 2', count: 2 });
-    await bench.storage.control.retry(old);
+    await fixture.storage.control.retry(old);
     await failAgain(queue, 'No ship 3');
-    const [job] = await bench.storage.jobs.listLatestFailed({ queue, limit: 1 });
+    const [job] = await fixture.storage.jobs.listLatestFailed({ queue, limit: 1 });
     expect(await group()).to.deep.include({
       exampleId: old,
       message: 'No ship 3',

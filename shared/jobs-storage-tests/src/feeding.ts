@@ -9,14 +9,14 @@ import {
   type Outcome,
   topicOf,
 } from '@longshore/jobs/storage';
-import { type Bench, until } from './storage-under-test.js';
+import { type Fixture, until } from './storage-under-test.js';
 
 const error: JobError = { name: 'Error', message: 'No wind', stack: null };
 const done: Outcome = { kind: 'done', result: 'null' };
 
-export function feeding(bench: Bench): void {
+export function feeding(fixture: Fixture): void {
   async function start(): Promise<Date> {
-    return (await bench.storage.feed.read({ since: null, topics: [] })).resumeAt;
+    return (await fixture.storage.feed.read({ since: null, topics: [] })).resumeAt;
   }
 
   /** Returns the events of a queue. */
@@ -25,7 +25,7 @@ export function feeding(bench: Bench): void {
     since: Date,
     topics: readonly EventTopic[] = jobStates,
   ): Promise<JobEvent[]> {
-    const { events } = await bench.storage.feed.read({ since, topics });
+    const { events } = await fixture.storage.feed.read({ since, topics });
     return events.filter((event) => event.queue === queue);
   }
 
@@ -34,16 +34,16 @@ export function feeding(bench: Bench): void {
 
   it('contains the creation, the start and the end of a job', async () => {
     const since = await start();
-    const { queue, claim } = await bench.claimOne();
+    const { queue, claim } = await fixture.claimOne();
     expect(course(await told(queue, since))).to.deep.equal(['enqueued 0', 'processing 1']);
-    await bench.storage.completions.complete([{ claim, outcome: done }]);
+    await fixture.storage.completions.complete([{ claim, outcome: done }]);
     expect(course(await told(queue, since))).to.deep.equal(['enqueued 0', 'processing 1', 'done 1']);
   });
 
   it('identifies the job of each event', async () => {
     const since = await start();
-    const queue = bench.newQueue();
-    const { id } = await bench.enqueue(queue, {
+    const queue = fixture.newQueue();
+    const { id } = await fixture.enqueue(queue, {
       name: 'sail',
       meta: { tags: ['blue'], recurringJobId: 'tide' },
     });
@@ -54,9 +54,9 @@ export function feeding(bench: Bench): void {
 
   it('contains jobs that start out waiting', async () => {
     const since = await start();
-    const queue = bench.newQueue();
-    const parent = await bench.enqueue(queue, { due: { inMs: 60_000 } });
-    await bench.enqueue(queue, {
+    const queue = fixture.newQueue();
+    const parent = await fixture.enqueue(queue, { due: { inMs: 60_000 } });
+    await fixture.enqueue(queue, {
       after: { parents: [parent.id], when: 'onDone' },
       meta: { parentIds: [parent.id] },
     });
@@ -65,18 +65,20 @@ export function feeding(bench: Bench): void {
 
   it('contains a failed attempt that will be retried', async () => {
     const since = await start();
-    const { queue, claim } = await bench.claimOne();
-    await bench.storage.completions.complete([{ claim, outcome: { kind: 'retry', error, delayMs: 60_000 } }]);
+    const { queue, claim } = await fixture.claimOne();
+    await fixture.storage.completions.complete([
+      { claim, outcome: { kind: 'retry', error, delayMs: 60_000 } },
+    ]);
     expect(course(await told(queue, since))).to.deep.equal(['enqueued 0', 'processing 1', 'scheduled 1']);
   });
 
   it('contains a lost attempt once the next one starts', async () => {
     const since = await start();
-    const { queue, claim } = await bench.claimOne();
-    await bench.silence(claim.serverId);
-    await bench.storage.maintenance.rescue();
-    const { id } = await bench.register(queue);
-    await bench.claim(id, queue);
+    const { queue, claim } = await fixture.claimOne();
+    await fixture.silence(claim.serverId);
+    await fixture.storage.maintenance.rescue();
+    const { id } = await fixture.register(queue);
+    await fixture.claim(id, queue);
     expect(course(await told(queue, since))).to.deep.equal([
       'enqueued 0',
       'processing 1',
@@ -87,16 +89,16 @@ export function feeding(bench: Bench): void {
 
   it('contains the cancellation of a job before its first attempt', async () => {
     const since = await start();
-    const queue = bench.newQueue();
-    const { id } = await bench.enqueue(queue);
-    await bench.storage.control.cancel(id);
+    const queue = fixture.newQueue();
+    const { id } = await fixture.enqueue(queue);
+    await fixture.storage.control.cancel(id);
     expect(course(await told(queue, since))).to.deep.equal(['enqueued 0', 'cancelled 0']);
   });
 
   it('contains only the requested states', async () => {
     const since = await start();
-    const { queue, claim } = await bench.claimOne();
-    await bench.storage.completions.complete([{ claim, outcome: { kind: 'failed', error } }]);
+    const { queue, claim } = await fixture.claimOne();
+    await fixture.storage.completions.complete([{ claim, outcome: { kind: 'failed', error } }]);
     expect(course(await told(queue, since, finishedStates))).to.deep.equal(['failed 1']);
     expect(course(await told(queue, since, ['processing']))).to.deep.equal(['processing 1']);
     expect(course(await told(queue, since, ['done']))).to.deep.equal([]);
@@ -104,10 +106,10 @@ export function feeding(bench: Bench): void {
 
   it('contains progress and log lines', async () => {
     const since = await start();
-    const { queue, claim } = await bench.claimOne({ meta: { tags: ['blue'] } });
+    const { queue, claim } = await fixture.claimOne({ meta: { tags: ['blue'] } });
     const progress = { percent: 12.5, message: 'Casting off', at: new Date() };
     const line = { line: 1, at: new Date(), level: 'warn', message: 'Fog', fields: '{"miles":1}' } as const;
-    await bench.storage.reports.report([{ claim, progress, lines: [line] }]);
+    await fixture.storage.reports.report([{ claim, progress, lines: [line] }]);
     const [log, said] = (await told(queue, since, ['progress', 'log'])).toSorted((one, other) =>
       topicOf(one) < topicOf(other) ? -1 : 1,
     );
@@ -120,47 +122,47 @@ export function feeding(bench: Bench): void {
       message: 'Fog',
       fields: { miles: 1 },
     });
-    const [written] = await bench.storage.reports.listLogs(claim.jobId);
+    const [written] = await fixture.storage.reports.listLogs(claim.jobId);
     expect(log).to.include({ line: written?.id });
   });
 
   it('contains no reports that are only due to an operator’s move', async () => {
     const since = await start();
-    const queue = bench.newQueue();
-    const { id } = await bench.enqueue(queue);
-    await bench.storage.control.cancel(id);
-    await bench.storage.control.retry(id);
+    const queue = fixture.newQueue();
+    const { id } = await fixture.enqueue(queue);
+    await fixture.storage.control.cancel(id);
+    await fixture.storage.control.retry(id);
     expect(await told(queue, since, ['progress', 'log'])).to.deep.equal([]);
-    expect(await bench.storage.feed.reportsOf(id, since)).to.deep.equal([]);
+    expect(await fixture.storage.feed.reportsOf(id, since)).to.deep.equal([]);
   });
 
   it('returns what the attempts of one job reported, even after it ended', async () => {
     const since = await start();
-    const { claim } = await bench.claimOne();
+    const { claim } = await fixture.claimOne();
     const line = { line: 1, at: new Date(), level: 'info', message: 'Land', fields: null } as const;
-    await bench.storage.reports.report([{ claim, progress: null, lines: [line] }]);
-    await bench.storage.completions.complete([{ claim, outcome: done }]);
-    const said = await bench.storage.feed.reportsOf(claim.jobId, since);
+    await fixture.storage.reports.report([{ claim, progress: null, lines: [line] }]);
+    await fixture.storage.completions.complete([{ claim, outcome: done }]);
+    const said = await fixture.storage.feed.reportsOf(claim.jobId, since);
     expect(said.map((event) => (event.kind === 'log' ? event.message : event.kind))).to.deep.equal(['Land']);
-    expect(await bench.storage.feed.reportsOf(newId(), since)).to.deep.equal([]);
+    expect(await fixture.storage.feed.reportsOf(newId(), since)).to.deep.equal([]);
   });
 
   it('contains every end across consecutive reads, and stops repeating events', async () => {
-    const queue = bench.newQueue();
-    const jobs = Array.from({ length: 40 }, () => bench.enqueue(queue));
+    const queue = fixture.newQueue();
+    const jobs = Array.from({ length: 40 }, () => fixture.enqueue(queue));
     const ids = (await Promise.all(jobs)).map(({ id }) => id);
-    const { id: serverId } = await bench.register(queue);
+    const { id: serverId } = await fixture.register(queue);
     let since = await start();
     const ended = new Map<string, number>();
     const read = async (): Promise<void> => {
-      const page = await bench.storage.feed.read({ since, topics: finishedStates });
+      const page = await fixture.storage.feed.read({ since, topics: finishedStates });
       since = page.resumeAt;
       for (const { jobId } of page.events) ended.set(jobId, (ended.get(jobId) ?? 0) + 1);
     };
     for (let left = ids.length; left > 0; left -= 5) {
-      const claimed = await bench.claim(serverId, queue, 5);
+      const claimed = await fixture.claim(serverId, queue, 5);
       await Promise.all([
-        ...claimed.map(({ claim }) => bench.storage.completions.complete([{ claim, outcome: done }])),
+        ...claimed.map(({ claim }) => fixture.storage.completions.complete([{ claim, outcome: done }])),
         read(),
       ]);
     }
@@ -175,12 +177,12 @@ export function feeding(bench: Bench): void {
 
   it('does not exceed the requested span', async () => {
     const since = await start();
-    const { queue, claim } = await bench.claimOne();
-    await bench.storage.completions.complete([{ claim, outcome: done }]);
-    const at = (await bench.storage.jobs.find(claim.jobId))?.finishedAt ?? since;
+    const { queue, claim } = await fixture.claimOne();
+    await fixture.storage.completions.complete([{ claim, outcome: done }]);
+    const at = (await fixture.storage.jobs.find(claim.jobId))?.finishedAt ?? since;
     const long = new Date(at.getTime() - 3_600_000);
-    const page = await bench.storage.feed.read({ since: long, spanMs: 1_800_000, topics: jobStates });
-    expect(page).to.deep.include({ caughtUp: false, settled: new Date(long.getTime() + 1_800_000) });
+    const page = await fixture.storage.feed.read({ since: long, spanMs: 1_800_000, topics: jobStates });
+    expect(page).to.deep.include({ caughtUp: false, resumeAt: new Date(long.getTime() + 1_800_000) });
     expect(page.events.filter((event) => event.queue === queue)).to.deep.equal([]);
   });
 }

@@ -2,17 +2,17 @@ import { expect } from 'chai';
 import { it } from 'mocha';
 import { type JobFilter, newId } from '@longshore/jobs/storage';
 import { error } from './dependent-job.js';
-import { type Bench, newJob } from './storage-under-test.js';
+import { type Fixture, newJob } from './storage-under-test.js';
 
 /** Filters; each test uses its own queue. */
-export function filtering(bench: Bench): void {
+export function filtering(fixture: Fixture): void {
   const found = async (queue: string, filter: JobFilter): Promise<string[]> => {
-    const jobs = await bench.storage.jobs.list({ filter: { queue: [queue], ...filter }, limit: 100 });
-    const { count } = await bench.storage.jobs.count({ queue: [queue], ...filter });
-    const near = await bench.storage.jobs.listNear({ filter: { queue: [queue], ...filter }, limit: 100 });
+    const jobs = await fixture.storage.jobs.list({ filter: { queue: [queue], ...filter }, limit: 100 });
+    const { count } = await fixture.storage.jobs.count({ queue: [queue], ...filter });
+    const near = await fixture.storage.jobs.listNear({ filter: { queue: [queue], ...filter }, limit: 100 });
     expect(jobs, 'none but those is near').to.deep.include.members(near.jobs);
     if (near.complete) expect(near.jobs, 'all are near').to.have.length(jobs.length);
-    const each = Object.values(await bench.storage.jobs.countByState({ queue: [queue], ...filter }));
+    const each = Object.values(await fixture.storage.jobs.countByState({ queue: [queue], ...filter }));
     expect(
       each.reduce((sum, ofState) => sum + ofState.count, 0),
       'as many in each state',
@@ -21,22 +21,22 @@ export function filtering(bench: Bench): void {
     return jobs.map(({ id }) => id);
   };
   const work = async (queue: string): Promise<string> => {
-    const { claim } = await bench.claimOne({ queue });
-    await bench.storage.completions.complete([{ claim, outcome: { kind: 'done', result: 'null' } }]);
+    const { claim } = await fixture.claimOne({ queue });
+    await fixture.storage.completions.complete([{ claim, outcome: { kind: 'done', result: 'null' } }]);
     return claim.jobId;
   };
 
   for (const state of ['enqueued', 'scheduled', 'cancelled'] as const) {
     it(`finds ${state} jobs by any of several tags`, async () => {
-      const queue = bench.newQueue();
+      const queue = fixture.newQueue();
       const wanted: string[] = [];
       for (const [index, tags] of [['night', 'mail'], ['day'], ['noon'], undefined].entries()) {
-        const { id } = await bench.enqueue(queue, {
+        const { id } = await fixture.enqueue(queue, {
           id: newId(Date.now() + index),
           ...(tags && { meta: { tags } }),
           ...(state === 'scheduled' && { due: { inMs: 60_000 } }),
         });
-        if (state === 'cancelled') await bench.storage.control.cancel(id);
+        if (state === 'cancelled') await fixture.storage.control.cancel(id);
         if (index < 2) wanted.unshift(id);
       }
       expect(await found(queue, { tag: ['mail', 'day'] })).to.deep.equal(wanted);
@@ -44,32 +44,32 @@ export function filtering(bench: Bench): void {
   }
 
   it('matches whole tags only', async () => {
-    const queue = bench.newQueue();
-    await bench.enqueue(queue, { meta: { tags: ['nightly'] } });
+    const queue = fixture.newQueue();
+    await fixture.enqueue(queue, { meta: { tags: ['nightly'] } });
     expect(await found(queue, { tag: ['night'] })).to.deep.equal([]);
   });
 
   it('finds the jobs of a recurring job', async () => {
-    const queue = bench.newQueue();
-    const { id } = await bench.enqueue(queue, { meta: { recurringJobId: 'report' } });
-    await bench.enqueue(queue, { meta: { recurringJobId: 'backup' } });
+    const queue = fixture.newQueue();
+    const { id } = await fixture.enqueue(queue, { meta: { recurringJobId: 'report' } });
+    await fixture.enqueue(queue, { meta: { recurringJobId: 'backup' } });
     expect(await found(queue, { recurringJobId: ['report'] })).to.deep.equal([id]);
   });
 
   it('finds the jobs of a batch, regardless of the case of its id', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const batchId = newId();
     const job = { ...newJob(queue), meta: { batchId } };
-    await bench.storage.enqueuer.enqueueBatch({ id: batchId, name: null, jobs: [job], followUp: null });
-    await bench.enqueue(queue);
+    await fixture.storage.enqueuer.enqueueBatch({ id: batchId, name: null, jobs: [job], followUp: null });
+    await fixture.enqueue(queue);
     expect(await found(queue, { batchId: [batchId.toUpperCase()] })).to.deep.equal([job.id]);
   });
 
   it('finds the dependents of a job, including those with several parents', async () => {
-    const queue = bench.newQueue();
-    const [first, second] = [await bench.enqueue(queue), await bench.enqueue(queue)];
+    const queue = fixture.newQueue();
+    const [first, second] = [await fixture.enqueue(queue), await fixture.enqueue(queue)];
     const parents = [first.id, second.id];
-    const { id } = await bench.enqueue(queue, {
+    const { id } = await fixture.enqueue(queue, {
       after: { parents, when: 'onAny' },
       meta: { parentIds: parents },
     });
@@ -77,17 +77,17 @@ export function filtering(bench: Bench): void {
   });
 
   it('finds the jobs that a server is running or ran last', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const done = await work(queue);
-    const { claim } = await bench.claimOne({ queue, id: newId(Date.now() + 1) });
-    await bench.enqueue(queue);
-    const doneBy = (await bench.storage.jobs.find(done))?.serverId ?? '';
+    const { claim } = await fixture.claimOne({ queue, id: newId(Date.now() + 1) });
+    await fixture.enqueue(queue);
+    const doneBy = (await fixture.storage.jobs.find(done))?.serverId ?? '';
     expect(await found(queue, { serverId: [claim.serverId] })).to.deep.equal([claim.jobId]);
     expect(await found(queue, { serverId: [doneBy, claim.serverId] })).to.deep.equal([claim.jobId, done]);
   });
 
   it('finds nothing by a malformed id', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     await work(queue);
     for (const member of ['serverId', 'parentId', 'batchId']) {
       expect(await found(queue, { [member]: ['nobody'] }), member).to.deep.equal([]);
@@ -95,10 +95,10 @@ export function filtering(bench: Bench): void {
   });
 
   it('finds jobs created at or after one time and before another', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const start = Date.now();
     const ids = [0, 1, 2].map((offset) => newId(start + offset * 1_000));
-    for (const id of ids) await bench.enqueue(queue, { id });
+    for (const id of ids) await fixture.enqueue(queue, { id });
     const at = (offset: number): Date => new Date(start + offset * 1_000);
     expect(await found(queue, { createdAfter: at(1) })).to.deep.equal([ids[2], ids[1]]);
     expect(await found(queue, { createdBefore: at(1) })).to.deep.equal([ids[0]]);
@@ -106,10 +106,10 @@ export function filtering(bench: Bench): void {
   });
 
   it('finds jobs finished at or after one time and before another, and no unfinished ones', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const id = await work(queue);
-    await bench.enqueue(queue);
-    const finishedAt = (await bench.storage.jobs.find(id))?.finishedAt?.getTime() ?? 0;
+    await fixture.enqueue(queue);
+    const finishedAt = (await fixture.storage.jobs.find(id))?.finishedAt?.getTime() ?? 0;
     const [earlier, later] = [new Date(finishedAt - 1_000), new Date(finishedAt + 1_000)];
     expect(await found(queue, { finishedAfter: earlier })).to.deep.equal([id]);
     expect(await found(queue, { finishedBefore: later })).to.deep.equal([id]);
@@ -118,9 +118,9 @@ export function filtering(bench: Bench): void {
   });
 
   it('finds jobs by the value at a path in their arguments', async () => {
-    const queue = bench.newQueue();
-    const { id } = await bench.enqueue(queue, { args: '{"customer":{"id":7},"items":["a","b"]}' });
-    await bench.enqueue(queue, { args: '{"customer":{"id":"7"},"items":["b"]}' });
+    const queue = fixture.newQueue();
+    const { id } = await fixture.enqueue(queue, { args: '{"customer":{"id":7},"items":["a","b"]}' });
+    await fixture.enqueue(queue, { args: '{"customer":{"id":"7"},"items":["b"]}' });
     expect(
       await found(queue, { args: [{ path: ['customer', 'id'], values: [7, 8] }] }),
       'number',
@@ -139,47 +139,47 @@ export function filtering(bench: Bench): void {
   });
 
   it('compares numbers in arguments by value, to the last digit', async () => {
-    const queue = bench.newQueue();
-    const { id } = await bench.enqueue(queue, { args: '{"big":9007199254740992,"one":1.0}' });
-    await bench.enqueue(queue, { args: '{"big":9007199254740993,"one":1.00000000000000000001}' });
+    const queue = fixture.newQueue();
+    const { id } = await fixture.enqueue(queue, { args: '{"big":9007199254740992,"one":1.0}' });
+    await fixture.enqueue(queue, { args: '{"big":9007199254740993,"one":1.00000000000000000001}' });
     expect(await found(queue, { args: [{ path: ['big'], values: [2 ** 53] }] })).to.deep.equal([id]);
     expect(await found(queue, { args: [{ path: ['one'], values: [1] }] })).to.deep.equal([id]);
   });
 
   it('finds only jobs that match every member', async () => {
-    const queue = bench.newQueue();
-    const { id } = await bench.enqueue(queue, { name: 'mail', meta: { tags: ['night'] } });
-    await bench.enqueue(queue, { name: 'mail' });
-    await bench.enqueue(queue, { meta: { tags: ['night'] } });
+    const queue = fixture.newQueue();
+    const { id } = await fixture.enqueue(queue, { name: 'mail', meta: { tags: ['night'] } });
+    await fixture.enqueue(queue, { name: 'mail' });
+    await fixture.enqueue(queue, { meta: { tags: ['night'] } });
     expect(await found(queue, { name: ['mail'], tag: ['night'] })).to.deep.equal([id]);
   });
 
   it('treats an empty member as absent', async () => {
-    const queue = bench.newQueue();
-    const { id } = await bench.enqueue(queue);
+    const queue = fixture.newQueue();
+    const { id } = await fixture.enqueue(queue);
     expect(await found(queue, { name: [], tag: [], serverId: [], args: [] })).to.deep.equal([id]);
   });
 
   it('continues after a job within the matches', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const ids = [0, 1, 2].map((offset) => newId(Date.now() + offset));
     for (const id of ids) {
-      await bench.enqueue(queue, { id, meta: { tags: ['page'] } });
-      await bench.storage.control.cancel(id);
+      await fixture.enqueue(queue, { id, meta: { tags: ['page'] } });
+      await fixture.storage.control.cancel(id);
     }
     const page = { filter: { queue: [queue], tag: ['page'] }, limit: 1, after: ids[2] ?? '' };
-    expect((await bench.storage.jobs.list(page)).map((job) => job.id)).to.deep.equal([ids[1]]);
+    expect((await fixture.storage.jobs.list(page)).map((job) => job.id)).to.deep.equal([ids[1]]);
   });
 
   it('finds failed jobs by tag', async () => {
-    const { queue, claim } = await bench.claimOne({ meta: { tags: ['night'] } });
-    await bench.storage.completions.complete([{ claim, outcome: { kind: 'failed', error } }]);
+    const { queue, claim } = await fixture.claimOne({ meta: { tags: ['night'] } });
+    await fixture.storage.completions.complete([{ claim, outcome: { kind: 'failed', error } }]);
     expect(await found(queue, { state: ['failed'], tag: ['night'] })).to.deep.equal([claim.jobId]);
   });
 
   it('supports every combination of two filters', async () => {
-    const queue = bench.newQueue();
-    const { id } = await bench.enqueue(queue);
+    const queue = fixture.newQueue();
+    const { id } = await fixture.enqueue(queue);
     const at = new Date(Date.UTC(2020, 0, 1));
     const filters: readonly JobFilter[] = [
       { q: 'work' },
@@ -203,9 +203,9 @@ export function filtering(bench: Bench): void {
       for (const other of filters) {
         const filter = { queue: [queue], ...one, ...other };
         const [near, jobs, { count }] = await Promise.all([
-          bench.storage.jobs.listNear({ filter, limit: 10 }),
-          bench.storage.jobs.list({ filter, limit: 10 }),
-          bench.storage.jobs.count(filter),
+          fixture.storage.jobs.listNear({ filter, limit: 10 }),
+          fixture.storage.jobs.list({ filter, limit: 10 }),
+          fixture.storage.jobs.count(filter),
         ]);
         expect(count, JSON.stringify(filter)).to.equal(jobs.length);
         expect(near.jobs.length, JSON.stringify(filter)).to.be.at.most(jobs.length);

@@ -2,11 +2,11 @@ import { expect } from 'chai';
 import { it } from 'mocha';
 import Type from 'typebox';
 import { defineJob, defineRecurringJob, type RecurringJob } from '@longshore/jobs';
-import { minuteMs, RecurringBench } from './recurring-bench.js';
-import { type Bench, until } from './storage-under-test.js';
+import { minuteMs, RecurringFixture } from './recurring-fixture.js';
+import { type Fixture, until } from './storage-under-test.js';
 
-export function firing(bench: Bench): void {
-  const recurring = new RecurringBench(bench);
+export function firing(fixture: Fixture): void {
+  const recurring = new RecurringFixture(fixture);
 
   it('enqueues a job with its arguments when due, and advances the due time', async () => {
     const { id, queue, nextDueAt } = await recurring.addDue(0, {
@@ -16,7 +16,7 @@ export function firing(bench: Bench): void {
       concurrency: { key: 'quay', limit: 2 },
     });
     const { jobIds } = await recurring.fire(id);
-    const [job] = await bench.jobsOf(queue);
+    const [job] = await fixture.jobsOf(queue);
     expect(job).to.deep.include({ id: jobIds[0], name: 'tick', state: 'enqueued', priority: 4 });
     expect(job).to.deep.include({ args: { port: 'Rotterdam' }, recurringJobId: id, tags: ['night'] });
     const after = await recurring.find(id);
@@ -32,14 +32,14 @@ export function firing(bench: Bench): void {
       concurrency: { key: ({ port }) => port, limit: 1 },
     });
     const args = { port: 'Rotterdam' };
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const options = { id: `dredge-${queue}`, definition, args, queue, cron: '0 * * * *', tags: ['night'] };
-    await bench.storage.recurring.addOrUpdate(defineRecurringJob(options));
-    for (let run = 0; run < 2; run++) await bench.storage.recurring.trigger(options.id);
-    const { id: serverId } = await bench.register(queue);
+    await fixture.storage.recurring.addOrUpdate(defineRecurringJob(options));
+    for (let run = 0; run < 2; run++) await fixture.storage.recurring.trigger(options.id);
+    const { id: serverId } = await fixture.register(queue);
     const claimed = await until(async () => {
-      await bench.storage.maintenance.resolveDependencies(100);
-      const jobs = await bench.claim(serverId, queue);
+      await fixture.storage.maintenance.resolveDependencies(100);
+      const jobs = await fixture.claim(serverId, queue);
       return jobs.length > 0 ? jobs : undefined;
     });
     expect(claimed.map(({ meta }) => meta)).to.deep.equal([
@@ -49,35 +49,35 @@ export function firing(bench: Bench): void {
 
   it('enqueues nothing before the due time', async () => {
     const { id, queue } = await recurring.add();
-    const { fired } = await bench.storage.recurring.fireDue(1_000);
+    const { fired } = await fixture.storage.recurring.fireDue(1_000);
     expect(fired.map((entry) => entry.id)).not.to.include(id);
-    expect(await bench.jobsOf(queue)).to.deep.equal([]);
+    expect(await fixture.jobsOf(queue)).to.deep.equal([]);
   });
 
   it('returns the time until the next recurring job is due', async () => {
     await recurring.add({ cron: '* * * * * *' });
     const nextDueMs = await until(async () => {
-      const report = await bench.storage.recurring.fireDue(1_000);
+      const report = await fixture.storage.recurring.fireDue(1_000);
       return report.fired.length === 0 ? report.nextDueMs : undefined;
     });
     expect(nextDueMs).to.be.within(0, 1_000);
-    for (const { id } of await bench.storage.recurring.list()) await bench.storage.recurring.remove(id);
+    for (const { id } of await fixture.storage.recurring.list()) await fixture.storage.recurring.remove(id);
   });
 
   it('enqueues one job per due time, however many servers poll', async () => {
     const all: RecurringJob[] = [];
     while (all.length < 20) all.push(await recurring.addDue(0));
-    await Promise.all(Array.from({ length: 8 }, async () => bench.storage.recurring.fireDue(5)));
+    await Promise.all(Array.from({ length: 8 }, async () => fixture.storage.recurring.fireDue(5)));
     await until(async () =>
-      (await bench.storage.recurring.fireDue(1_000)).fired.length === 0 ? true : undefined,
+      (await fixture.storage.recurring.fireDue(1_000)).fired.length === 0 ? true : undefined,
     );
-    for (const { queue } of all) expect(await bench.jobsOf(queue)).to.have.length(1);
+    for (const { queue } of all) expect(await fixture.jobsOf(queue)).to.have.length(1);
   });
 
   it('misfire once: one job for all missed due times', async () => {
     const { id, queue, nextDueAt } = await recurring.addDue(10 * minuteMs);
     const { skipped } = await recurring.fire(id);
-    expect(await bench.jobsOf(queue)).to.have.length(1);
+    expect(await fixture.jobsOf(queue)).to.have.length(1);
     expect(skipped).to.deep.include({ from: nextDueAt, reason: 'misfire' });
   });
 
@@ -85,11 +85,11 @@ export function firing(bench: Bench): void {
     const at = new Date(Math.floor(Date.now() / minuteMs) * minuteMs - 90 * minuteMs);
     const cron = `${at.getUTCMinutes()} ${at.getUTCHours()} * * *`;
     const { id, queue } = await recurring.add({ cron, misfire: 'skip' });
-    await bench.setNextDue(id, at);
+    await fixture.setNextDue(id, at);
     const { jobIds, skipped } = await recurring.fire(id);
     expect(jobIds).to.deep.equal([]);
     expect(skipped?.reason).to.equal('misfire');
-    expect(await bench.jobsOf(queue)).to.deep.equal([]);
+    expect(await fixture.jobsOf(queue)).to.deep.equal([]);
     expect((await recurring.find(id)).lastJobId).to.equal(null);
   });
 
@@ -99,40 +99,40 @@ export function firing(bench: Bench): void {
       misfireLimit: 4,
     });
     const { skipped } = await recurring.fire(id);
-    expect(await bench.jobsOf(queue)).to.have.length(4);
+    expect(await fixture.jobsOf(queue)).to.have.length(4);
     expect(skipped?.from).to.deep.equal(nextDueAt);
   });
 
   it('overlap allow: runs in parallel with the previous job', async () => {
     const { id, queue, nextDueAt } = await recurring.addDue(0);
     await recurring.fire(id);
-    await bench.setNextDue(id, nextDueAt);
+    await fixture.setNextDue(id, nextDueAt);
     await recurring.fire(id);
-    expect(await bench.jobsOf(queue)).to.have.length(2);
+    expect(await fixture.jobsOf(queue)).to.have.length(2);
   });
 
   it('overlap skip: skips due times while the previous job is unfinished', async () => {
     const { id, queue, nextDueAt } = await recurring.addDue(0, { overlap: 'skip' });
     await recurring.fire(id);
-    await bench.setNextDue(id, nextDueAt);
+    await fixture.setNextDue(id, nextDueAt);
     expect((await recurring.fire(id)).skipped?.reason).to.equal('overlap');
-    expect(await bench.jobsOf(queue)).to.have.length(1);
+    expect(await fixture.jobsOf(queue)).to.have.length(1);
     await recurring.finish(queue);
-    await bench.setNextDue(id, nextDueAt);
+    await fixture.setNextDue(id, nextDueAt);
     await recurring.fire(id);
-    expect(await bench.jobsOf(queue)).to.have.length(2);
+    expect(await fixture.jobsOf(queue)).to.have.length(2);
   });
 
   it('overlap wait: stays due until the previous job has finished', async () => {
     const { id, queue, nextDueAt } = await recurring.addDue(0, { overlap: 'wait' });
     await recurring.fire(id);
-    await bench.setNextDue(id, nextDueAt);
-    const { fired } = await bench.storage.recurring.fireDue(1_000);
+    await fixture.setNextDue(id, nextDueAt);
+    const { fired } = await fixture.storage.recurring.fireDue(1_000);
     expect(fired.map((entry) => entry.id)).not.to.include(id);
     expect((await recurring.find(id)).nextDueAt).to.deep.equal(nextDueAt);
     await recurring.finish(queue);
     await recurring.fire(id);
-    expect(await bench.jobsOf(queue)).to.have.length(2);
+    expect(await fixture.jobsOf(queue)).to.have.length(2);
   });
 
   it('overlap wait with misfire all: one job after the other, none lost', async () => {
@@ -141,8 +141,8 @@ export function firing(bench: Bench): void {
       misfire: 'all',
     });
     for (let minute = 0; minute < 3; minute++) {
-      await Promise.all(Array.from({ length: 4 }, async () => bench.storage.recurring.fireDue(1_000)));
-      expect(await bench.jobsOf(queue)).to.have.length(minute + 1);
+      await Promise.all(Array.from({ length: 4 }, async () => fixture.storage.recurring.fireDue(1_000)));
+      expect(await fixture.jobsOf(queue)).to.have.length(minute + 1);
       expect((await recurring.find(id)).lastDueAt).to.deep.equal(
         new Date(nextDueAt.getTime() + minute * minuteMs),
       );
@@ -152,11 +152,11 @@ export function firing(bench: Bench): void {
 
   it('enqueues nothing while paused, and does not count that time as missed', async () => {
     const { id, queue } = await recurring.addDue(10 * minuteMs, { misfire: 'all' });
-    await bench.storage.recurring.pause(id);
-    await bench.storage.recurring.fireDue(1_000);
-    const resumed = await bench.storage.recurring.resume(id);
+    await fixture.storage.recurring.pause(id);
+    await fixture.storage.recurring.fireDue(1_000);
+    const resumed = await fixture.storage.recurring.resume(id);
     expect(resumed?.pausedAt).to.equal(null);
     expect(resumed?.nextDueAt).to.be.greaterThan(resumed?.createdAt ?? new Date());
-    expect(await bench.jobsOf(queue)).to.deep.equal([]);
+    expect(await fixture.jobsOf(queue)).to.deep.equal([]);
   });
 }

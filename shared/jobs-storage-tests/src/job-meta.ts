@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { it } from 'mocha';
 import type { JobError } from '@longshore/jobs';
 import type { JobMeta, Outcome } from '@longshore/jobs/storage';
-import { type Bench, until } from './storage-under-test.js';
+import { type Fixture, until } from './storage-under-test.js';
 
 const error: JobError = { name: 'TypeError', message: 'No such ship', stack: null };
 const meta: JobMeta = { tags: ['night', 'mail'], traceparent: 'trace', followed: true };
@@ -16,23 +16,23 @@ const outcomes: readonly Outcome[] = [
 ];
 
 /** Metadata stays with a job through all state changes. */
-export function linking(bench: Bench): void {
+export function linking(fixture: Fixture): void {
   const tagsOf = async (id: string): Promise<string[] | undefined> =>
-    (await bench.storage.jobs.find(id))?.tags.toSorted();
+    (await fixture.storage.jobs.find(id))?.tags.toSorted();
 
   it('is returned with the claim', async () => {
-    const queue = bench.newQueue();
-    await bench.enqueue(queue, { meta });
-    const { id } = await bench.register(queue);
-    const [claimed] = await bench.claim(id, queue);
+    const queue = fixture.newQueue();
+    await fixture.enqueue(queue, { meta });
+    const { id } = await fixture.register(queue);
+    const [claimed] = await fixture.claim(id, queue);
     expect(claimed?.meta).to.deep.equal(meta);
   });
 
   it('is absent from the claim of a plain job, even next to a job with metadata', async () => {
-    const queue = bench.newQueue();
-    const { id } = await bench.register(queue);
-    const [carrying, plain] = [await bench.enqueue(queue, { meta }), await bench.enqueue(queue)];
-    const claimed = new Map((await bench.claim(id, queue)).map((job) => [job.claim.jobId, job.meta]));
+    const queue = fixture.newQueue();
+    const { id } = await fixture.register(queue);
+    const [carrying, plain] = [await fixture.enqueue(queue, { meta }), await fixture.enqueue(queue)];
+    const claimed = new Map((await fixture.claim(id, queue)).map((job) => [job.claim.jobId, job.meta]));
     expect(claimed).to.deep.equal(
       new Map([
         [carrying.id, meta],
@@ -44,9 +44,9 @@ export function linking(bench: Bench): void {
   for (const outcome of outcomes) {
     for (const hasMeta of [true, false]) {
       it(`is kept when the outcome is ${outcome.kind}, ${hasMeta ? 'with' : 'without'} the hint that there is metadata`, async () => {
-        const { claim } = await bench.claimOne({ meta });
-        const plain = await bench.claimOne();
-        const stale = await bench.storage.completions.complete([
+        const { claim } = await fixture.claimOne({ meta });
+        const plain = await fixture.claimOne();
+        const stale = await fixture.storage.completions.complete([
           { claim, outcome, hasMeta },
           { claim: plain.claim, outcome },
         ]);
@@ -57,39 +57,39 @@ export function linking(bench: Bench): void {
   }
 
   it('is kept when a scheduled job becomes ready', async () => {
-    const queue = bench.newQueue();
-    const { id } = await bench.enqueue(queue, { meta, due: { inMs: 1 } });
-    const server = await bench.register(queue);
+    const queue = fixture.newQueue();
+    const { id } = await fixture.enqueue(queue, { meta, due: { inMs: 1 } });
+    const server = await fixture.register(queue);
     const claimed = await until(async () => {
-      await bench.storage.maintenance.promoteDue(100);
-      return (await bench.claim(server.id, queue))[0];
+      await fixture.storage.maintenance.promoteDue(100);
+      return (await fixture.claim(server.id, queue))[0];
     });
     expect(claimed).to.deep.include({ meta });
     expect(claimed.claim.jobId).to.equal(id);
   });
 
   it('is kept when a job is cancelled and retried', async () => {
-    const { id } = await bench.enqueue(bench.newQueue(), { meta });
-    await bench.storage.control.cancel(id);
-    await bench.storage.control.retry(id);
+    const { id } = await fixture.enqueue(fixture.newQueue(), { meta });
+    await fixture.storage.control.cancel(id);
+    await fixture.storage.control.retry(id);
     expect(await tagsOf(id)).to.deep.equal(['mail', 'night']);
   });
 
   it('is kept when a job’s server dies', async () => {
-    const { claim } = await bench.claimOne({ meta });
-    await bench.silence(claim.serverId);
-    await bench.storage.maintenance.rescue();
+    const { claim } = await fixture.claimOne({ meta });
+    await fixture.silence(claim.serverId);
+    await fixture.storage.maintenance.rescue();
     expect(await tagsOf(claim.jobId)).to.deep.equal(['mail', 'night']);
   });
 
   it('leaves no outbox entries once all dependencies are resolved', async () => {
-    const { claim } = await bench.claimOne({ meta });
-    await bench.storage.completions.complete([
+    const { claim } = await fixture.claimOne({ meta });
+    await fixture.storage.completions.complete([
       { claim, outcome: { kind: 'done', result: 'null' }, hasMeta: true },
     ]);
     await until(async () =>
-      (await bench.storage.maintenance.resolveDependencies(100)) === 0 ? true : undefined,
+      (await fixture.storage.maintenance.resolveDependencies(100)) === 0 ? true : undefined,
     );
-    expect((await bench.storage.jobs.find(claim.jobId))?.state).to.equal('done');
+    expect((await fixture.storage.jobs.find(claim.jobId))?.state).to.equal('done');
   });
 }

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { it } from 'mocha';
 import { defineJob, handleJob, JobClient, type JobError, JobServer } from '@longshore/jobs';
 import type { ClaimedJob, NewJob, Outcome } from '@longshore/jobs/storage';
-import { type Bench, newJob, until } from './storage-under-test.js';
+import { type Fixture, newJob, until } from './storage-under-test.js';
 
 const error: JobError = { name: 'Error', message: 'no', stack: null };
 
@@ -12,23 +12,23 @@ const keyed = (queue: string, key: string, limit: number): NewJob => ({
 });
 
 /** Limits how many jobs of a concurrency key run at once; keys do not affect each other. */
-export function keying(bench: Bench): void {
-  async function settled(): Promise<void> {
+export function keying(fixture: Fixture): void {
+  async function resolved(): Promise<void> {
     await until(async () =>
-      (await bench.storage.maintenance.resolveDependencies(100)) === 0 ? true : undefined,
+      (await fixture.storage.maintenance.resolveDependencies(100)) === 0 ? true : undefined,
     );
   }
 
   /** Claims all ready jobs once all dependencies are resolved. */
   async function claimAll(serverId: string, queue: string): Promise<ClaimedJob[]> {
-    await settled();
-    return bench.claim(serverId, queue, 100);
+    await resolved();
+    return fixture.claim(serverId, queue, 100);
   }
 
   async function queueWith(jobs: (queue: string) => NewJob[]): Promise<{ queue: string; serverId: string }> {
-    const queue = bench.newQueue();
-    await bench.storage.enqueuer.enqueue(jobs(queue));
-    const { id } = await bench.register(queue);
+    const queue = fixture.newQueue();
+    await fixture.storage.enqueuer.enqueue(jobs(queue));
+    const { id } = await fixture.register(queue);
     return { queue, serverId: id };
   }
 
@@ -46,8 +46,8 @@ export function keying(bench: Bench): void {
 
   it('shows a blocked job as not ready', async () => {
     const { queue } = await queueWith((name) => five(name, 'a', 2));
-    await settled();
-    const jobs = await bench.storage.jobs.list({ filter: { queue: [queue] }, limit: 10 });
+    await resolved();
+    const jobs = await fixture.storage.jobs.list({ filter: { queue: [queue] }, limit: 10 });
     expect(jobs.map(({ state }) => state)).to.deep.equal(Array.from({ length: 5 }, () => 'enqueued'));
     expect(jobs.filter(({ readyAt }) => readyAt !== null)).to.have.length(2);
   });
@@ -73,15 +73,15 @@ export function keying(bench: Bench): void {
       ...Array.from({ length: 50 }, () => keyed(name, 'large', 2)),
       keyed(name, 'small', 2),
     ]);
-    await settled();
-    const [first] = await bench.claim(serverId, queue, 1);
-    const [second] = await bench.claim(serverId, queue, 1);
+    await resolved();
+    const [first] = await fixture.claim(serverId, queue, 1);
+    const [second] = await fixture.claim(serverId, queue, 1);
     for (const { claim } of [first, second].filter((job) => job !== undefined))
-      await bench.storage.completions.complete([
+      await fixture.storage.completions.complete([
         { claim, outcome: { kind: 'done', result: 'null' }, hasMeta: true },
       ]);
-    await settled();
-    expect(keysOf(await bench.claim(serverId, queue, 1))).to.deep.equal(['small']);
+    await resolved();
+    expect(keysOf(await fixture.claim(serverId, queue, 1))).to.deep.equal(['small']);
   });
 
   const outcomes: readonly Outcome[] = [
@@ -96,7 +96,7 @@ export function keying(bench: Bench): void {
       const { queue, serverId } = await queueWith((name) => five(name, 'a', 1));
       const [first] = await claimAll(serverId, queue);
       if (first !== undefined)
-        await bench.storage.completions.complete([{ claim: first.claim, outcome, hasMeta: true }]);
+        await fixture.storage.completions.complete([{ claim: first.claim, outcome, hasMeta: true }]);
       const next = await claimAll(serverId, queue);
       expect(next.map(({ claim }) => claim.jobId))
         .to.have.length(1)
@@ -107,12 +107,12 @@ export function keying(bench: Bench): void {
   it('shows a blocked job as enqueued', async () => {
     const { queue, serverId } = await queueWith((name) => five(name, 'a', 1));
     await claimAll(serverId, queue);
-    const listed = await bench.storage.jobs.list({
+    const listed = await fixture.storage.jobs.list({
       filter: { queue: [queue], state: ['enqueued'] },
       limit: 10,
     });
-    const found = await bench.storage.jobs.find(listed[0]?.id ?? '');
-    const counts = (await bench.storage.queues.list()).find(({ name }) => name === queue)?.counts;
+    const found = await fixture.storage.jobs.find(listed[0]?.id ?? '');
+    const counts = (await fixture.storage.queues.list()).find(({ name }) => name === queue)?.counts;
     expect(listed).to.have.length(4);
     expect(found?.state).to.equal('enqueued');
     expect(counts).to.include({ enqueued: 4, processing: 1 });
@@ -120,14 +120,14 @@ export function keying(bench: Bench): void {
 
   it('unblocks the lowest priority number first, then the oldest', async () => {
     const { queue, serverId } = await queueWith((name) => [keyed(name, 'a', 1)]);
-    await settled();
-    const late = await bench.enqueue(queue, keyed(queue, 'a', 1));
-    const urgent = await bench.enqueue(queue, { ...keyed(queue, 'a', 1), priority: -1 });
+    await resolved();
+    const late = await fixture.enqueue(queue, keyed(queue, 'a', 1));
+    const urgent = await fixture.enqueue(queue, { ...keyed(queue, 'a', 1), priority: -1 });
     const order: string[] = [];
     for (let place = 0; place < 3; place++) {
       const job = await until(async () => (await claimAll(serverId, queue))[0]);
       order.push(job.claim.jobId);
-      await bench.storage.completions.complete([
+      await fixture.storage.completions.complete([
         { claim: job.claim, outcome: { kind: 'done', result: 'null' }, hasMeta: true },
       ]);
     }
@@ -136,24 +136,24 @@ export function keying(bench: Bench): void {
 
   it('unblocks the next job when a ready one of the key is cancelled', async () => {
     const { queue, serverId } = await queueWith((name) => [keyed(name, 'a', 1)]);
-    const second = await bench.enqueue(queue, keyed(queue, 'a', 1));
-    await settled();
-    const listed = await bench.storage.jobs.list({ filter: { queue: [queue] }, limit: 10 });
+    const second = await fixture.enqueue(queue, keyed(queue, 'a', 1));
+    await resolved();
+    const listed = await fixture.storage.jobs.list({ filter: { queue: [queue] }, limit: 10 });
     const ready = listed.find(({ id }) => id !== second.id);
-    await bench.storage.control.cancel(ready?.id ?? '');
+    await fixture.storage.control.cancel(ready?.id ?? '');
     expect((await claimAll(serverId, queue)).map(({ claim }) => claim.jobId)).to.deep.equal([second.id]);
   });
 
   it('cancels a blocked job, and blocks it again when it is retried', async () => {
     const { queue, serverId } = await queueWith((name) => [keyed(name, 'a', 1)]);
     const [running] = await claimAll(serverId, queue);
-    const { id } = await bench.enqueue(queue, keyed(queue, 'a', 1));
-    expect(await bench.storage.control.cancel(id)).to.include({ outcome: 'ok', changed: true });
-    expect((await bench.storage.jobs.find(id))?.state).to.equal('cancelled');
-    await bench.storage.control.retry(id);
+    const { id } = await fixture.enqueue(queue, keyed(queue, 'a', 1));
+    expect(await fixture.storage.control.cancel(id)).to.include({ outcome: 'ok', changed: true });
+    expect((await fixture.storage.jobs.find(id))?.state).to.equal('cancelled');
+    await fixture.storage.control.retry(id);
     expect(await claimAll(serverId, queue)).to.deep.equal([]);
     if (running !== undefined)
-      await bench.storage.completions.complete([
+      await fixture.storage.completions.complete([
         { claim: running.claim, outcome: { kind: 'done', result: 'null' }, hasMeta: true },
       ]);
     expect((await claimAll(serverId, queue)).map(({ claim }) => claim.jobId)).to.deep.equal([id]);
@@ -162,12 +162,12 @@ export function keying(bench: Bench): void {
   it('blocks scheduled jobs that become due or are run manually', async () => {
     const { queue, serverId } = await queueWith((name) => [keyed(name, 'a', 1)]);
     await claimAll(serverId, queue);
-    await bench.enqueue(queue, { ...keyed(queue, 'a', 1), due: { inMs: 1 } });
-    const { id } = await bench.enqueue(queue, { ...keyed(queue, 'a', 1), due: { inMs: 60_000 } });
-    await bench.storage.control.run(id);
+    await fixture.enqueue(queue, { ...keyed(queue, 'a', 1), due: { inMs: 1 } });
+    const { id } = await fixture.enqueue(queue, { ...keyed(queue, 'a', 1), due: { inMs: 60_000 } });
+    await fixture.storage.control.run(id);
     await until(async () => {
-      await bench.storage.maintenance.promoteDue(100);
-      const counts = (await bench.storage.queues.list()).find(({ name }) => name === queue)?.counts;
+      await fixture.storage.maintenance.promoteDue(100);
+      const counts = (await fixture.storage.queues.list()).find(({ name }) => name === queue)?.counts;
       return counts?.enqueued === 2 ? true : undefined;
     });
     expect(await claimAll(serverId, queue)).to.deep.equal([]);
@@ -176,11 +176,11 @@ export function keying(bench: Bench): void {
   it('keeps the slot of a released job, and of one whose server died', async () => {
     const { queue, serverId } = await queueWith((name) => five(name, 'a', 1));
     const [first] = await claimAll(serverId, queue);
-    if (first !== undefined) await bench.storage.claims.release([first.claim]);
+    if (first !== undefined) await fixture.storage.claims.release([first.claim]);
     const again = await claimAll(serverId, queue);
-    await bench.silence(serverId);
-    await bench.storage.maintenance.rescue();
-    const { id } = await bench.register(queue);
+    await fixture.silence(serverId);
+    await fixture.storage.maintenance.rescue();
+    const { id } = await fixture.register(queue);
     const once = await claimAll(id, queue);
     expect([again, once].map((jobs) => jobs.map(({ claim }) => claim.jobId))).to.deep.equal([
       [first?.claim.jobId],
@@ -191,10 +191,10 @@ export function keying(bench: Bench): void {
   it('unblocks the next job after one failed with its server', async () => {
     const { queue, serverId } = await queueWith((name) => [{ ...keyed(name, 'a', 1), maxAttempts: 1 }]);
     await claimAll(serverId, queue);
-    const { id: next } = await bench.enqueue(queue, keyed(queue, 'a', 1));
-    await bench.silence(serverId);
-    await bench.storage.maintenance.rescue();
-    const { id } = await bench.register(queue);
+    const { id: next } = await fixture.enqueue(queue, keyed(queue, 'a', 1));
+    await fixture.silence(serverId);
+    await fixture.storage.maintenance.rescue();
+    const { id } = await fixture.register(queue);
     expect((await claimAll(id, queue)).map(({ claim }) => claim.jobId)).to.deep.equal([next]);
   });
 
@@ -202,30 +202,30 @@ export function keying(bench: Bench): void {
     const { queue, serverId } = await queueWith((name) => [keyed(name, 'a', 1)]);
     const [first] = await claimAll(serverId, queue);
     if (first === undefined) throw new Error('The first job of a key was held back');
-    const parent = await bench.claimOne();
-    const child = await bench.enqueue(queue, {
+    const parent = await fixture.claimOne();
+    const child = await fixture.enqueue(queue, {
       ...keyed(queue, 'a', 1),
       after: { parents: [parent.claim.jobId], when: 'onDone' },
     });
-    await bench.storage.completions.complete([
+    await fixture.storage.completions.complete([
       { claim: parent.claim, outcome: { kind: 'done', result: 'null' } },
     ]);
-    await settled();
-    expect((await bench.storage.jobs.find(child.id))?.state).to.equal('enqueued');
+    await resolved();
+    expect((await fixture.storage.jobs.find(child.id))?.state).to.equal('enqueued');
     expect(await claimAll(serverId, queue)).to.deep.equal([]);
-    await bench.storage.completions.complete([
+    await fixture.storage.completions.complete([
       { claim: first.claim, outcome: { kind: 'done', result: 'null' }, hasMeta: true },
     ]);
     expect((await claimAll(serverId, queue)).map(({ claim }) => claim.jobId)).to.deep.equal([child.id]);
   });
 
   it('never runs more jobs of a key at once than its limit, across many servers, and finishes all', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const work = defineJob({ name: 'work', queue });
     const running = new Map<string, number>();
     let [most, ended] = [0, 0];
     const handler = handleJob(work, async ({ job }) => {
-      const key = (await bench.storage.jobs.find(job.id))?.tags[0] ?? '';
+      const key = (await fixture.storage.jobs.find(job.id))?.tags[0] ?? '';
       running.set(key, (running.get(key) ?? 0) + 1);
       most = Math.max(most, running.get(key) ?? 0);
       await new Promise((resolve) => setTimeout(resolve, 1));
@@ -234,11 +234,12 @@ export function keying(bench: Bench): void {
     });
     const servers = Array.from(
       { length: 3 },
-      () => new JobServer({ storage: bench.storage, handlers: [handler], queues: [queue], concurrency: 10 }),
+      () =>
+        new JobServer({ storage: fixture.storage, handlers: [handler], queues: [queue], concurrency: 10 }),
     );
     await Promise.all(servers.map((server) => server.start()));
     try {
-      await new JobClient(bench.storage).enqueueMany(
+      await new JobClient(fixture.storage).enqueueMany(
         Array.from({ length: 200 }, (_, n) => {
           const key = `tenant-${n % 4}`;
           return { definition: work, args: {}, options: { tags: [key], concurrency: { key, limit: 2 } } };

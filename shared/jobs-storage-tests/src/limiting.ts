@@ -2,23 +2,23 @@ import { expect } from 'chai';
 import { it } from 'mocha';
 import { defineJob, handleJob, JobClient, type JobError, JobServer } from '@longshore/jobs';
 import type { Outcome, Queue, QueueLimits } from '@longshore/jobs/storage';
-import { type Bench, newJob, until } from './storage-under-test.js';
+import { type Fixture, newJob, until } from './storage-under-test.js';
 
 const error: JobError = { name: 'Error', message: 'no', stack: null };
 
 /** Queue limits hold across all servers, whatever they do concurrently. */
-export function limiting(bench: Bench): void {
+export function limiting(fixture: Fixture): void {
   /** Creates a queue with these limits, this many ready jobs and a server. */
   async function limited(limits: QueueLimits, jobs: number): Promise<{ queue: string; serverId: string }> {
-    const queue = bench.newQueue();
-    await bench.storage.queues.limit(queue, limits);
-    await bench.storage.enqueuer.enqueue(Array.from({ length: jobs }, () => newJob(queue)));
-    const { id } = await bench.register(queue);
+    const queue = fixture.newQueue();
+    await fixture.storage.queues.limit(queue, limits);
+    await fixture.storage.enqueuer.enqueue(Array.from({ length: jobs }, () => newJob(queue)));
+    const { id } = await fixture.register(queue);
     return { queue, serverId: id };
   }
 
   async function limitsOf(queue: string): Promise<Partial<Queue>> {
-    const found = (await bench.storage.queues.list()).find(({ name }) => name === queue);
+    const found = (await fixture.storage.queues.list()).find(({ name }) => name === queue);
     return { concurrencyLimit: found?.concurrencyLimit ?? null, rateLimit: found?.rateLimit ?? null };
   }
 
@@ -32,7 +32,7 @@ export function limiting(bench: Bench): void {
 
   it('changes one limit and keeps the other', async () => {
     const { queue } = await limited({ concurrencyLimit: 7, rateLimit: { jobs: 5, periodMs: 100 } }, 0);
-    await bench.storage.queues.limit(queue, { rateLimit: null });
+    await fixture.storage.queues.limit(queue, { rateLimit: null });
     expect(await limitsOf(queue)).to.deep.equal({ concurrencyLimit: 7, rateLimit: null });
   });
 
@@ -45,7 +45,7 @@ export function limiting(bench: Bench): void {
   ] satisfies QueueLimits[]) {
     it(`rejects ${JSON.stringify(limits)}`, async () => {
       const refused = await Promise.resolve()
-        .then(() => bench.storage.queues.limit(bench.newQueue(), limits))
+        .then(() => fixture.storage.queues.limit(fixture.newQueue(), limits))
         .catch((reason: unknown) => reason);
       expect(refused).to.be.instanceOf(RangeError);
     });
@@ -53,9 +53,9 @@ export function limiting(bench: Bench): void {
 
   it('runs no more jobs at once than the concurrency limit', async () => {
     const { queue, serverId } = await limited({ concurrencyLimit: 3 }, 10);
-    const first = await bench.claim(serverId, queue, 2);
-    const second = await bench.claim(serverId, queue, 10);
-    const third = await bench.claim(serverId, queue, 10);
+    const first = await fixture.claim(serverId, queue, 2);
+    const second = await fixture.claim(serverId, queue, 10);
+    const third = await fixture.claim(serverId, queue, 10);
     expect([first.length, second.length, third.length]).to.deep.equal([2, 1, 0]);
   });
 
@@ -69,29 +69,29 @@ export function limiting(bench: Bench): void {
   for (const outcome of outcomes) {
     it(`frees a slot after the outcome ${outcome.kind}`, async () => {
       const { queue, serverId } = await limited({ concurrencyLimit: 1 }, 3);
-      const [claimed] = await bench.claim(serverId, queue);
+      const [claimed] = await fixture.claim(serverId, queue);
       if (claimed !== undefined)
-        await bench.storage.completions.complete([{ claim: claimed.claim, outcome }]);
-      expect(await bench.claim(serverId, queue)).to.have.length(1);
+        await fixture.storage.completions.complete([{ claim: claimed.claim, outcome }]);
+      expect(await fixture.claim(serverId, queue)).to.have.length(1);
     });
   }
 
   it('frees a slot after a job was released, and after its server died', async () => {
     const { queue, serverId } = await limited({ concurrencyLimit: 1 }, 3);
-    const [claimed] = await bench.claim(serverId, queue);
-    if (claimed !== undefined) await bench.storage.claims.release([claimed.claim]);
-    expect(await bench.claim(serverId, queue)).to.have.length(1);
-    await bench.silence(serverId);
-    await bench.storage.maintenance.rescue();
-    const { id } = await bench.register(queue);
-    expect(await bench.claim(id, queue)).to.have.length(1);
+    const [claimed] = await fixture.claim(serverId, queue);
+    if (claimed !== undefined) await fixture.storage.claims.release([claimed.claim]);
+    expect(await fixture.claim(serverId, queue)).to.have.length(1);
+    await fixture.silence(serverId);
+    await fixture.storage.maintenance.rescue();
+    const { id } = await fixture.register(queue);
+    expect(await fixture.claim(id, queue)).to.have.length(1);
   });
 
   it('returns nothing from a paused queue with limits', async () => {
     const { queue, serverId } = await limited({ concurrencyLimit: 3 }, 3);
-    await bench.claim(serverId, queue, 1);
-    await bench.storage.queues.pause(queue);
-    expect(await bench.claim(serverId, queue)).to.deep.equal([]);
+    await fixture.claim(serverId, queue, 1);
+    await fixture.storage.queues.pause(queue);
+    expect(await fixture.claim(serverId, queue)).to.deep.equal([]);
   });
 
   it('returns all jobs again when the limits are removed', async () => {
@@ -99,16 +99,16 @@ export function limiting(bench: Bench): void {
       { concurrencyLimit: 1, rateLimit: { jobs: 1, periodMs: 60_000 } },
       10,
     );
-    await bench.claim(serverId, queue);
-    await bench.storage.queues.limit(queue, { concurrencyLimit: null, rateLimit: null });
-    expect(await bench.claim(serverId, queue)).to.have.length(9);
+    await fixture.claim(serverId, queue);
+    await fixture.storage.queues.limit(queue, { concurrencyLimit: null, rateLimit: null });
+    expect(await fixture.claim(serverId, queue)).to.have.length(9);
   });
 
   it('limits a queue from which many jobs have been claimed before', async () => {
     const { queue, serverId } = await limited({}, 10);
-    await bench.claim(serverId, queue, 2);
-    await bench.storage.queues.limit(queue, { concurrencyLimit: 3 });
-    const counts = [await bench.claim(serverId, queue), await bench.claim(serverId, queue)].map(
+    await fixture.claim(serverId, queue, 2);
+    await fixture.storage.queues.limit(queue, { concurrencyLimit: 3 });
+    const counts = [await fixture.claim(serverId, queue), await fixture.claim(serverId, queue)].map(
       ({ length }) => length,
     );
     expect(counts).to.deep.equal([1, 0]);
@@ -117,10 +117,10 @@ export function limiting(bench: Bench): void {
   it('returns a burst, then one job per new token', async () => {
     const { queue, serverId } = await limited({ rateLimit: { jobs: 10, periodMs: 1_000, burst: 4 } }, 20);
     const began = performance.now();
-    const burst = await bench.claim(serverId, queue, 20);
+    const burst = await fixture.claim(serverId, queue, 20);
     let claimed = burst.length;
     await until(async () => {
-      claimed += (await bench.claim(serverId, queue, 20)).length;
+      claimed += (await fixture.claim(serverId, queue, 20)).length;
       return claimed >= 7 ? true : undefined;
     });
     const allowed = 4 + (performance.now() - began) / 100;
@@ -131,23 +131,23 @@ export function limiting(bench: Bench): void {
   it('takes a token for a retried job, too', async () => {
     const { queue, serverId } = await limited({ rateLimit: { jobs: 1, periodMs: 60_000, burst: 2 } }, 1);
     for (let round = 0; round < 2; round++) {
-      const [claimed] = await bench.claim(serverId, queue);
-      if (claimed !== undefined) await bench.storage.claims.release([claimed.claim]);
+      const [claimed] = await fixture.claim(serverId, queue);
+      if (claimed !== undefined) await fixture.storage.claims.release([claimed.claim]);
     }
-    expect(await bench.claim(serverId, queue)).to.deep.equal([]);
+    expect(await fixture.claim(serverId, queue)).to.deep.equal([]);
   });
 
   it('takes no token when there is no job', async () => {
     const { queue, serverId } = await limited({ rateLimit: { jobs: 1, periodMs: 60_000 } }, 0);
-    await bench.claim(serverId, queue);
-    await bench.enqueue(queue);
-    expect(await bench.claim(serverId, queue)).to.have.length(1);
+    await fixture.claim(serverId, queue);
+    await fixture.enqueue(queue);
+    expect(await fixture.claim(serverId, queue)).to.have.length(1);
   });
 
   it('never runs more jobs at once than the limit, across many servers, and finishes all', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const work = defineJob({ name: 'work', queue });
-    await bench.storage.queues.limit(queue, { concurrencyLimit: 3 });
+    await fixture.storage.queues.limit(queue, { concurrencyLimit: 3 });
     let [running, most, ended] = [0, 0, 0];
     const handler = handleJob(work, async () => {
       most = Math.max(most, ++running);
@@ -157,11 +157,11 @@ export function limiting(bench: Bench): void {
     });
     const servers = Array.from(
       { length: 4 },
-      () => new JobServer({ storage: bench.storage, handlers: [handler], queues: [queue], concurrency: 5 }),
+      () => new JobServer({ storage: fixture.storage, handlers: [handler], queues: [queue], concurrency: 5 }),
     );
     await Promise.all(servers.map((server) => server.start()));
     try {
-      await new JobClient(bench.storage).enqueueMany(
+      await new JobClient(fixture.storage).enqueueMany(
         Array.from({ length: 200 }, () => ({ definition: work, args: {} })),
       );
       await until(async () => (ended === 200 ? true : undefined));
@@ -172,19 +172,19 @@ export function limiting(bench: Bench): void {
   });
 
   it('starts the next job when its token arrives, not at some later poll', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const work = defineJob({ name: 'work', queue });
-    await bench.storage.queues.limit(queue, { rateLimit: { jobs: 1, periodMs: 20 } });
+    await fixture.storage.queues.limit(queue, { rateLimit: { jobs: 1, periodMs: 20 } });
     const starts: number[] = [];
     const server = new JobServer({
-      storage: bench.storage,
+      storage: fixture.storage,
       handlers: [handleJob(work, () => void starts.push(performance.now()))],
       queues: [queue],
       concurrency: 5,
     });
     await server.start();
     try {
-      await new JobClient(bench.storage).enqueueMany(
+      await new JobClient(fixture.storage).enqueueMany(
         Array.from({ length: 11 }, () => ({ definition: work, args: {} })),
       );
       await until(async () => (starts.length === 11 ? true : undefined));

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { before, it } from 'mocha';
 import { type JobListQuery, newId, type NewJob } from '@longshore/jobs/storage';
-import { type Bench, newJob } from './storage-under-test.js';
+import { type Fixture, newJob } from './storage-under-test.js';
 
 /** Lists that span more queues than are read page by page. */
-export function readingManyQueues(bench: Bench): void {
-  const queues = Array.from({ length: 30 }, () => bench.newQueue());
+export function readingManyQueues(fixture: Fixture): void {
+  const queues = Array.from({ length: 30 }, () => fixture.newQueue());
   const start = Date.now();
   /** Alternates between queues, except that the first and last ten jobs share one; every tenth job has another name. */
   const jobs: NewJob[] = Array.from({ length: 90 }, (_each, index) => ({
@@ -14,10 +14,10 @@ export function readingManyQueues(bench: Bench): void {
     name: index % 10 === 0 ? 'tenth' : 'other',
   }));
   const ids = jobs.map(({ id }) => id);
-  before(() => bench.storage.enqueuer.enqueue(jobs));
+  before(() => fixture.storage.enqueuer.enqueue(jobs));
   const filter = { queue: queues, state: ['enqueued'] } as const;
   const list = async (query: Omit<JobListQuery, 'limit'>): Promise<string[]> =>
-    (await bench.storage.jobs.list({ filter, limit: 8, ...query })).map(({ id }) => id);
+    (await fixture.storage.jobs.list({ filter, limit: 8, ...query })).map(({ id }) => id);
 
   it('lists the newest and the oldest jobs', async () => {
     expect(await list({})).to.deep.equal(ids.slice(-8).toReversed());
@@ -26,9 +26,9 @@ export function readingManyQueues(bench: Bench): void {
 
   it('lists several pages of the newest and of the oldest jobs', async () => {
     const page = { filter, offset: 5, limit: 60 };
-    const newest = await bench.storage.jobs.list(page);
+    const newest = await fixture.storage.jobs.list(page);
     expect(newest.map(({ id }) => id)).to.deep.equal(ids.slice(25, 85).toReversed());
-    const oldest = await bench.storage.jobs.list({ ...page, order: 'oldest' });
+    const oldest = await fixture.storage.jobs.list({ ...page, order: 'oldest' });
     expect(oldest.map(({ id }) => id)).to.deep.equal(ids.slice(5, 65));
   });
 
@@ -41,12 +41,12 @@ export function readingManyQueues(bench: Bench): void {
     const tenth = [80, 70, 60, 50, 40, 30, 20, 10].map((place) => ids[place]);
     expect(await list({ filter: { ...filter, name: ['tenth'] } })).to.deep.equal(tenth);
     expect(await list({ filter: { ...filter, q: 'tenth' } })).to.deep.equal(tenth);
-    expect(await bench.storage.jobs.count({ ...filter, name: ['tenth'] })).to.include({ count: 9 });
-    expect(await bench.storage.jobs.count({ ...filter, q: 'tenth' })).to.include({ count: 9 });
+    expect(await fixture.storage.jobs.count({ ...filter, name: ['tenth'] })).to.include({ count: 9 });
+    expect(await fixture.storage.jobs.count({ ...filter, q: 'tenth' })).to.include({ count: 9 });
   });
 
   it('counts the jobs created after a time', async () => {
     const createdAfter = new Date(start + 30);
-    expect(await bench.storage.jobs.count({ ...filter, createdAfter })).to.include({ count: 60 });
+    expect(await fixture.storage.jobs.count({ ...filter, createdAfter })).to.include({ count: 60 });
   });
 }

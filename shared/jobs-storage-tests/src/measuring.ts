@@ -7,7 +7,7 @@ import {
   type Outcome,
   type ThroughputBucket,
 } from '@longshore/jobs/storage';
-import { type Bench, until } from './storage-under-test.js';
+import { type Fixture, until } from './storage-under-test.js';
 
 const hourMs = 3_600_000;
 
@@ -20,14 +20,14 @@ const named = (queues: number): string[] =>
   Array.from({ length: queues }, (_each, index) => `queue ${index}`);
 
 /** Figures over many jobs; each test uses its own names and queues. */
-export function measuring(bench: Bench): void {
+export function measuring(fixture: Fixture): void {
   const end = async (job: Partial<NewJob>, outcome: Outcome): Promise<string> => {
-    const { claim } = await bench.claimOne(job);
-    await bench.storage.completions.complete([{ claim, outcome }]);
+    const { claim } = await fixture.claimOne(job);
+    await fixture.storage.completions.complete([{ claim, outcome }]);
     return claim.jobId;
   };
   const groupsOf = async (name: string, sinceMs = hourMs): Promise<ErrorGroup[]> => {
-    const { groups } = await bench.storage.statistics.listErrorGroups({ sinceMs, limit: 1_000 });
+    const { groups } = await fixture.storage.statistics.listErrorGroups({ sinceMs, limit: 1_000 });
     return groups.filter((group) => group.name === name);
   };
   const sum = (buckets: readonly ThroughputBucket[], state: 'done' | 'failed'): number =>
@@ -75,22 +75,22 @@ export function measuring(bench: Bench): void {
   });
 
   it('returns at most the requested number of groups, the largest first', async () => {
-    const { groups } = await bench.storage.statistics.listErrorGroups({ sinceMs: hourMs, limit: 2 });
+    const { groups } = await fixture.storage.statistics.listErrorGroups({ sinceMs: hourMs, limit: 2 });
     const counts = groups.map(({ count }) => count);
     expect(counts).to.have.length(2);
     expect(counts).to.deep.equal(counts.toSorted((one, other) => other - one));
   });
 
   it('counts the ended jobs of a queue per minute', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const throughput = (): Promise<ThroughputBucket[]> =>
-      bench.storage.statistics.throughput({ sinceMs: hourMs, bucketMs: 60_000, queue });
+      fixture.storage.statistics.throughput({ sinceMs: hourMs, bucketMs: 60_000, queue });
     await end({ queue }, { kind: 'done', result: 'null' });
     await end({ queue }, failure('No'));
     const id = await end({ queue }, failure('No'));
-    await bench.storage.maintenance.maintain();
+    await fixture.storage.maintenance.maintain();
     await end({ queue }, { kind: 'done', result: 'null' });
-    await bench.storage.control.retry(id);
+    await fixture.storage.control.retry(id);
     const buckets = await throughput();
     expect([sum(buckets, 'done'), sum(buckets, 'failed')]).to.deep.equal([2, 2]);
     expect(buckets.length).to.be.within(60, 62);
@@ -100,7 +100,7 @@ export function measuring(bench: Bench): void {
 
   it('counts the ended jobs of all queues in buckets of any multiple of ten seconds', async () => {
     const all = (bucketMs: number): Promise<ThroughputBucket[]> =>
-      bench.storage.statistics.throughput({ sinceMs: 600_000, bucketMs });
+      fixture.storage.statistics.throughput({ sinceMs: 600_000, bucketMs });
     const before = sum(await all(10_000), 'done');
     await end({}, { kind: 'done', result: 'null' });
     expect(sum(await all(10_000), 'done')).to.equal(before + 1);
@@ -109,18 +109,18 @@ export function measuring(bench: Bench): void {
 
   it('shows a queue that does not exist as idle', async () => {
     const query = { sinceMs: hourMs, bucketMs: 60_000, queue: 'nowhere' };
-    expect(sum(await bench.storage.statistics.throughput(query), 'done')).to.equal(0);
+    expect(sum(await fixture.storage.statistics.throughput(query), 'done')).to.equal(0);
   });
 
   it('counts the ended jobs of several queues separately in one read', async () => {
-    const [busy, failing, idle] = [bench.newQueue(), bench.newQueue(), bench.newQueue()];
+    const [busy, failing, idle] = [fixture.newQueue(), fixture.newQueue(), fixture.newQueue()];
     const queues = [failing, idle, busy, 'nowhere', busy];
     for (const queue of [busy, busy, failing]) await end({ queue }, { kind: 'done', result: 'null' });
     await end({ queue: failing }, failure('No'));
-    await bench.storage.maintenance.maintain();
+    await fixture.storage.maintenance.maintain();
     await end({ queue: busy }, { kind: 'done', result: 'null' });
-    await bench.enqueue(idle);
-    const ended = await bench.storage.statistics.throughputByQueue({
+    await fixture.enqueue(idle);
+    const ended = await fixture.storage.statistics.throughputByQueue({
       queues,
       sinceMs: hourMs,
       bucketMs: 300_000,
@@ -150,7 +150,7 @@ export function measuring(bench: Bench): void {
     ['two days', { queues: ['any'], sinceMs: 2 * 86_400_000, bucketMs: hourMs }],
   ] as const) {
     it(`rejects throughput of several queues that is too much or not kept: ${why}`, async () => {
-      const refusal: unknown = await bench.storage.statistics
+      const refusal: unknown = await fixture.storage.statistics
         .throughputByQueue(query)
         .catch((reason: unknown) => reason);
       expect(refusal).to.be.instanceOf(RangeError);
@@ -164,7 +164,7 @@ export function measuring(bench: Bench): void {
     { sinceMs: 86_400_000, bucketMs: 10_000 },
   ]) {
     it(`rejects throughput that is not kept: ${JSON.stringify(query)}`, async () => {
-      const refusal: unknown = await bench.storage.statistics
+      const refusal: unknown = await fixture.storage.statistics
         .throughput(query)
         .catch((reason: unknown) => reason);
       expect(refusal).to.be.instanceOf(RangeError);
@@ -172,11 +172,11 @@ export function measuring(bench: Bench): void {
   }
 
   it('finds a single queue by name', async () => {
-    const queue = bench.newQueue();
-    await bench.enqueue(queue);
-    const found = await bench.storage.queues.find(queue);
-    expect(found).to.deep.equal((await bench.storage.queues.list()).find(({ name }) => name === queue));
+    const queue = fixture.newQueue();
+    await fixture.enqueue(queue);
+    const found = await fixture.storage.queues.find(queue);
+    expect(found).to.deep.equal((await fixture.storage.queues.list()).find(({ name }) => name === queue));
     expect(found?.counts.enqueued).to.equal(1);
-    expect(await bench.storage.queues.find('nowhere')).to.equal(null);
+    expect(await fixture.storage.queues.find('nowhere')).to.equal(null);
   });
 }

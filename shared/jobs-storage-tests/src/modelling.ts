@@ -11,14 +11,14 @@ import {
 } from '@longshore/jobs/storage';
 import { concurrencyLimit, Model, type ModelOrder, type ModelResult } from './model.js';
 import { expectSame } from './model-comparison.js';
-import { type Bench, newJob, until } from './storage-under-test.js';
+import { type Fixture, newJob, until } from './storage-under-test.js';
 
 const error = { name: 'Error', message: 'no', stack: null };
 const hour = 3_600_000;
 
 /** The storage next to the model: its live servers, and all claims ever made, valid or not. */
 interface Real {
-  readonly bench: Bench;
+  readonly fixture: Fixture;
   readonly storage: JobStorage;
   readonly queue: string;
   readonly ids: string[];
@@ -120,16 +120,16 @@ const control =
 
 const dieAndRescue =
   (serverIndex: number): Step =>
-  async (model, { bench, storage, queue, servers }) => {
+  async (model, { fixture, storage, queue, servers }) => {
     const server = pick(servers, serverIndex);
     if (server === undefined) return;
-    await bench.silence(server.id);
+    await fixture.silence(server.id);
     const { deadServers } = await storage.maintenance.rescue();
     for (const dead of deadServers) model.serverDied(dead);
     // Some storages cannot silence one server without the others.
     for (const [place, { id }] of [...servers.entries()].toReversed())
       if (deadServers.includes(id)) servers.splice(place, 1);
-    if (servers.length === 0) servers.push(await bench.register(queue));
+    if (servers.length === 0) servers.push(await fixture.register(queue));
   };
 
 const setPaused =
@@ -223,14 +223,14 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
 );
 
 /** Random sequences of everything that clients, servers and operators do, compared with a model. */
-export function modelling(bench: Bench): void {
+export function modelling(fixture: Fixture): void {
   it('is in the same state as the model after every step', async function () {
     this.timeout(120_000);
     await fc.assert(
       fc.asyncProperty(fc.array(steps, { minLength: 5, maxLength: 40 }), async (drawn) => {
-        const queue = bench.newQueue();
-        const servers = [await bench.register(queue), await bench.register(queue)];
-        const real: Real = { bench, storage: bench.storage, queue, ids: [], claims: [], servers };
+        const queue = fixture.newQueue();
+        const servers = [await fixture.register(queue), await fixture.register(queue)];
+        const real: Real = { fixture, storage: fixture.storage, queue, ids: [], claims: [], servers };
         const model = new Model();
         for (const step of drawn) {
           await step(model, real);

@@ -2,29 +2,29 @@ import { expect } from 'chai';
 import { it } from 'mocha';
 import { defineJob, handleJob, JobClient, type JobState } from '@longshore/jobs';
 import { newId } from '@longshore/jobs/storage';
-import { BulkBench } from './bulk-bench.js';
-import { childOf, outcomeOf, settleAll } from './dependent-job.js';
+import { BulkFixture } from './bulk-fixture.js';
+import { childOf, outcomeOf, resolveAll } from './dependent-job.js';
 import { jobInState, whileServing } from './serving-queue.js';
-import { type Bench, newJob, until } from './storage-under-test.js';
+import { type Fixture, newJob, until } from './storage-under-test.js';
 
 /** Actions on all jobs that match a filter; each test uses its own queue. */
-export function operatingInBulk(bench: Bench): void {
-  const bulk = new BulkBench(bench);
+export function operatingInBulk(fixture: Fixture): void {
+  const bulk = new BulkFixture(fixture);
   const stateOf = async (id: string): Promise<JobState | undefined> =>
-    (await bench.storage.jobs.find(id))?.state;
+    (await fixture.storage.jobs.find(id))?.state;
   /** Creates one job in each state. */
   const oneInEach = async (queue: string): Promise<Map<JobState, string>> => {
     const ids = new Map<JobState, string>();
     for (const state of ['done', 'failed', 'cancelled'] as const) {
-      const { claim } = await bench.claimOne({ queue, maxAttempts: 1 });
-      await bench.storage.completions.complete([{ claim, outcome: outcomeOf[state] }]);
+      const { claim } = await fixture.claimOne({ queue, maxAttempts: 1 });
+      await fixture.storage.completions.complete([{ claim, outcome: outcomeOf[state] }]);
       ids.set(state, claim.jobId);
     }
-    ids.set('processing', (await bench.claimOne({ queue })).claim.jobId);
-    const { id: elsewhere } = await bench.enqueue(bench.newQueue());
-    ids.set('enqueued', (await bench.enqueue(queue)).id);
-    ids.set('scheduled', (await bench.enqueue(queue, { due: { inMs: 60_000 } })).id);
-    ids.set('awaiting', (await bench.enqueue(queue, childOf([elsewhere]))).id);
+    ids.set('processing', (await fixture.claimOne({ queue })).claim.jobId);
+    const { id: elsewhere } = await fixture.enqueue(fixture.newQueue());
+    ids.set('enqueued', (await fixture.enqueue(queue)).id);
+    ids.set('scheduled', (await fixture.enqueue(queue, { due: { inMs: 60_000 } })).id);
+    ids.set('awaiting', (await fixture.enqueue(queue, childOf([elsewhere]))).id);
     return ids;
   };
 
@@ -42,7 +42,7 @@ export function operatingInBulk(bench: Bench): void {
 
   for (const [action, effect] of Object.entries(effects)) {
     it(`applies ${action} to every matching job in a permitted state, and to no other`, async () => {
-      const queue = bench.newQueue();
+      const queue = fixture.newQueue();
       const ids = await oneInEach(queue);
       const operation = await bulk.carryOut({
         action: action as keyof typeof effects,
@@ -57,7 +57,7 @@ export function operatingInBulk(bench: Bench): void {
     });
 
     it(`applies ${action} to a selection, and skips unknown jobs and those in other states`, async () => {
-      const queue = bench.newQueue();
+      const queue = fixture.newQueue();
       const ids = await oneInEach(queue);
       const id = [...ids.values(), newId(), 'nothing'];
       const operation = await bulk.carryOut({ action: action as keyof typeof effects, filter: { id } });
@@ -67,7 +67,7 @@ export function operatingInBulk(bench: Bench): void {
   }
 
   it('does nothing for a selection of malformed ids', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const [id] = await bulk.fill(queue, 1);
     expect(await bulk.carryOut({ action: 'cancel', filter: { id: ['nothing'] } })).to.include({
       seen: 1,
@@ -78,7 +78,7 @@ export function operatingInBulk(bench: Bench): void {
   });
 
   it('applies the members of its filter', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const [tagged] = await bulk.fill(queue, 1, { meta: { tags: ['night'] }, args: '{"n":7}' });
     const [other] = await bulk.fill(queue, 1, { meta: { tags: ['night'] } });
     const args = [{ path: ['n'], values: [7] }];
@@ -92,29 +92,29 @@ export function operatingInBulk(bench: Bench): void {
   });
 
   it('ignores jobs that were enqueued after it started', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     await bulk.fill(queue, 2);
-    const { id } = await bench.storage.bulk.start({ action: 'cancel', filter: { queue: [queue] } });
+    const { id } = await fixture.storage.bulk.start({ action: 'cancel', filter: { queue: [queue] } });
     const [late] = await bulk.fill(queue, 1);
     expect(await bulk.carriedOut(id)).to.include({ changed: 2 });
     expect(await stateOf(late ?? '')).to.equal('enqueued');
   });
 
   it('makes servers abort the running jobs that it cancels', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const endless = defineJob({ name: 'endless', queue });
     const handler = handleJob(endless, async ({ signal }) => {
       await new Promise<never>((_, reject) => {
         signal.addEventListener('abort', () => reject(new Error('aborted')));
       });
     });
-    await whileServing(bench, queue, [handler], async () => {
-      const { id } = await new JobClient(bench.storage).enqueue(endless, {});
-      await jobInState(bench, id, 'processing');
-      const operation = await bench.storage.bulk.start({ action: 'cancel', filter: { queue: [queue] } });
-      await jobInState(bench, id, 'cancelled');
+    await whileServing(fixture, queue, [handler], async () => {
+      const { id } = await new JobClient(fixture.storage).enqueue(endless, {});
+      await jobInState(fixture, id, 'processing');
+      const operation = await fixture.storage.bulk.start({ action: 'cancel', filter: { queue: [queue] } });
+      await jobInState(fixture, id, 'cancelled');
       const ended = await until(async () => {
-        const found = await bench.storage.bulk.find(operation.id);
+        const found = await fixture.storage.bulk.find(operation.id);
         return found?.state === 'done' ? found : undefined;
       });
       expect(ended).to.include({ changed: 1 });
@@ -122,49 +122,52 @@ export function operatingInBulk(bench: Bench): void {
   });
 
   it('resolves the dependents and the batch of jobs that it cancels', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const batchId = newId();
     const jobs = Array.from({ length: 3 }, () => ({ ...newJob(queue), meta: { batchId } }));
-    await bench.storage.enqueuer.enqueueBatch({ id: batchId, name: null, jobs, followUp: null });
-    const child = await bench.enqueue(bench.newQueue(), childOf([batchId], 'onAny'));
-    await settleAll(bench.storage);
+    await fixture.storage.enqueuer.enqueueBatch({ id: batchId, name: null, jobs, followUp: null });
+    const child = await fixture.enqueue(fixture.newQueue(), childOf([batchId], 'onAny'));
+    await resolveAll(fixture.storage);
     await bulk.carryOut({ action: 'cancel', filter: { batchId: [batchId] } });
-    await settleAll(bench.storage);
-    expect(await bench.storage.batches.find(batchId)).to.include({ cancelled: 3, progress: 100 });
+    await resolveAll(fixture.storage);
+    expect(await fixture.storage.batches.find(batchId)).to.include({ cancelled: 3, progress: 100 });
     expect(await stateOf(child.id)).to.equal('enqueued');
     await bulk.carryOut({ action: 'retry', filter: { batchId: [batchId] } });
-    await settleAll(bench.storage);
-    expect(await bench.storage.batches.find(batchId)).to.include({ cancelled: 0, finishedAt: null });
+    await resolveAll(fixture.storage);
+    expect(await fixture.storage.batches.find(batchId)).to.include({ cancelled: 0, finishedAt: null });
   });
 
   it('unblocks retried jobs of a concurrency key one by one', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     await bulk.fill(queue, 3, { meta: { concurrencyKey: 'tenant', concurrencyLimit: 1 } });
     await bulk.carryOut({ action: 'cancel', filter: { queue: [queue] } });
     await bulk.carryOut({ action: 'retry', filter: { queue: [queue] } });
-    await settleAll(bench.storage);
-    const { id } = await bench.register(queue);
-    expect(await bench.claim(id, queue)).to.have.length(1);
-    expect(await bench.storage.jobs.count({ queue: [queue], state: ['enqueued'] })).to.include({ count: 2 });
+    await resolveAll(fixture.storage);
+    const { id } = await fixture.register(queue);
+    expect(await fixture.claim(id, queue)).to.have.length(1);
+    expect(await fixture.storage.jobs.count({ queue: [queue], state: ['enqueued'] })).to.include({
+      count: 2,
+    });
   });
 
   it('gives a retried job one more attempt, and keeps its earlier ones', async () => {
-    const { queue, claim } = await bench.claimOne({ maxAttempts: 1 });
-    await bench.storage.completions.complete([{ claim, outcome: outcomeOf.failed }]);
+    const { queue, claim } = await fixture.claimOne({ maxAttempts: 1 });
+    await fixture.storage.completions.complete([{ claim, outcome: outcomeOf.failed }]);
     await bulk.carryOut({ action: 'retry', filter: { queue: [queue], state: ['failed'] } });
-    expect(await bench.storage.jobs.find(claim.jobId)).to.include({ state: 'enqueued', maxAttempts: 2 });
-    expect((await bench.storage.jobs.listAttempts(claim.jobId)).map(({ outcome }) => outcome)).to.deep.equal([
-      'failed',
-    ]);
+    expect(await fixture.storage.jobs.find(claim.jobId)).to.include({ state: 'enqueued', maxAttempts: 2 });
+    expect(
+      (await fixture.storage.jobs.listAttempts(claim.jobId)).map(({ outcome }) => outcome),
+    ).to.deep.equal(['failed']);
   });
 
   it('keeps counts correct', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     await bulk.fill(queue, 30);
     await bulk.fill(queue, 20, { due: { inMs: 60_000 } });
     await bulk.carryOut({ action: 'run', filter: { queue: [queue] } });
     await bulk.carryOut({ action: 'cancel', filter: { queue: [queue] } });
-    const counts = async () => (await bench.storage.queues.list()).find(({ name }) => name === queue)?.counts;
+    const counts = async () =>
+      (await fixture.storage.queues.list()).find(({ name }) => name === queue)?.counts;
     expect(await counts()).to.include({ enqueued: 0, scheduled: 0, cancelled: 50 });
     await bulk.carryOut({ action: 'delete', filter: { queue: [queue] } });
     expect(await counts()).to.include({ cancelled: 0 });

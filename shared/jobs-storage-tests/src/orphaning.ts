@@ -1,15 +1,15 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
 import type { Orphan } from '@longshore/jobs/storage';
-import type { Bench } from './storage-under-test.js';
+import type { Fixture } from './storage-under-test.js';
 
 /** Jobs that wait for a server which does not exist. */
-export function orphaning(bench: Bench): void {
+export function orphaning(fixture: Fixture): void {
   const orphansOf = async (queue: string): Promise<Orphan[]> =>
-    (await bench.storage.jobs.listOrphans()).filter((orphan) => orphan.queue === queue);
+    (await fixture.storage.jobs.listOrphans()).filter((orphan) => orphan.queue === queue);
 
   const serve = async (queue: string, jobNames?: string[]): Promise<() => Promise<void>> => {
-    const server = await bench.storage.servers.register({
+    const server = await fixture.storage.servers.register({
       host: 'conformance',
       pid: 1,
       concurrency: 1,
@@ -21,38 +21,38 @@ export function orphaning(bench: Bench): void {
   };
 
   it('lists the jobs of a queue without consumers', async () => {
-    const queue = bench.newQueue();
-    await bench.enqueue(queue, { name: 'one' });
+    const queue = fixture.newQueue();
+    await fixture.enqueue(queue, { name: 'one' });
     expect(await orphansOf(queue)).to.deep.equal([{ queue, name: 'one', jobs: 1, reason: 'no-server' }]);
   });
 
   it('lists jobs for which no consumer has a handler, including scheduled ones', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const leave = await serve(queue, ['known']);
-    await bench.enqueue(queue, { name: 'known' });
-    await bench.enqueue(queue, { name: 'unknown' });
-    await bench.enqueue(queue, { name: 'unknown', due: { inMs: 60_000 } });
+    await fixture.enqueue(queue, { name: 'known' });
+    await fixture.enqueue(queue, { name: 'unknown' });
+    await fixture.enqueue(queue, { name: 'unknown', due: { inMs: 60_000 } });
     expect(await orphansOf(queue)).to.deep.equal([{ queue, name: 'unknown', jobs: 2, reason: 'no-handler' }]);
     await leave();
   });
 
   it('lists none of a queue with a server that registered no handlers', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const leave = await serve(queue);
-    await bench.enqueue(queue, { name: 'anything' });
+    await fixture.enqueue(queue, { name: 'anything' });
     expect(await orphansOf(queue)).to.deep.equal([]);
     await leave();
   });
 
   it('lists no running job', async () => {
-    const { queue } = await bench.claimOne({ name: 'running' });
+    const { queue } = await fixture.claimOne({ name: 'running' });
     expect(await orphansOf(queue)).to.deep.equal([]);
   });
 
   it('lists the handlers of a server', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const leave = await serve(queue, ['one', 'two']);
-    const servers = await bench.storage.servers.list();
+    const servers = await fixture.storage.servers.list();
     expect(servers.find(({ queues }) => queues.includes(queue))?.jobNames).to.deep.equal(['one', 'two']);
     await leave();
   });

@@ -1,25 +1,25 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
 import type { JobPage, JobPageQuery } from '@longshore/jobs/storage';
-import { type Bench, newJob } from './storage-under-test.js';
+import { type Fixture, newJob } from './storage-under-test.js';
 
 const kilobyte = 1_024;
 
 /** Pages of large jobs. */
-export function paging(bench: Bench): void {
+export function paging(fixture: Fixture): void {
   /** Enqueues this many jobs, oldest first, each with arguments of this many bytes. */
   async function carrying(count: number, bytes: number): Promise<{ queue: string; ids: string[] }> {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const jobs = Array.from({ length: count }, (_, index) => ({
       ...newJob(queue),
       args: JSON.stringify({ index, text: 'x'.repeat(bytes) }),
     }));
-    await bench.storage.enqueuer.enqueue(jobs);
+    await fixture.storage.enqueuer.enqueue(jobs);
     return { queue, ids: jobs.map(({ id }) => id).toSorted() };
   }
 
   const page = (queue: string, query: Partial<JobPageQuery> = {}): Promise<JobPage> =>
-    bench.storage.jobs.listPage({
+    fixture.storage.jobs.listPage({
       filter: { queue: [queue] },
       order: 'oldest',
       limit: 100,
@@ -36,7 +36,7 @@ export function paging(bench: Bench): void {
       const { jobs, cut } = await page(queue);
       expect([jobs.map(({ id }) => id), cut]).to.deep.equal([ids, false]);
       expect(jobs).to.deep.equal(
-        await bench.storage.jobs.list({ filter: { queue: [queue] }, order: 'oldest', limit: 100 }),
+        await fixture.storage.jobs.list({ filter: { queue: [queue] }, order: 'oldest', limit: 100 }),
       );
     });
 
@@ -63,9 +63,9 @@ export function paging(bench: Bench): void {
   });
 
   it('includes large results', async () => {
-    const { claim } = await bench.claimOne();
+    const { claim } = await fixture.claimOne();
     const result = JSON.stringify('y'.repeat(100 * kilobyte));
-    await bench.storage.completions.complete([{ claim, outcome: { kind: 'done', result } }]);
+    await fixture.storage.completions.complete([{ claim, outcome: { kind: 'done', result } }]);
     const { jobs } = await page(claim.queue);
     expect(jobs.map((job) => job.result)).to.deep.equal([JSON.parse(result)]);
   });

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
 import { JobClient } from '@longshore/jobs';
-import { hourly, minuteMs, RecurringBench } from './recurring-bench.js';
-import type { Bench } from './storage-under-test.js';
+import { hourly, minuteMs, RecurringFixture } from './recurring-fixture.js';
+import type { Fixture } from './storage-under-test.js';
 
-export function keepingRecurring(bench: Bench): void {
-  const recurring = new RecurringBench(bench);
+export function keepingRecurring(fixture: Fixture): void {
+  const recurring = new RecurringFixture(fixture);
 
   it('stores its options and the next due time', async () => {
     const job = recurring.describe({
@@ -16,7 +16,7 @@ export function keepingRecurring(bench: Bench): void {
       tags: ['night'],
       concurrency: { key: 'quay', limit: 2 },
     });
-    const added = await bench.storage.recurring.addOrUpdate(job);
+    const added = await fixture.storage.recurring.addOrUpdate(job);
     expect(added).to.deep.include({ ...job, args: {}, application: null, pausedAt: null, lastJobId: null });
     expect(added.nextDueAt?.getTime()).to.be.within(
       added.createdAt.getTime(),
@@ -27,14 +27,14 @@ export function keepingRecurring(bench: Bench): void {
 
   it('adds only recurring jobs that do not exist', async () => {
     const job = recurring.describe({ priority: 3 });
-    expect(await bench.storage.recurring.add(job)).to.include({ priority: 3, application: null });
-    expect(await bench.storage.recurring.add({ ...job, priority: 4 })).to.equal(null);
+    expect(await fixture.storage.recurring.add(job)).to.include({ priority: 3, application: null });
+    expect(await fixture.storage.recurring.add({ ...job, priority: 4 })).to.equal(null);
     expect((await recurring.find(job.id)).priority).to.equal(3);
   });
 
   it('updates a recurring job based on its current version', async () => {
     const { id, queue } = await recurring.add({ priority: 3 });
-    const updated = await bench.storage.recurring.update(id, ({ priority }) =>
+    const updated = await fixture.storage.recurring.update(id, ({ priority }) =>
       recurring.describe({ id, queue, priority: priority + 1 }),
     );
     expect(updated).to.include({ id, priority: 4 });
@@ -43,7 +43,7 @@ export function keepingRecurring(bench: Bench): void {
 
   it('changes nothing if the change throws', async () => {
     const before = await recurring.add();
-    const change = bench.storage.recurring.update(before.id, () => {
+    const change = fixture.storage.recurring.update(before.id, () => {
       throw new Error('not so');
     });
     expect(await change.catch(String)).to.equal('Error: not so');
@@ -53,9 +53,9 @@ export function keepingRecurring(bench: Bench): void {
   it('updates several recurring jobs, all or none', async () => {
     const [one, other] = [await recurring.add(), await recurring.add()];
     const job = recurring.describe();
-    await bench.storage.recurring.synchronize(`app-${job.id}`, [job]);
+    await fixture.storage.recurring.synchronize(`app-${job.id}`, [job]);
     const raise = (ids: string[]): Promise<{ id: string; priority: number }[]> =>
-      bench.storage.recurring.updateAll([...ids, 'nobody-knows-me'], (current) =>
+      fixture.storage.recurring.updateAll([...ids, 'nobody-knows-me'], (current) =>
         ids.flatMap((id) => {
           const known = current.get(id);
           return known === undefined ? [] : [recurring.describe({ id, queue: known.queue, priority: 7 })];
@@ -73,14 +73,14 @@ export function keepingRecurring(bench: Bench): void {
   it('keeps the digits of unchanged arguments', async () => {
     const { id } = await recurring.add();
     const args = '{"n":12345678901234567890,"m":1}';
-    await bench.storage.recurring.addOrUpdate({ ...recurring.describe({ id }), args });
+    await fixture.storage.recurring.addOrUpdate({ ...recurring.describe({ id }), args });
     const change = (changed: string): Promise<unknown> =>
-      bench.storage.recurring.update(id, () => ({
+      fixture.storage.recurring.update(id, () => ({
         ...recurring.describe({ id, priority: 7 }),
         args: changed,
       }));
     const stored = async (): Promise<string> =>
-      ((await bench.storage.recurring.findArgs(id)) ?? '').replaceAll(' ', '');
+      ((await fixture.storage.recurring.findArgs(id)) ?? '').replaceAll(' ', '');
     await change(JSON.stringify((await recurring.find(id)).args));
     expect(await stored())
       .to.contain('"n":12345678901234567890')
@@ -93,27 +93,27 @@ export function keepingRecurring(bench: Bench): void {
 
   it('removes several recurring jobs', async () => {
     const ids = [(await recurring.add()).id, (await recurring.add()).id];
-    expect(await bench.storage.recurring.removeAll([...ids, 'nobody-knows-me'])).to.equal(2);
-    expect(await bench.storage.recurring.find(ids[0] ?? '')).to.equal(null);
+    expect(await fixture.storage.recurring.removeAll([...ids, 'nobody-knows-me'])).to.equal(2);
+    expect(await fixture.storage.recurring.find(ids[0] ?? '')).to.equal(null);
   });
 
   it('does not update an application’s recurring job', async () => {
     const job = recurring.describe();
-    await bench.storage.recurring.synchronize(`app-${job.id}`, [job]);
-    const change = bench.storage.recurring.update(job.id, () => ({ ...job, priority: 9 }));
+    await fixture.storage.recurring.synchronize(`app-${job.id}`, [job]);
+    const change = fixture.storage.recurring.update(job.id, () => ({ ...job, priority: 9 }));
     expect(await change.catch(String)).to.contain('RecurringJobOwnedError');
     expect((await recurring.find(job.id)).priority).to.equal(0);
   });
 
   it('does not update a recurring job that does not exist', async () => {
-    expect(await bench.storage.recurring.update('nobody-knows-me', () => recurring.describe())).to.equal(
+    expect(await fixture.storage.recurring.update('nobody-knows-me', () => recurring.describe())).to.equal(
       null,
     );
   });
 
   it('lists recurring jobs by id', async () => {
     const ids = [(await recurring.add()).id, (await recurring.add()).id];
-    const listed = (await bench.storage.recurring.list()).map(({ id }) => id);
+    const listed = (await fixture.storage.recurring.list()).map(({ id }) => id);
     expect(listed).to.include.members(ids);
     expect(listed).to.deep.equal(listed.toSorted());
   });
@@ -132,7 +132,7 @@ export function keepingRecurring(bench: Bench): void {
 
   it('keeps the pause of an updated recurring job', async () => {
     const { id, queue } = await recurring.add();
-    await bench.storage.recurring.pause(id);
+    await fixture.storage.recurring.pause(id);
     const changed = await recurring.add({ id, queue, cron: '30 * * * *' });
     expect(changed.pausedAt).to.be.a('date');
     expect(changed.nextDueAt).to.equal(null);
@@ -140,35 +140,35 @@ export function keepingRecurring(bench: Bench): void {
 
   it('deletes a removed recurring job', async () => {
     const { id } = await recurring.add();
-    expect(await bench.storage.recurring.remove(id)).to.equal(true);
-    expect(await bench.storage.recurring.remove(id)).to.equal(false);
-    expect(await bench.storage.recurring.find(id)).to.equal(null);
+    expect(await fixture.storage.recurring.remove(id)).to.equal(true);
+    expect(await fixture.storage.recurring.remove(id)).to.equal(false);
+    expect(await fixture.storage.recurring.find(id)).to.equal(null);
   });
 
   for (const verb of ['find', 'findArgs', 'trigger', 'pause', 'resume'] as const) {
     it(`${verb} on an unknown recurring job returns null`, async () => {
-      expect(await bench.storage.recurring[verb]('nobody-knows-me')).to.equal(null);
+      expect(await fixture.storage.recurring[verb]('nobody-knows-me')).to.equal(null);
     });
   }
 
   it('keeps the due time of one that is resumed without being paused', async () => {
     const { id, nextDueAt } = await recurring.addDue(10 * minuteMs);
-    expect((await bench.storage.recurring.resume(id))?.nextDueAt).to.deep.equal(nextDueAt);
+    expect((await fixture.storage.recurring.resume(id))?.nextDueAt).to.deep.equal(nextDueAt);
   });
 
   it('is triggered without changing its schedule, even while paused', async () => {
     const { id, queue } = await recurring.add();
-    await bench.storage.recurring.pause(id);
+    await fixture.storage.recurring.pause(id);
     const before = await recurring.find(id);
-    const enqueued = await bench.storage.recurring.trigger(id);
-    expect((await bench.jobsOf(queue)).map((job) => [job.id, job.recurringJobId])).to.deep.equal([
+    const enqueued = await fixture.storage.recurring.trigger(id);
+    expect((await fixture.jobsOf(queue)).map((job) => [job.id, job.recurringJobId])).to.deep.equal([
       [enqueued?.id, id],
     ]);
     expect(await recurring.find(id)).to.deep.equal(before);
   });
 
   it('passes all digits of large numbers to its jobs, and returns them', async () => {
-    const { storage } = bench;
+    const { storage } = fixture;
     const { id, queue } = await recurring.addDue(minuteMs);
     const digits = '9007199254740993';
     await storage.recurring.addOrUpdate({
@@ -184,11 +184,11 @@ export function keepingRecurring(bench: Bench): void {
   });
 
   it('is managed by the client', async () => {
-    const client = new JobClient(bench.storage);
-    const queue = bench.newQueue();
+    const client = new JobClient(fixture.storage);
+    const queue = fixture.newQueue();
     const { id } = await client.recurring.addOrUpdate({ ...hourly, id: `client-${queue}`, queue });
     await client.recurring.trigger(id);
-    expect(await bench.jobsOf(queue)).to.have.length(1);
+    expect(await fixture.jobsOf(queue)).to.have.length(1);
     expect(await client.recurring.remove(id)).to.equal(true);
   });
 }

@@ -8,18 +8,18 @@ import {
   JobClient,
   type JobDefinition,
 } from '@longshore/jobs';
-import { type Bench, until } from './storage-under-test.js';
+import { type Fixture, until } from './storage-under-test.js';
 
 /** An enqueued job may replace the content of the job that holds its key. */
-export function replacing(bench: Bench): void {
-  const client = (): JobClient => new JobClient(bench.storage);
-  const definition = (): JobDefinition => defineJob({ name: 'replaced', queue: bench.newQueue() });
+export function replacing(fixture: Fixture): void {
+  const client = (): JobClient => new JobClient(fixture.storage);
+  const definition = (): JobDefinition => defineJob({ name: 'replaced', queue: fixture.newQueue() });
 
   const replace = (job: JobDefinition, args: object, options: EnqueueOptions = {}): Promise<EnqueuedJob> =>
     client().enqueue(job, args, { ...options, unique: { key: 'a', onConflict: 'replace' } });
 
   const find = async ({ id }: { id: string }): Promise<Job> =>
-    (await bench.storage.jobs.find(id)) ?? expect.fail('The job is gone');
+    (await fixture.storage.jobs.find(id)) ?? expect.fail('The job is gone');
 
   const soon = { delayMs: 60_000 };
   const changes: readonly [title: string, first: EnqueueOptions, then: EnqueueOptions][] = [
@@ -45,7 +45,7 @@ export function replacing(bench: Bench): void {
       expect(replaced).to.deep.include({ args: { n: 2 }, tags: ['new'], priority: 2, maxAttempts: 3 });
       expect(replaced.createdAt).to.deep.equal(created.createdAt);
       expect(replaced.state).to.equal(then.delayMs === undefined ? 'enqueued' : 'scheduled');
-      const counts = (await bench.storage.queues.list()).find(({ name }) => name === job.queue)?.counts;
+      const counts = (await fixture.storage.queues.list()).find(({ name }) => name === job.queue)?.counts;
       expect(counts).to.include({ enqueued: 0, scheduled: 0, [replaced.state]: 1 });
     });
   }
@@ -54,10 +54,10 @@ export function replacing(bench: Bench): void {
     const job = definition();
     const standing = await replace(job, { n: 1 }, soon);
     await replace(job, { n: 2 }, { concurrency: { key: 'x', limit: 1 } });
-    const { id } = await bench.register(job.queue);
+    const { id } = await fixture.register(job.queue);
     const claimed = await until(async () => {
-      await bench.storage.maintenance.resolveDependencies(10);
-      return (await bench.claim(id, job.queue))[0];
+      await fixture.storage.maintenance.resolveDependencies(10);
+      return (await fixture.claim(id, job.queue))[0];
     });
     expect(claimed).to.deep.include({ args: { n: 2 } });
     expect(claimed.claim.jobId).to.equal(standing.id);
@@ -68,12 +68,12 @@ export function replacing(bench: Bench): void {
     const concurrency = { key: 'x', limit: 1 };
     await replace(job, {}, { concurrency });
     const next = await client().enqueue(job, {}, { concurrency });
-    await bench.storage.maintenance.resolveDependencies(10);
+    await fixture.storage.maintenance.resolveDependencies(10);
     await replace(job, {}, soon);
-    const { id } = await bench.register(job.queue);
+    const { id } = await fixture.register(job.queue);
     const claimed = await until(async () => {
-      await bench.storage.maintenance.resolveDependencies(10);
-      return (await bench.claim(id, job.queue))[0];
+      await fixture.storage.maintenance.resolveDependencies(10);
+      return (await fixture.claim(id, job.queue))[0];
     });
     expect(claimed.claim.jobId).to.equal(next.id);
   });
@@ -90,8 +90,8 @@ export function replacing(bench: Bench): void {
   it('does not change a running job', async () => {
     const job = definition();
     const standing = await replace(job, { n: 1 });
-    const { id } = await bench.register(job.queue);
-    await bench.claim(id, job.queue);
+    const { id } = await fixture.register(job.queue);
+    await fixture.claim(id, job.queue);
     expect(await replace(job, { n: 2 })).to.deep.equal({ ...standing, created: false });
     expect(await find(standing)).to.deep.include({ args: { n: 1 }, state: 'processing' });
   });
@@ -99,11 +99,11 @@ export function replacing(bench: Bench): void {
   it('keeps the attempts of a replaced job, with at least one more', async () => {
     const job = definition();
     const standing = await replace(job, {});
-    const { id } = await bench.register(job.queue);
-    const [first] = await bench.claim(id, job.queue);
+    const { id } = await fixture.register(job.queue);
+    const [first] = await fixture.claim(id, job.queue);
     if (first === undefined) throw new Error('The job could not be claimed');
     const error = { name: 'Error', message: 'no', stack: null };
-    await bench.storage.completions.complete([
+    await fixture.storage.completions.complete([
       { claim: first.claim, outcome: { kind: 'retry', error, delayMs: 60_000 } },
     ]);
     await replace(job, { n: 2 }, { maxAttempts: 1 });
@@ -113,7 +113,7 @@ export function replacing(bench: Bench): void {
       attempt: 1,
       maxAttempts: 2,
     });
-    expect(await bench.storage.jobs.listAttempts(standing.id)).to.have.length(1);
+    expect(await fixture.storage.jobs.listAttempts(standing.id)).to.have.length(1);
   });
 
   it('keeps a replaced job in its batch, which finishes with it', async () => {
@@ -122,14 +122,14 @@ export function replacing(bench: Bench): void {
       jobs: [{ definition: job, args: { n: 1 }, options: { unique: { key: 'a' } } }],
     });
     await replace(job, { n: 2 });
-    const { id } = await bench.register(job.queue);
-    const claimed = await until(async () => (await bench.claim(id, job.queue))[0]);
-    await bench.storage.completions.complete([
+    const { id } = await fixture.register(job.queue);
+    const claimed = await until(async () => (await fixture.claim(id, job.queue))[0]);
+    await fixture.storage.completions.complete([
       { claim: claimed.claim, outcome: { kind: 'done', result: 'null' }, hasMeta: true },
     ]);
     await until(async () => {
-      await bench.storage.maintenance.resolveDependencies(10);
-      return (await bench.storage.batches.find(batch.id))?.finishedAt ?? undefined;
+      await fixture.storage.maintenance.resolveDependencies(10);
+      return (await fixture.storage.batches.find(batch.id))?.finishedAt ?? undefined;
     });
   });
 
@@ -139,20 +139,20 @@ export function replacing(bench: Bench): void {
     const orders = [1, 2, 3].map((n) => ({ definition: job, args: { n }, options: { unique } }));
     const enqueued = await client().enqueueMany(orders);
     expect(enqueued.map(({ created }) => created)).to.deep.equal([true, false, false]);
-    const [stored, ...more] = await bench.jobsOf(job.queue);
+    const [stored, ...more] = await fixture.jobsOf(job.queue);
     expect(stored).to.deep.include({ id: enqueued[0]?.id, args: { n: 3 } });
     expect(more).to.deep.equal([]);
   });
 
   it('loses neither jobs nor changes while servers claim the replaced jobs', async () => {
     const job = definition();
-    const { id } = await bench.register(job.queue);
+    const { id } = await fixture.register(job.queue);
     const started = new Map<string, unknown>();
     for (let n = 0; n < 40; n++) {
-      const [answer, claimed] = await Promise.all([replace(job, { n }), bench.claim(id, job.queue)]);
+      const [answer, claimed] = await Promise.all([replace(job, { n }), fixture.claim(id, job.queue)]);
       for (const { claim, args } of claimed) {
         started.set(claim.jobId, args);
-        await bench.storage.completions.complete([{ claim, outcome: { kind: 'done', result: 'null' } }]);
+        await fixture.storage.completions.complete([{ claim, outcome: { kind: 'done', result: 'null' } }]);
       }
       // It either waits with this content, or was claimed with this or an earlier content.
       const { args, state } = await find(answer);

@@ -10,7 +10,7 @@ import {
 } from '@longshore/jobs';
 import type { Claim, JobReport, NewLogLine } from '@longshore/jobs/storage';
 import { jobInState, whileServing } from './serving-queue.js';
-import { type Bench, until } from './storage-under-test.js';
+import { type Fixture, until } from './storage-under-test.js';
 
 const lineOf = (line: number, fields: string | null = null): NewLogLine => ({
   line,
@@ -27,14 +27,14 @@ const linesFor = (claim: Claim, ...lines: number[]): JobReport => ({
 });
 
 /** Progress and logs. */
-export function reporting(bench: Bench): void {
+export function reporting(fixture: Fixture): void {
   const messagesOf = async (
     id: string,
-    query?: Parameters<typeof bench.storage.reports.listLogs>[1],
-  ): Promise<string[]> => (await bench.storage.reports.listLogs(id, query)).map(({ message }) => message);
+    query?: Parameters<typeof fixture.storage.reports.listLogs>[1],
+  ): Promise<string[]> => (await fixture.storage.reports.listLogs(id, query)).map(({ message }) => message);
 
   async function progressOf(id: string): Promise<Job['progress'] | undefined> {
-    return (await bench.storage.jobs.find(id))?.progress;
+    return (await fixture.storage.jobs.find(id))?.progress;
   }
 
   /** Runs one job until it ends. */
@@ -43,21 +43,21 @@ export function reporting(bench: Bench): void {
     options: Partial<JobServerOptions> = {},
     state: 'done' | 'failed' = 'done',
   ): Promise<Job> {
-    const talkative = defineJob({ name: 'talkative', queue: bench.newQueue(), maxAttempts: 1 });
+    const talkative = defineJob({ name: 'talkative', queue: fixture.newQueue(), maxAttempts: 1 });
     const work = async (): Promise<Job> => {
-      const { id } = await new JobClient(bench.storage).enqueue(talkative, {});
-      return jobInState(bench, id, state);
+      const { id } = await new JobClient(fixture.storage).enqueue(talkative, {});
+      return jobInState(fixture, id, state);
     };
-    return whileServing(bench, talkative.queue, [handleJob(talkative, handler)], work, options);
+    return whileServing(fixture, talkative.queue, [handleJob(talkative, handler)], work, options);
   }
 
   it('stores log lines in order, with attempt, time, level and fields', async () => {
-    const { claim } = await bench.claimOne();
+    const { claim } = await fixture.claimOne();
     const first = lineOf(1, '{"order":7}');
     expect(
-      await bench.storage.reports.report([{ claim, progress: null, lines: [first, lineOf(2)] }]),
+      await fixture.storage.reports.report([{ claim, progress: null, lines: [first, lineOf(2)] }]),
     ).to.deep.equal([]);
-    const [one, two] = await bench.storage.reports.listLogs(claim.jobId);
+    const [one, two] = await fixture.storage.reports.listLogs(claim.jobId);
     expect(one).to.deep.include({
       attempt: 1,
       at: first.at,
@@ -69,71 +69,71 @@ export function reporting(bench: Bench): void {
   });
 
   it('stores each line once, however often it is reported', async () => {
-    const { claim } = await bench.claimOne();
-    await bench.storage.reports.report([linesFor(claim, 1, 2)]);
-    await bench.storage.reports.report([linesFor(claim, 2, 3)]);
+    const { claim } = await fixture.claimOne();
+    await fixture.storage.reports.report([linesFor(claim, 1, 2)]);
+    await fixture.storage.reports.report([linesFor(claim, 2, 3)]);
     expect(await messagesOf(claim.jobId)).to.deep.equal(['line 1', 'line 2', 'line 3']);
   });
 
   it('stores nothing for an invalid claim, and returns it', async () => {
-    const { claim } = await bench.claimOne();
+    const { claim } = await fixture.claimOne();
     const stale = { ...claim, attempt: 2 };
     const report = { ...linesFor(stale, 1), progress: { percent: 5, message: null, at: new Date() } };
-    expect(await bench.storage.reports.report([report, linesFor(claim, 2)])).to.deep.equal([stale]);
+    expect(await fixture.storage.reports.report([report, linesFor(claim, 2)])).to.deep.equal([stale]);
     expect(await messagesOf(claim.jobId)).to.deep.equal(['line 2']);
     expect(await progressOf(claim.jobId)).to.equal(null);
   });
 
   it('lists and counts the lines of one attempt, in pages', async () => {
-    const { queue, claim } = await bench.claimOne();
-    await bench.storage.reports.report([linesFor(claim, 1, 2)]);
-    await bench.storage.completions.complete([
+    const { queue, claim } = await fixture.claimOne();
+    await fixture.storage.reports.report([linesFor(claim, 1, 2)]);
+    await fixture.storage.completions.complete([
       { claim, outcome: { kind: 'retry', error: { name: 'E', message: '', stack: null }, delayMs: 0 } },
     ]);
     const second = await until(async () => {
-      await bench.storage.maintenance.promoteDue(1_000);
-      return (await bench.claim(claim.serverId, queue))[0];
+      await fixture.storage.maintenance.promoteDue(1_000);
+      return (await fixture.claim(claim.serverId, queue))[0];
     });
-    await bench.storage.reports.report([linesFor(second.claim, 1, 2, 3)]);
+    await fixture.storage.reports.report([linesFor(second.claim, 1, 2, 3)]);
     const { jobId } = claim;
     expect(await messagesOf(jobId)).to.have.length(5);
-    expect(await bench.storage.reports.countLogs(jobId)).to.equal(5);
-    expect(await bench.storage.reports.countLogs(jobId, { attempt: 2 })).to.equal(3);
+    expect(await fixture.storage.reports.countLogs(jobId)).to.equal(5);
+    expect(await fixture.storage.reports.countLogs(jobId, { attempt: 2 })).to.equal(3);
     expect(await messagesOf(jobId, { attempt: 1 })).to.deep.equal(['line 1', 'line 2']);
-    const [, , third] = await bench.storage.reports.listLogs(jobId);
-    const rest = await bench.storage.reports.listLogs(jobId, { after: third?.id ?? '', limit: 1 });
+    const [, , third] = await fixture.storage.reports.listLogs(jobId);
+    const rest = await fixture.storage.reports.listLogs(jobId, { after: third?.id ?? '', limit: 1 });
     expect(rest).to.have.length(1);
     expect(rest[0]).to.include({ attempt: 2, message: 'line 2' });
     expect(await messagesOf(jobId, { offset: 4 })).to.deep.equal(['line 3']);
   });
 
   it('returns no log of an unknown job', async () => {
-    expect(await bench.storage.reports.listLogs('nobody')).to.deep.equal([]);
-    expect(await bench.storage.reports.countLogs('nobody')).to.equal(0);
+    expect(await fixture.storage.reports.listLogs('nobody')).to.deep.equal([]);
+    expect(await fixture.storage.reports.countLogs('nobody')).to.equal(0);
   });
 
   it('shows the newest progress, whatever order reports arrive in, wherever the job is read', async () => {
-    const { queue, claim } = await bench.claimOne();
+    const { queue, claim } = await fixture.claimOne();
     const at = (second: number): Date => new Date(1_750_000_000_000 + second * 1_000);
     const progress = (percent: number, second: number): JobReport => ({
       claim,
       progress: { percent, message: 'half', at: at(second) },
       lines: [],
     });
-    await bench.storage.reports.report([progress(50.25, 2)]);
-    await bench.storage.reports.report([progress(10, 1)]);
+    await fixture.storage.reports.report([progress(50.25, 2)]);
+    await fixture.storage.reports.report([progress(10, 1)]);
     expect(await progressOf(claim.jobId)).to.deep.equal({ percent: 50.25, message: 'half' });
-    expect((await bench.jobsOf(queue))[0]?.progress).to.deep.equal({ percent: 50.25, message: 'half' });
+    expect((await fixture.jobsOf(queue))[0]?.progress).to.deep.equal({ percent: 50.25, message: 'half' });
   });
 
   it('clears the progress of the previous attempt', async () => {
-    const { queue, claim } = await bench.claimOne();
-    await bench.storage.reports.report([
+    const { queue, claim } = await fixture.claimOne();
+    await fixture.storage.reports.report([
       { claim, progress: { percent: 50, message: null, at: new Date() }, lines: [] },
     ]);
-    await bench.storage.claims.release([claim]);
+    await fixture.storage.claims.release([claim]);
     expect(await progressOf(claim.jobId)).to.equal(null);
-    await bench.claim(claim.serverId, queue);
+    await fixture.claim(claim.serverId, queue);
     expect(await progressOf(claim.jobId)).to.equal(null);
   });
 
@@ -144,7 +144,7 @@ export function reporting(bench: Bench): void {
       log.warn('slow', { ms: 12, err: new RangeError('late') });
     });
     expect(job.progress).to.deep.equal({ percent: 100, message: '100 of 100' });
-    const [, slow] = await bench.storage.reports.listLogs(job.id);
+    const [, slow] = await fixture.storage.reports.listLogs(job.id);
     expect(slow).to.include({ level: 'warn', message: 'slow', attempt: 1 });
     expect(slow?.fields).to.deep.include({ ms: 12 });
     expect(slow?.fields?.['err']).to.include({ name: 'RangeError', message: 'late' });
@@ -160,20 +160,20 @@ export function reporting(bench: Bench): void {
   });
 
   it('shows lines and progress while the handler is running', async () => {
-    const patient = defineJob({ name: 'patient', queue: bench.newQueue() });
+    const patient = defineJob({ name: 'patient', queue: fixture.newQueue() });
     let finish = (): void => undefined;
     const handler = handleJob(patient, async ({ log, progress }) => {
       log.info('waiting');
       progress(1);
       await new Promise<void>((resolve) => (finish = resolve));
     });
-    await whileServing(bench, patient.queue, [handler], async () => {
-      const { id } = await new JobClient(bench.storage).enqueue(patient, {});
-      await until(async () => (await bench.storage.reports.listLogs(id))[0]);
+    await whileServing(fixture, patient.queue, [handler], async () => {
+      const { id } = await new JobClient(fixture.storage).enqueue(patient, {});
+      await until(async () => (await fixture.storage.reports.listLogs(id))[0]);
       await until(async () => ((await progressOf(id))?.percent === 1 ? true : undefined));
-      expect(await bench.storage.jobs.find(id)).to.include({ state: 'processing' });
+      expect(await fixture.storage.jobs.find(id)).to.include({ state: 'processing' });
       finish();
-      await jobInState(bench, id, 'done');
+      await jobInState(fixture, id, 'done');
     });
   });
 
@@ -182,7 +182,7 @@ export function reporting(bench: Bench): void {
       for (let line = 1; line <= 1_200; line++) log.info(`line ${line}`);
     };
     const { id } = await run(handler);
-    const lines = await bench.storage.reports.listLogs(id, { limit: 2_000 });
+    const lines = await fixture.storage.reports.listLogs(id, { limit: 2_000 });
     expect(lines).to.have.length(1_001);
     expect(lines[999]?.message).to.equal('line 1000');
     expect(lines[1_000]).to.include({ level: 'warn' });
@@ -195,7 +195,7 @@ export function reporting(bench: Bench): void {
       log.info('short', { long: 'x'.repeat(200) });
     };
     const { id } = await run(handler, { maxLogLineBytes: 100 });
-    const [long, short] = await bench.storage.reports.listLogs(id);
+    const [long, short] = await fixture.storage.reports.listLogs(id);
     expect(long?.message).to.equal('€'.repeat(33));
     expect(short).to.deep.include({ message: 'short', fields: { omitted: 'too long' } });
   });
@@ -205,7 +205,7 @@ export function reporting(bench: Bench): void {
       log.info('a\0b\ud800', { text: 'c\0d\ud800', [String.raw`\u0000`]: String.raw`\\u0000` });
       progress(Number.NaN, '\0');
     });
-    const [line] = await bench.storage.reports.listLogs(job.id);
+    const [line] = await fixture.storage.reports.listLogs(job.id);
     expect(line).to.deep.include({
       message: 'a\u2400b\ufffd',
       fields: { text: 'c\ufffdd\ufffd', [String.raw`\u0000`]: String.raw`\\u0000` },

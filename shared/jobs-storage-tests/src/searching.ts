@@ -2,14 +2,14 @@ import { expect } from 'chai';
 import { it } from 'mocha';
 import type { JobError } from '@longshore/jobs';
 import { errorFingerprint, type JobFilter, type NewJob } from '@longshore/jobs/storage';
-import { BulkBench } from './bulk-bench.js';
-import type { Bench } from './storage-under-test.js';
+import { BulkFixture } from './bulk-fixture.js';
+import type { Fixture } from './storage-under-test.js';
 
 /** Searches by error and by words; each test uses its own queue. */
-export function searching(bench: Bench): void {
+export function searching(fixture: Fixture): void {
   const found = async (queue: string, filter: JobFilter): Promise<string[]> => {
-    const jobs = await bench.storage.jobs.list({ filter: { queue: [queue], ...filter }, limit: 100 });
-    const { count } = await bench.storage.jobs.count({ queue: [queue], ...filter });
+    const jobs = await fixture.storage.jobs.list({ filter: { queue: [queue], ...filter }, limit: 100 });
+    const { count } = await fixture.storage.jobs.count({ queue: [queue], ...filter });
     expect(count, 'as many counted as listed').to.equal(jobs.length);
     return jobs.map(({ id }) => id).toSorted();
   };
@@ -19,18 +19,18 @@ export function searching(bench: Bench): void {
     kind: 'failed' | 'retry' = 'failed',
     job: Partial<NewJob> = {},
   ): Promise<string> => {
-    const { claim } = await bench.claimOne({ ...job, queue });
+    const { claim } = await fixture.claimOne({ ...job, queue });
     const error: JobError = { name: 'RangeError', message, stack: null };
     const outcome = kind === 'failed' ? { kind, error } : { kind, error, delayMs: 60_000 };
-    await bench.storage.completions.complete([{ claim, outcome }]);
+    await fixture.storage.completions.complete([{ claim, outcome }]);
     return claim.jobId;
   };
 
   it('finds jobs by part of their latest error, ignoring case', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const wanted = [await fail(queue, 'No ship for 7'), await fail(queue, 'No SHIP at all', 'retry')];
     await fail(queue, 'No sea');
-    await bench.enqueue(queue);
+    await fixture.enqueue(queue);
     expect(await found(queue, { error: ['no ship'] })).to.deep.equal(wanted.toSorted());
     expect(await found(queue, { error: ['RangeError: No sh', 'no sea'] })).to.have.length(3);
     expect(await found(queue, { error: ['no ship'], state: ['failed'] })).to.deep.equal([wanted[0]]);
@@ -38,7 +38,7 @@ export function searching(bench: Bench): void {
   });
 
   it('treats pattern characters literally', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const id = await fail(queue, 'at 100%_\\');
     await fail(queue, 'at 1000 m');
     for (const text of ['100%', '%_', '_\\'])
@@ -46,7 +46,7 @@ export function searching(bench: Bench): void {
   });
 
   it('finds jobs whose errors are of one kind', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const wanted = [await fail(queue, 'No ship 7'), await fail(queue, 'No ship 18', 'retry')];
     await fail(queue, 'No ship');
     const kind = errorFingerprint({ name: 'RangeError', message: 'No ship 1' });
@@ -54,15 +54,15 @@ export function searching(bench: Bench): void {
   });
 
   it('retries the failed jobs of an error group', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const name = 'searching.group';
     const id = await fail(queue, 'No ship 7', 'failed', { name });
     await fail(queue, 'No sea', 'failed', { name });
-    const { groups } = await bench.storage.statistics.listErrorGroups({ sinceMs: 3_600_000, limit: 1_000 });
+    const { groups } = await fixture.storage.statistics.listErrorGroups({ sinceMs: 3_600_000, limit: 1_000 });
     const group = groups.find((candidate) => candidate.name === name && candidate.exampleId === id);
     const filter = { name: [name], errorFingerprint: [group?.fingerprint ?? ''], state: ['failed'] as const };
-    expect(await new BulkBench(bench).carryOut({ action: 'retry', filter })).to.include({ changed: 1 });
-    expect((await bench.storage.jobs.find(id))?.state).to.equal('enqueued');
+    expect(await new BulkFixture(fixture).carryOut({ action: 'retry', filter })).to.include({ changed: 1 });
+    expect((await fixture.storage.jobs.find(id))?.state).to.equal('enqueued');
   });
 
   for (const [where, job] of Object.entries({
@@ -71,53 +71,53 @@ export function searching(bench: Bench): void {
     'the arguments': { args: '{"in":{"the":["stack","one needle"]}}' },
   })) {
     it(`finds jobs in any state by a word in ${where}`, async () => {
-      const queue = bench.newQueue();
-      const { id } = await bench.enqueue(queue, job);
-      const scheduled = await bench.enqueue(queue, { ...job, due: { inMs: 60_000 } });
-      const cancelled = await bench.enqueue(queue, job);
-      await bench.storage.control.cancel(cancelled.id);
-      await bench.enqueue(queue);
+      const queue = fixture.newQueue();
+      const { id } = await fixture.enqueue(queue, job);
+      const scheduled = await fixture.enqueue(queue, { ...job, due: { inMs: 60_000 } });
+      const cancelled = await fixture.enqueue(queue, job);
+      await fixture.storage.control.cancel(cancelled.id);
+      await fixture.enqueue(queue);
       expect(await found(queue, { q: 'NEEDLE' })).to.deep.equal([id, scheduled.id, cancelled.id].toSorted());
     });
   }
 
   it('finds jobs by words of their error and of their queue', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const id = await fail(queue, 'A needle broke');
-    await bench.enqueue(queue);
+    await fixture.enqueue(queue);
     expect(await found(queue, { q: 'needle' })).to.deep.equal([id]);
     expect(await found(queue, { q: queue.slice(1) })).to.have.length(2);
   });
 
   it('finds jobs that contain every word', async () => {
-    const queue = bench.newQueue();
-    const { id } = await bench.enqueue(queue, { name: 'ship', args: '{"to":"Delft"}' });
-    await bench.enqueue(queue, { name: 'ship', args: '{"to":"Gouda"}' });
+    const queue = fixture.newQueue();
+    const { id } = await fixture.enqueue(queue, { name: 'ship', args: '{"to":"Delft"}' });
+    await fixture.enqueue(queue, { name: 'ship', args: '{"to":"Gouda"}' });
     expect(await found(queue, { q: ' delft  ship ' })).to.deep.equal([id]);
     expect(await found(queue, { q: 'ship 50%' })).to.deep.equal([]);
   });
 
   it('treats a search without words as absent', async () => {
-    const queue = bench.newQueue();
-    const { id } = await bench.enqueue(queue);
+    const queue = fixture.newQueue();
+    const { id } = await fixture.enqueue(queue);
     expect(await found(queue, { q: '' })).to.deep.equal([id]);
     expect(await found(queue, { q: '  ' })).to.deep.equal([id]);
   });
 
   it('finds jobs by id, ignoring case', async () => {
-    const queue = bench.newQueue();
-    const { id } = await bench.enqueue(queue);
-    await bench.enqueue(queue);
+    const queue = fixture.newQueue();
+    const { id } = await fixture.enqueue(queue);
+    await fixture.enqueue(queue);
     expect(await found(queue, { id: [id.toUpperCase(), 'nothing'] })).to.deep.equal([id]);
     expect(await found(queue, { id: ['nothing'] })).to.deep.equal([]);
   });
 
   it('finds array elements and object members with numeric names in arguments', async () => {
-    const queue = bench.newQueue();
-    const element = await bench.enqueue(queue, { args: '{"a":[7,8]}' });
-    const member = await bench.enqueue(queue, { args: '{"a":{"1":8}}' });
-    await bench.enqueue(queue, { args: '{"a":[8]}' });
-    for (const { id } of [element, member]) await bench.storage.control.cancel(id);
+    const queue = fixture.newQueue();
+    const element = await fixture.enqueue(queue, { args: '{"a":[7,8]}' });
+    const member = await fixture.enqueue(queue, { args: '{"a":{"1":8}}' });
+    await fixture.enqueue(queue, { args: '{"a":[8]}' });
+    for (const { id } of [element, member]) await fixture.storage.control.cancel(id);
     const filter = { args: [{ path: ['a', '1'], values: [8] }] };
     expect(await found(queue, filter)).to.deep.equal([element.id, member.id].toSorted());
   });

@@ -1,15 +1,15 @@
 import { type Job, type JobHandler, JobServer, type JobServerOptions, type JobState } from '@longshore/jobs';
-import { type Bench, until } from './storage-under-test.js';
+import { type Fixture, until } from './storage-under-test.js';
 
 /** Runs `work` while a server consumes a queue. */
 export async function whileServing<Result>(
-  bench: Bench,
+  fixture: Fixture,
   queue: string,
   handlers: readonly JobHandler[],
   work: (server: JobServer) => Promise<Result>,
   options: Partial<JobServerOptions> = {},
 ): Promise<Result> {
-  const { storage } = bench;
+  const { storage } = fixture;
   const server = new JobServer({ storage, handlers, queues: [queue], stopTimeoutMs: 100, ...options });
   await server.start();
   try {
@@ -19,9 +19,9 @@ export async function whileServing<Result>(
   }
 }
 
-export async function jobInState(bench: Bench, id: string, state: JobState): Promise<Job> {
+export async function jobInState(fixture: Fixture, id: string, state: JobState): Promise<Job> {
   return until(async () => {
-    const job = await bench.storage.jobs.find(id);
+    const job = await fixture.storage.jobs.find(id);
     return job?.state === state ? job : undefined;
   });
 }

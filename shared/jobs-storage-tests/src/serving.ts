@@ -13,16 +13,16 @@ import {
   SnoozeJob,
 } from '@longshore/jobs';
 import { isFinished } from '@longshore/jobs/storage';
-import { type Bench, until } from './storage-under-test.js';
+import { type Fixture, until } from './storage-under-test.js';
 
-export function serving(bench: Bench): void {
+export function serving(fixture: Fixture): void {
   async function withServer(
     queue: string,
     handlers: JobHandler[],
     work: (server: JobServer) => Promise<void>,
   ): Promise<void> {
     const server = new JobServer({
-      storage: bench.storage,
+      storage: fixture.storage,
       handlers,
       queues: [queue],
       concurrency: 4,
@@ -38,7 +38,7 @@ export function serving(bench: Bench): void {
 
   async function jobIn(id: string, condition: (job: Job) => boolean): Promise<Job> {
     return until(async () => {
-      const job = await bench.storage.jobs.find(id);
+      const job = await fixture.storage.jobs.find(id);
       return job !== null && condition(job) ? job : undefined;
     });
   }
@@ -49,60 +49,60 @@ export function serving(bench: Bench): void {
       job.state === state;
 
   it('runs a job and stores the result of its handler', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const add = defineJob({ name: 'add', args: Type.Object({ a: Type.Number(), b: Type.Number() }), queue });
     await withServer(queue, [handleJob(add, ({ args }) => ({ sum: args.a + args.b }))], async () => {
-      const { id } = await new JobClient(bench.storage).enqueue(add, { a: 2, b: 3 });
+      const { id } = await new JobClient(fixture.storage).enqueue(add, { a: 2, b: 3 });
       expect((await jobIn(id, ({ state }) => isFinished(state))).result).to.deep.equal({ sum: 5 });
     });
   });
 
   it('retries a job that throws until it is done', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const flaky = defineJob({ name: 'flaky', queue, retryDelay: () => 1 });
     const handler = handleJob(flaky, ({ job }) => {
       if (job.attempt === 1) throw new RangeError('not yet');
       return job.attempt;
     });
     await withServer(queue, [handler], async () => {
-      const { id } = await new JobClient(bench.storage).enqueue(flaky, {});
+      const { id } = await new JobClient(fixture.storage).enqueue(flaky, {});
       expect(await jobIn(id, inState('done'))).to.include({ result: 2, attempt: 2 });
     });
   });
 
   it('fails a job that throws in its last attempt, with the error', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const broken = defineJob({ name: 'broken', queue, maxAttempts: 1 });
     const handler = handleJob(broken, () => {
       throw new RangeError('never');
     });
     await withServer(queue, [handler], async () => {
-      const { id } = await new JobClient(bench.storage).enqueue(broken, {});
+      const { id } = await new JobClient(fixture.storage).enqueue(broken, {});
       expect((await jobIn(id, inState('failed'))).error).to.include({ name: 'RangeError', message: 'never' });
     });
   });
 
   it('fails an attempt whose result cannot be stored, and names the part', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const odd = defineJob({ name: 'odd', queue, maxAttempts: 1 });
     await withServer(queue, [handleJob(odd, () => ({ when: new Date() }))], async () => {
-      const { id } = await new JobClient(bench.storage).enqueue(odd, {});
+      const { id } = await new JobClient(fixture.storage).enqueue(odd, {});
       expect((await jobIn(id, inState('failed'))).error?.message).to.contain('result.when is a Date');
     });
   });
 
   it('runs each of many jobs once', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const tick = defineJob({ name: 'tick', queue });
     const runs = new Map<string, number>();
     const handler = handleJob(tick, ({ job }) => {
       runs.set(job.id, (runs.get(job.id) ?? 0) + 1);
     });
-    const client = new JobClient(bench.storage);
+    const client = new JobClient(fixture.storage);
     await withServer(queue, [handler], async () => {
       await client.enqueueMany(Array.from({ length: 500 }, () => ({ definition: tick, args: {} })));
       await until(async () =>
-        (await bench.storage.jobs.count({ queue: [queue], state: ['done'] })).count === 500
+        (await fixture.storage.jobs.count({ queue: [queue], state: ['done'] })).count === 500
           ? true
           : undefined,
       );
@@ -111,24 +111,24 @@ export function serving(bench: Bench): void {
   });
 
   it('releases jobs that do not end before it stops, without counting the attempt', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const endless = defineJob({ name: 'endless', queue });
     const handler = handleJob(endless, async ({ signal }) => {
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
     });
     let id = '';
     await withServer(queue, [handler], async () => {
-      ({ id } = await new JobClient(bench.storage).enqueue(endless, {}));
+      ({ id } = await new JobClient(fixture.storage).enqueue(endless, {}));
       await jobIn(id, inState('processing'));
     });
-    expect(await bench.storage.jobs.find(id)).to.include({ state: 'enqueued', attempt: 0, serverId: null });
+    expect(await fixture.storage.jobs.find(id)).to.include({ state: 'enqueued', attempt: 0, serverId: null });
   });
 
   it('releases jobs fetched ahead when slow jobs follow fast ones', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const quick = defineJob({ name: 'quick', queue });
     const slow = defineJob({ name: 'slow', queue });
-    const client = new JobClient(bench.storage);
+    const client = new JobClient(fixture.storage);
     const handlers = [
       handleJob(quick, () => undefined),
       handleJob(slow, async ({ signal }) => {
@@ -139,19 +139,19 @@ export function serving(bench: Bench): void {
     await client.enqueueMany(Array.from({ length: 100 }, () => ({ definition: slow, args: {} })));
     await withServer(queue, handlers, async () => {
       await until(async () => {
-        const { count } = await bench.storage.jobs.count({
+        const { count } = await fixture.storage.jobs.count({
           queue: [queue],
           name: ['slow'],
           state: ['processing'],
         });
-        const { count: left } = await bench.storage.jobs.count({
+        const { count: left } = await fixture.storage.jobs.count({
           queue: [queue],
           name: ['quick'],
           state: ['enqueued'],
         });
         return left === 0 && count === 4 ? true : undefined;
       });
-      const given = await bench.storage.jobs.list({
+      const given = await fixture.storage.jobs.list({
         filter: { queue: [queue], state: ['enqueued'] },
         limit: 100,
       });
@@ -160,22 +160,22 @@ export function serving(bench: Bench): void {
   });
 
   it('lets a running job finish when it stops', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const slow = defineJob({ name: 'slow', queue });
     let finish: ((result: string) => void) | undefined;
     const handler = handleJob(slow, async () => new Promise<string>((resolve) => (finish = resolve)));
-    const server = new JobServer({ storage: bench.storage, handlers: [handler], queues: [queue] });
+    const server = new JobServer({ storage: fixture.storage, handlers: [handler], queues: [queue] });
     await server.start();
-    const { id } = await new JobClient(bench.storage).enqueue(slow, {});
+    const { id } = await new JobClient(fixture.storage).enqueue(slow, {});
     const finishJob = await until(async () => finish);
     const stopped = server.stop();
     finishJob('finished');
     await stopped;
-    expect(await bench.storage.jobs.find(id)).to.include({ state: 'done', result: 'finished' });
+    expect(await fixture.storage.jobs.find(id)).to.include({ state: 'done', result: 'finished' });
   });
 
   it('aborts the signal of a running job that is cancelled, and cancels the job', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const patient = defineJob({ name: 'patient', queue });
     const handler = handleJob(patient, async ({ signal }) => {
       await new Promise((_, reject) =>
@@ -183,27 +183,27 @@ export function serving(bench: Bench): void {
       );
     });
     await withServer(queue, [handler], async () => {
-      const { id } = await new JobClient(bench.storage).enqueue(patient, {});
+      const { id } = await new JobClient(fixture.storage).enqueue(patient, {});
       await jobIn(id, inState('processing'));
-      expect(await bench.storage.control.cancel(id)).to.include({ outcome: 'ok', changed: true });
+      expect(await fixture.storage.control.cancel(id)).to.include({ outcome: 'ok', changed: true });
       expect((await jobIn(id, inState('cancelled'))).error?.name).to.equal('JobCancelledError');
     });
   });
 
   it('cancels a job whose handler throws CancelJob, regardless of the attempts left', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const moot = defineJob({ name: 'moot', queue });
     const handler = handleJob(moot, () => {
       throw new CancelJob('the order is gone');
     });
     await withServer(queue, [handler], async () => {
-      const { id } = await new JobClient(bench.storage).enqueue(moot, {});
+      const { id } = await new JobClient(fixture.storage).enqueue(moot, {});
       expect((await jobIn(id, inState('cancelled'))).error?.message).to.equal('the order is gone');
     });
   });
 
   it('runs a snoozed job again, as the same attempt', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const sleepy = defineJob({ name: 'sleepy', queue, maxAttempts: 1 });
     let runs = 0;
     const handler = handleJob(sleepy, ({ job }) => {
@@ -212,30 +212,30 @@ export function serving(bench: Bench): void {
       return job.attempt;
     });
     await withServer(queue, [handler], async () => {
-      const { id } = await new JobClient(bench.storage).enqueue(sleepy, {});
+      const { id } = await new JobClient(fixture.storage).enqueue(sleepy, {});
       expect(await jobIn(id, inState('done'))).to.include({ result: 1, attempt: 1 });
     });
   });
 
   it('claims no jobs from a paused queue until it is resumed', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const waiting = defineJob({ name: 'waiting', queue });
-    await bench.storage.queues.pause(queue);
+    await fixture.storage.queues.pause(queue);
     await withServer(queue, [handleJob(waiting, () => 'ran')], async (server) => {
-      const { id } = await new JobClient(bench.storage).enqueue(waiting, {});
-      expect(await bench.claim(server.id ?? '', queue)).to.deep.equal([]);
-      await bench.storage.queues.resume(queue);
+      const { id } = await new JobClient(fixture.storage).enqueue(waiting, {});
+      expect(await fixture.claim(server.id ?? '', queue)).to.deep.equal([]);
+      await fixture.storage.queues.resume(queue);
       expect((await jobIn(id, inState('done'))).result).to.equal('ran');
     });
   });
 
   it('is not listed after it stopped', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     let id: string | null = null;
     await withServer(queue, [], async (server) => {
       id = server.id;
-      expect((await bench.storage.servers.list()).map((entry) => entry.id)).to.include(id);
+      expect((await fixture.storage.servers.list()).map((entry) => entry.id)).to.include(id);
     });
-    expect((await bench.storage.servers.list()).map((entry) => entry.id)).not.to.include(id);
+    expect((await fixture.storage.servers.list()).map((entry) => entry.id)).not.to.include(id);
   });
 }

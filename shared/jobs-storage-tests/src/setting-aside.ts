@@ -3,10 +3,10 @@ import { it } from 'mocha';
 import { defineJob, handleJob, JobClient, SnoozeJob } from '@longshore/jobs';
 import { bounds, type NewJob, timeBounds } from '@longshore/jobs/storage';
 import { jobInState, whileServing } from './serving-queue.js';
-import { type Bench, newJob } from './storage-under-test.js';
+import { type Fixture, newJob } from './storage-under-test.js';
 
 /** Values out of bounds are rejected, and do no harm if they get in anyway. */
-export function settingAside(bench: Bench): void {
+export function settingAside(fixture: Fixture): void {
   const refused: [string, Partial<NewJob>][] = [
     ['a delay beyond ten years', { due: { inMs: bounds.delayMs.most + 1 } }],
     ['a delay without end', { due: { inMs: Infinity } }],
@@ -20,9 +20,9 @@ export function settingAside(bench: Bench): void {
   ];
   for (const [what, job] of refused) {
     it(`rejects ${what}, alone, among others and in batches`, async () => {
-      const queue = bench.newQueue();
+      const queue = fixture.newQueue();
       const bad = { ...newJob(queue), ...job };
-      const { storage } = bench;
+      const { storage } = fixture;
       const calls = [
         storage.enqueuer.enqueue([bad]),
         storage.enqueuer.enqueue([newJob(queue), bad]),
@@ -30,64 +30,64 @@ export function settingAside(bench: Bench): void {
       ];
       for (const call of calls)
         expect(await call.catch((error: unknown) => error)).to.be.instanceOf(RangeError);
-      expect(await bench.jobsOf(queue)).to.deep.equal([]);
+      expect(await fixture.jobsOf(queue)).to.deep.equal([]);
     });
   }
 
   it('accepts values at the bounds', async () => {
-    const queue = bench.newQueue();
-    await bench.enqueue(queue, { due: { inMs: bounds.delayMs.most }, priority: 100 });
-    await bench.enqueue(queue, { due: { at: new Date(timeBounds.most) }, priority: -100 });
-    const jobs = await bench.jobsOf(queue);
+    const queue = fixture.newQueue();
+    await fixture.enqueue(queue, { due: { inMs: bounds.delayMs.most }, priority: 100 });
+    await fixture.enqueue(queue, { due: { at: new Date(timeBounds.most) }, priority: -100 });
+    const jobs = await fixture.jobsOf(queue);
     expect(jobs.map(({ runAt }) => runAt?.getTime())).to.include(timeBounds.most);
   });
 
   it('rejects a new time that is out of bounds, and does not change the job', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const at = new Date('2100-01-01T00:00:00Z');
-    const { id } = await bench.enqueue(queue, { due: { at } });
+    const { id } = await fixture.enqueue(queue, { due: { at } });
     for (const time of [new Date(timeBounds.most + 1), new Date(-1), new Date(Number.NaN)]) {
-      const error: unknown = await bench.storage.control
+      const error: unknown = await fixture.storage.control
         .reschedule(id, time)
         .catch((thrown: unknown) => thrown);
       expect(error).to.be.instanceOf(RangeError);
       const edit = { queue, priority: 0, args: '{}', runAt: time };
-      const edited: unknown = await bench.storage.control
+      const edited: unknown = await fixture.storage.control
         .edit([id], () => new Map([[id, edit]]))
         .catch((thrown: unknown) => thrown);
       expect(edited).to.be.instanceOf(RangeError);
     }
-    expect((await bench.storage.jobs.find(id))?.runAt).to.deep.equal(at);
+    expect((await fixture.storage.jobs.find(id))?.runAt).to.deep.equal(at);
   });
 
   it('rejects an invalid priority for an existing job', async () => {
-    const queue = bench.newQueue();
-    const { id } = await bench.enqueue(queue);
+    const queue = fixture.newQueue();
+    const { id } = await fixture.enqueue(queue);
     const edit = { queue, priority: 5_000, args: '{}', runAt: null };
-    const error: unknown = await bench.storage.control
+    const error: unknown = await fixture.storage.control
       .edit([id], () => new Map([[id, edit]]))
       .catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(RangeError);
   });
 
   it('delays a job by at most ten years, whatever its handler requests', async () => {
-    const { claim } = await bench.claimOne();
-    const { claim: other } = await bench.claimOne();
-    await bench.storage.completions.complete([
+    const { claim } = await fixture.claimOne();
+    const { claim: other } = await fixture.claimOne();
+    await fixture.storage.completions.complete([
       { claim, outcome: { kind: 'snooze', delayMs: 1e300 } },
       { claim: other, outcome: { kind: 'snooze', delayMs: Number.NaN } },
     ]);
-    const now = (await bench.storage.readClock()).getTime(); // other tests move the memory storage's clock
+    const now = (await fixture.storage.readClock()).getTime(); // other tests move the memory storage's clock
     for (const { jobId } of [claim, other]) {
-      const runAt = (await bench.storage.jobs.find(jobId))?.runAt?.getTime() ?? 0;
+      const runAt = (await fixture.storage.jobs.find(jobId))?.runAt?.getTime() ?? 0;
       expect(runAt - now).to.be.closeTo(bounds.delayMs.most, 600_000);
     }
   });
 
   it('keeps running after a handler throws something unreadable, and fails that job', async () => {
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const odd = defineJob({ name: 'odd', queue, maxAttempts: 1 });
-    const client = new JobClient(bench.storage);
+    const client = new JobClient(fixture.storage);
     const thrown: (() => unknown)[] = [
       () => Object.assign(new Error(), { message: Object.create(null) as unknown }),
       () => Object.assign(new SnoozeJob(1), { delayMs: 1e300 }),
@@ -103,10 +103,10 @@ export function settingAside(bench: Bench): void {
     const handler = handleJob(odd, () => {
       throw thrown[place]?.();
     });
-    await whileServing(bench, queue, [handler], async () => {
+    await whileServing(fixture, queue, [handler], async () => {
       for (; place < thrown.length; place++) {
         const { id } = await client.enqueue(odd, {});
-        const { error } = await jobInState(bench, id, 'failed');
+        const { error } = await jobInState(fixture, id, 'failed');
         expect(error?.name).to.match(/./);
       }
     });

@@ -21,7 +21,7 @@ export interface StorageUnderTest {
 }
 
 /** Provides the tests with the storage and common operations. */
-export class Bench {
+export class Fixture {
   #subject: StorageUnderTest | undefined;
   readonly #registrations: ServerRegistration[] = [];
   #queues = 0;

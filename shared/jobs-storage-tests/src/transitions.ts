@@ -2,32 +2,32 @@ import { expect } from 'chai';
 import { it } from 'mocha';
 import type { Claim, NewJob, Outcome } from '@longshore/jobs/storage';
 import { childOf, error } from './dependent-job.js';
-import { type Bench, newJob, until } from './storage-under-test.js';
+import { type Fixture, newJob, until } from './storage-under-test.js';
 
 /** The transitions of a job. */
-export function transitions(bench: Bench): void {
+export function transitions(fixture: Fixture): void {
   /** Returns each transition as `state reason`. */
   const stepsOf = async (id: string): Promise<string[]> =>
-    (await bench.storage.reports.listTransitions(id)).map(({ state, reason }) => `${state} ${reason}`);
+    (await fixture.storage.reports.listTransitions(id)).map(({ state, reason }) => `${state} ${reason}`);
 
   const end = async (claim: Claim, outcome: Outcome): Promise<void> => {
-    expect(await bench.storage.completions.complete([{ claim, outcome }])).to.deep.equal([]);
+    expect(await fixture.storage.completions.complete([{ claim, outcome }])).to.deep.equal([]);
   };
 
   const done: Outcome = { kind: 'done', result: 'null' };
 
   async function claimAgain({ serverId, queue }: Claim): Promise<Claim> {
     return until(async () => {
-      await bench.storage.maintenance.promoteDue(1_000);
-      await bench.storage.maintenance.resolveDependencies(1_000);
-      return (await bench.claim(serverId, queue))[0]?.claim;
+      await fixture.storage.maintenance.promoteDue(1_000);
+      await fixture.storage.maintenance.resolveDependencies(1_000);
+      return (await fixture.claim(serverId, queue))[0]?.claim;
     });
   }
 
   it('are listed from creation to end, with the attempt and its server', async () => {
-    const { claim } = await bench.claimOne();
+    const { claim } = await fixture.claimOne();
     await end(claim, done);
-    const steps = await bench.storage.reports.listTransitions(claim.jobId);
+    const steps = await fixture.storage.reports.listTransitions(claim.jobId);
     expect(steps.map(({ state, reason }) => `${state} ${reason}`)).to.deep.equal([
       'enqueued created',
       'processing claimed',
@@ -35,16 +35,16 @@ export function transitions(bench: Bench): void {
     ]);
     expect(steps.map(({ attempt }) => attempt)).to.deep.equal([null, 1, 1]);
     expect(steps.map(({ serverId }) => serverId)).to.deep.equal([null, claim.serverId, claim.serverId]);
-    const job = await bench.storage.jobs.find(claim.jobId);
+    const job = await fixture.storage.jobs.find(claim.jobId);
     expect(steps.map(({ at }) => at)).to.deep.equal([job?.createdAt, job?.startedAt, job?.finishedAt]);
   });
 
   it('include failed attempts, the pauses after them and the time of the retry', async () => {
-    const { claim } = await bench.claimOne();
+    const { claim } = await fixture.claimOne();
     await end(claim, { kind: 'retry', error, delayMs: 1 });
-    const paused = (await bench.storage.reports.listTransitions(claim.jobId)).at(-1);
+    const paused = (await fixture.storage.reports.listTransitions(claim.jobId)).at(-1);
     expect(paused).to.deep.include({ state: 'scheduled', reason: 'failed', attempt: 1, error });
-    expect(paused?.runAt).to.deep.equal((await bench.storage.jobs.find(claim.jobId))?.runAt);
+    expect(paused?.runAt).to.deep.equal((await fixture.storage.jobs.find(claim.jobId))?.runAt);
     await end(await claimAgain(claim), { kind: 'failed', error });
     expect(await stepsOf(claim.jobId)).to.deep.equal([
       'enqueued created',
@@ -57,15 +57,15 @@ export function transitions(bench: Bench): void {
   });
 
   it('show when a scheduled job became ready, and whether it was rescheduled or run early', async () => {
-    const queue = bench.newQueue();
-    const { id: serverId } = await bench.register(queue);
-    const dueSoon = await bench.enqueue(queue, { due: { inMs: 1 } });
+    const queue = fixture.newQueue();
+    const { id: serverId } = await fixture.register(queue);
+    const dueSoon = await fixture.enqueue(queue, { due: { inMs: 1 } });
     await end(await claimAgain({ serverId, queue, jobId: dueSoon.id, attempt: 1 }), done);
     expect((await stepsOf(dueSoon.id)).slice(0, 2)).to.deep.equal(['scheduled created', 'enqueued due']);
-    const later = await bench.enqueue(queue, { due: { at: new Date(4_000_000_000_000) } });
-    await bench.storage.control.reschedule(later.id, new Date(4_100_000_000_000));
-    await bench.storage.control.run(later.id);
-    const steps = await bench.storage.reports.listTransitions(later.id);
+    const later = await fixture.enqueue(queue, { due: { at: new Date(4_000_000_000_000) } });
+    await fixture.storage.control.reschedule(later.id, new Date(4_100_000_000_000));
+    await fixture.storage.control.run(later.id);
+    const steps = await fixture.storage.reports.listTransitions(later.id);
     expect(steps.map(({ state, reason }) => `${state} ${reason}`)).to.deep.equal([
       'scheduled created',
       'scheduled rescheduled',
@@ -79,13 +79,13 @@ export function transitions(bench: Bench): void {
   });
 
   it('include operators’ cancellations and retries', async () => {
-    const queue = bench.newQueue();
-    const { id } = await bench.enqueue(queue);
-    await bench.storage.control.cancel(id);
-    await bench.storage.control.retry(id);
-    const { id: serverId } = await bench.register(queue);
+    const queue = fixture.newQueue();
+    const { id } = await fixture.enqueue(queue);
+    await fixture.storage.control.cancel(id);
+    await fixture.storage.control.retry(id);
+    const { id: serverId } = await fixture.register(queue);
     await end(await claimAgain({ serverId, queue, jobId: id, attempt: 1 }), { kind: 'failed', error });
-    await bench.storage.control.retry(id);
+    await fixture.storage.control.retry(id);
     expect(await stepsOf(id)).to.deep.equal([
       'enqueued created',
       'cancelled cancelled',
@@ -94,13 +94,13 @@ export function transitions(bench: Bench): void {
       'failed failed',
       'enqueued retried',
     ]);
-    const failed = (await bench.storage.reports.listTransitions(id))[4];
+    const failed = (await fixture.storage.reports.listTransitions(id))[4];
     expect(failed).to.deep.include({ attempt: 1, serverId, error });
   });
 
   it('include attempts that did not count: released and snoozed', async () => {
-    const { claim } = await bench.claimOne();
-    await bench.storage.claims.release([claim]);
+    const { claim } = await fixture.claimOne();
+    await fixture.storage.claims.release([claim]);
     await end(await claimAgain(claim), { kind: 'snooze', delayMs: 1 });
     await end(await claimAgain(claim), done);
     expect(await stepsOf(claim.jobId)).to.deep.equal([
@@ -116,14 +116,14 @@ export function transitions(bench: Bench): void {
   });
 
   it('include lost attempts', async () => {
-    const { claim } = await bench.claimOne({ maxAttempts: 2 });
-    await bench.silence(claim.serverId);
-    await bench.storage.maintenance.rescue();
-    const { id: serverId } = await bench.register(claim.queue);
+    const { claim } = await fixture.claimOne({ maxAttempts: 2 });
+    await fixture.silence(claim.serverId);
+    await fixture.storage.maintenance.rescue();
+    const { id: serverId } = await fixture.register(claim.queue);
     const second = await claimAgain({ ...claim, serverId });
-    await bench.silence(serverId);
-    await bench.storage.maintenance.rescue();
-    const steps = await bench.storage.reports.listTransitions(claim.jobId);
+    await fixture.silence(serverId);
+    await fixture.storage.maintenance.rescue();
+    const steps = await fixture.storage.reports.listTransitions(claim.jobId);
     expect(steps.map(({ state, reason }) => `${state} ${reason}`)).to.deep.equal([
       'enqueued created',
       'processing claimed',
@@ -136,13 +136,13 @@ export function transitions(bench: Bench): void {
   });
 
   it('include the wait for a parent, and then for a time', async () => {
-    const { claim } = await bench.claimOne();
+    const { claim } = await fixture.claimOne();
     const waitingFor = (due: NewJob['due']): NewJob => ({
       ...newJob(claim.queue),
       ...childOf([claim.jobId], 'onDone', { due }),
     });
     const [atOnce, later] = [waitingFor(null), waitingFor({ inMs: 3_600_000 })];
-    await bench.storage.enqueuer.enqueue([atOnce, later]);
+    await fixture.storage.enqueuer.enqueue([atOnce, later]);
     await end(claim, done);
     const child = await claimAgain(claim);
     expect(child.jobId).to.equal(atOnce.id);
@@ -152,11 +152,11 @@ export function transitions(bench: Bench): void {
       'processing claimed',
     ]);
     expect(await stepsOf(later.id)).to.deep.equal(['awaiting created', 'scheduled parents-ended']);
-    await bench.storage.control.run(later.id);
+    await fixture.storage.control.run(later.id);
     expect((await stepsOf(later.id)).at(-1)).to.equal('enqueued run');
   });
 
   it('are empty for an unknown job', async () => {
-    expect(await bench.storage.reports.listTransitions('nobody')).to.deep.equal([]);
+    expect(await fixture.storage.reports.listTransitions('nobody')).to.deep.equal([]);
   });
 }

@@ -10,14 +10,14 @@ import {
   type JobState,
 } from '@longshore/jobs';
 import type { Outcome, Uniqueness } from '@longshore/jobs/storage';
-import { type Bench, moveJob, until } from './storage-under-test.js';
+import { type Fixture, moveJob, until } from './storage-under-test.js';
 
 const error = { name: 'Error', message: 'no', stack: null };
 
 /** Only one job of the same name and queue holds a key at a time. */
-export function uniqueness(bench: Bench): void {
-  const client = (): JobClient => new JobClient(bench.storage);
-  const definition = (): JobDefinition => defineJob({ name: 'unique', queue: bench.newQueue() });
+export function uniqueness(fixture: Fixture): void {
+  const client = (): JobClient => new JobClient(fixture.storage);
+  const definition = (): JobDefinition => defineJob({ name: 'unique', queue: fixture.newQueue() });
 
   const enqueue = (
     job: JobDefinition,
@@ -28,13 +28,13 @@ export function uniqueness(bench: Bench): void {
 
   /** Starts the next job, and ends it if an outcome is given. */
   async function run({ queue }: JobDefinition, outcome?: Outcome): Promise<void> {
-    const { id } = await bench.register(queue);
+    const { id } = await fixture.register(queue);
     const [job] = await until(async () => {
-      const claimed = await bench.claim(id, queue, 1);
+      const claimed = await fixture.claim(id, queue, 1);
       return claimed.length > 0 ? claimed : undefined;
     });
     if (job !== undefined && outcome !== undefined)
-      await bench.storage.completions.complete([{ claim: job.claim, outcome }]);
+      await fixture.storage.completions.complete([{ claim: job.claim, outcome }]);
   }
 
   async function problemOf(enqueued: Promise<unknown>): Promise<unknown> {
@@ -47,7 +47,7 @@ export function uniqueness(bench: Bench): void {
     const second = await enqueue(job);
     expect(first).to.include({ queue: job.queue, created: true });
     expect(second).to.deep.equal({ ...first, created: false });
-    expect(await bench.jobsOf(job.queue)).to.have.length(1);
+    expect(await fixture.jobsOf(job.queue)).to.have.length(1);
   });
 
   it('creates one job for 50 concurrent callers', async () => {
@@ -55,22 +55,22 @@ export function uniqueness(bench: Bench): void {
     const enqueued = await Promise.all(Array.from({ length: 50 }, () => enqueue(job)));
     expect(enqueued.filter(({ created }) => created)).to.have.length(1);
     expect(new Set(enqueued.map(({ id }) => id)).size).to.equal(1);
-    expect(await bench.jobsOf(job.queue)).to.have.length(1);
+    expect(await fixture.jobsOf(job.queue)).to.have.length(1);
   });
 
   it('names the holder of an idempotency key only to callers who can see its queue', async () => {
     const job = definition();
     const options = { idempotencyKey: 'a' };
-    const elsewhere = bench.newQueue();
+    const elsewhere = fixture.newQueue();
     const first = await client().enqueue(job, { n: 1 }, options);
-    await bench.storage.control.edit([first.id], (current) => {
+    await fixture.storage.control.edit([first.id], (current) => {
       const { priority, args, runAt } = current.get(first.id) ?? expect.fail('it is gone');
       const content = { queue: elsewhere, priority, args: JSON.stringify(args), runAt };
       return new Map([[first.id, content]]);
     });
     const messages: string[] = [];
-    for (const scope of [undefined, [job.queue, elsewhere], [job.queue]]) {
-      const scoped = { ...options, ...(scope !== undefined && { scope }) };
+    for (const visibleQueues of [undefined, [job.queue, elsewhere], [job.queue]]) {
+      const scoped = { ...options, ...(visibleQueues !== undefined && { visibleQueues }) };
       messages.push(String(await problemOf(client().enqueue(job, { n: 2 }, scoped))));
     }
     expect(messages.map((text) => text.includes(first.id))).to.deep.equal([true, true, false]);
@@ -94,7 +94,7 @@ export function uniqueness(bench: Bench): void {
   });
 
   it('derives the definition’s key from the arguments, regardless of member order', async () => {
-    const job = defineJob({ name: 'by-arguments', queue: bench.newQueue(), unique: true });
+    const job = defineJob({ name: 'by-arguments', queue: fixture.newQueue(), unique: true });
     const first = await client().enqueue(job, { a: 1, b: { c: 2, d: 3 } });
     const same = await client().enqueue(job, { b: { d: 3, c: 2 }, a: 1 });
     const other = await client().enqueue(job, { a: 1, b: { c: 2, d: 4 } });
@@ -103,7 +103,7 @@ export function uniqueness(bench: Bench): void {
   });
 
   it('lets the options remove the definition’s key', async () => {
-    const job = defineJob({ name: 'optional', queue: bench.newQueue(), unique: { key: 'always' } });
+    const job = defineJob({ name: 'optional', queue: fixture.newQueue(), unique: { key: 'always' } });
     await client().enqueue(job, {});
     expect(await client().enqueue(job, {}, { unique: null })).to.include({ created: true });
   });
@@ -119,7 +119,7 @@ export function uniqueness(bench: Bench): void {
       const job = definition();
       const first = await enqueue(job, {}, {}, options);
       if (outcome !== undefined) await run(job, outcome ?? undefined);
-      expect((await bench.storage.jobs.find(first.id))?.state).to.equal(state);
+      expect((await fixture.storage.jobs.find(first.id))?.state).to.equal(state);
       expect(await enqueue(job)).to.deep.equal({ ...first, created: false });
     });
   }
@@ -151,9 +151,9 @@ export function uniqueness(bench: Bench): void {
   it('frees the key of a deleted job', async () => {
     const job = definition();
     const { id } = await enqueue(job, { states: ['cancelled'], periodMs: 60_000 });
-    await bench.storage.control.cancel(id);
+    await fixture.storage.control.cancel(id);
     expect((await enqueue(job)).created).to.equal(false);
-    await bench.storage.control.delete(id);
+    await fixture.storage.control.delete(id);
     expect((await enqueue(job)).created).to.equal(true);
   });
 
@@ -178,7 +178,7 @@ export function uniqueness(bench: Bench): void {
     const job = definition();
     await enqueue(job, { periodMs: 1 });
     await until(async () => ((await enqueue(job)).created ? true : undefined));
-    expect(await bench.jobsOf(job.queue)).to.have.length(2);
+    expect(await fixture.jobsOf(job.queue)).to.have.length(2);
   });
 
   it('rejects a job whose policy is reject, and names the holder', async () => {
@@ -186,7 +186,7 @@ export function uniqueness(bench: Bench): void {
     const { id } = await enqueue(job);
     const problem = await problemOf(enqueue(job, { onConflict: 'reject' }));
     expect(problem).to.be.instanceOf(DuplicateJobError).and.include({ key: 'a', holderId: id });
-    expect(await bench.jobsOf(job.queue)).to.have.length(1);
+    expect(await fixture.jobsOf(job.queue)).to.have.length(1);
   });
 
   it('enqueues none of several jobs if one is rejected for its key', async () => {
@@ -198,7 +198,7 @@ export function uniqueness(bench: Bench): void {
       options: { unique: { key, onConflict: 'reject' as const } },
     }));
     expect(await problemOf(client().enqueueMany(orders))).to.be.instanceOf(DuplicateJobError);
-    expect(await bench.jobsOf(job.queue)).to.have.length(1);
+    expect(await fixture.jobsOf(job.queue)).to.have.length(1);
     expect((await enqueue(job, { key: 'b' })).created).to.equal(true);
   });
 
@@ -209,7 +209,7 @@ export function uniqueness(bench: Bench): void {
     const enqueued = await client().enqueueMany([...orders, { definition: job, args: { n: 4 } }]);
     expect(enqueued.map(({ created }) => created)).to.deep.equal([true, false, false, true]);
     expect(new Set(enqueued.slice(0, 3).map(({ id }) => id)).size).to.equal(1);
-    const stored = (await bench.jobsOf(job.queue)).map(({ args }) => args);
+    const stored = (await fixture.jobsOf(job.queue)).map(({ args }) => args);
     expect(stored).to.have.deep.members([{ n: 1 }, { n: 4 }]);
   });
 
@@ -220,7 +220,7 @@ export function uniqueness(bench: Bench): void {
       { definition: job, args: {}, options: { unique: { key: 'a' } } },
       { definition: job, args: {}, options: { after: { parents: [0] } } },
     ]);
-    expect(await bench.storage.jobs.find(child?.id ?? '')).to.include({
+    expect(await fixture.storage.jobs.find(child?.id ?? '')).to.include({
       state: 'awaiting',
       parentId: standing.id,
     });
@@ -232,36 +232,36 @@ export function uniqueness(bench: Bench): void {
     const jobs = ['a', 'b'].map((key) => ({ definition: job, args: {}, options: { unique: { key } } }));
     const batch = await client().enqueueBatch({ jobs });
     expect(batch.jobs.map(({ created }) => created)).to.deep.equal([false, true]);
-    expect((await bench.storage.batches.find(batch.id))?.total).to.equal(1);
-    expect((await bench.storage.jobs.find(standing.id))?.batchId).to.equal(null);
+    expect((await fixture.storage.batches.find(batch.id))?.total).to.equal(1);
+    expect((await fixture.storage.jobs.find(standing.id))?.batchId).to.equal(null);
   });
 
   it('gives a retried job its key back, unless another job has taken it', async () => {
     const job = definition();
     const first = await enqueue(job);
     await run(job, { kind: 'failed', error });
-    await bench.storage.maintenance.maintain();
-    await bench.storage.control.retry(first.id);
+    await fixture.storage.maintenance.maintain();
+    await fixture.storage.control.retry(first.id);
     expect(await enqueue(job)).to.deep.equal({ ...first, created: false });
-    await bench.storage.control.cancel(first.id);
+    await fixture.storage.control.cancel(first.id);
     const second = await enqueue(job);
-    await bench.storage.control.retry(first.id);
+    await fixture.storage.control.retry(first.id);
     expect(await enqueue(job)).to.deep.equal({ ...second, created: false });
   });
 
   it('keeps the key of a moved job in its original queue', async () => {
     const job = definition();
     const first = await enqueue(job);
-    await moveJob(bench.storage, first.id, bench.newQueue());
-    await bench.storage.maintenance.maintain();
+    await moveJob(fixture.storage, first.id, fixture.newQueue());
+    await fixture.storage.maintenance.maintain();
     expect(await enqueue(job)).to.deep.equal({ ...first, created: false });
   });
 
   it('keeps the key of a job that is moved twice, and moved back', async () => {
     const job = definition();
     const first = await enqueue(job, {}, {}, { delayMs: 60_000 });
-    for (const queue of [bench.newQueue(), bench.newQueue(), job.queue]) {
-      await moveJob(bench.storage, first.id, queue);
+    for (const queue of [fixture.newQueue(), fixture.newQueue(), job.queue]) {
+      await moveJob(fixture.storage, first.id, queue);
       expect(await enqueue(job)).to.deep.equal({ ...first, created: false });
     }
   });
@@ -270,25 +270,25 @@ export function uniqueness(bench: Bench): void {
     const job = definition();
     const there = definition();
     const first = await enqueue(job);
-    await moveJob(bench.storage, first.id, there.queue);
+    await moveJob(fixture.storage, first.id, there.queue);
     await run(there, { kind: 'done', result: 'null' });
     expect(await enqueue(job)).to.include({ created: true });
   });
 
   it('replaces the content of a moved job in its new queue', async () => {
     const job = definition();
-    const queue = bench.newQueue();
+    const queue = fixture.newQueue();
     const first = await enqueue(job, {}, { n: 1 }, { delayMs: 60_000 });
-    await moveJob(bench.storage, first.id, queue);
+    await moveJob(fixture.storage, first.id, queue);
     const second = await enqueue(job, { onConflict: 'replace' }, { n: 2 }, { delayMs: 60_000 });
     expect(second).to.deep.equal({ ...first, created: false });
-    expect(await bench.storage.jobs.find(first.id)).to.deep.include({ queue, args: { n: 2 } });
+    expect(await fixture.storage.jobs.find(first.id)).to.deep.include({ queue, args: { n: 2 } });
   });
 
   it('keeps the key of a queue separate from that of a job moved there', async () => {
     const [from, to] = [definition(), definition()];
     const [moved, standing] = [await enqueue(from), await enqueue(to)];
-    await moveJob(bench.storage, moved.id, to.queue);
+    await moveJob(fixture.storage, moved.id, to.queue);
     expect(await enqueue(to)).to.deep.equal({ ...standing, created: false });
     expect(await enqueue(from)).to.deep.equal({ ...moved, created: false });
   });

@@ -1,10 +1,10 @@
-export type { Database, Queryable, Transaction } from './database/database.js';
+export type { Database, PooledConnection, Queryable, QueryResult, Transaction } from './database/database.js';
 export { inTransaction } from './database/transaction.js';
 export type { CallContext, Principal } from './definition/call-context.js';
 export { defineResource } from './definition/define-resource.js';
 export type { EventSource, ServerSentEvent } from './definition/event-source.js';
 export type { FilterDeclaration } from './definition/filter-declaration.js';
-export { applyAll, type ItemChange, type KeyedChange } from './definition/item-change.js';
+export { applyAll, applyAllInSlices, type ItemChange, type KeyedChange } from './definition/item-change.js';
 export { DefinitionError } from './definition/naming.js';
 export type { Enqueue, Platform } from './definition/platform.js';
 export type {
@@ -13,6 +13,7 @@ export type {
   Resource,
   ResourceDefinition,
 } from './definition/resource.js';
+export { type NotAllowed, readOnly } from './definition/resource.js';
 export { type Check, Existing, type ResourceStorage, withJob } from './definition/storage.js';
 export { ApiError, apiError, type Problem, ProblemList } from './errors/api-error.js';
 export { type CatalogueEntry, errorCatalogue, type ErrorCode } from './errors/error-catalogue.js';

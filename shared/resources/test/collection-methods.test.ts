@@ -100,6 +100,59 @@ describe('Methods of collections', () => {
     });
   });
 
+  for (const method of ['POST', 'PUT']) {
+    it(`${method} with an empty array is 422`, async () => {
+      const { codes, messages } = await send(method, '/books', []);
+      expect(codes).to.deep.equal([42202]);
+      expect(messages).to.contain('at least one element');
+    });
+  }
+
+  it('PUT changes as many items as the document allows', async () => {
+    await api.database.query(
+      `insert into library.book (title, author_id, price) select 'Many ' || n, 'austen', 1 from generate_series(1, 1200) n`,
+    );
+    const ids = await api.database.query("select id from library.book where title like 'Many %'");
+    const changes = ids.map((row) => newBook({ id: (row as { id: string }).id, title: 'One of many' }));
+    const { status, body } = await send('PUT', '/books', changes);
+    await api.database.query("delete from library.book where title = 'One of many'");
+    expect([status, (body as Book[]).length]).to.deep.equal([200, 1_200]);
+  });
+
+  it('PUT refuses items that are too large to be changed together', async () => {
+    await api.database.query(
+      `insert into library.book (title, author_id, price, details)
+       select 'Heavy', 'austen', 1, jsonb_build_object('isbn', repeat('x', 1000000)) from generate_series(1, 17)`,
+    );
+    const ids = await api.database.query("select id from library.book where title = 'Heavy'");
+    const changes = ids.map((row) => newBook({ id: (row as { id: string }).id, title: 'Light' }));
+    const { codes, messages } = await send('PUT', '/books', changes);
+    const changed = await api.database.query("delete from library.book where title = 'Heavy' returning id");
+    expect([codes, changed.length]).to.deep.equal([[41301], 17]);
+    expect(messages).to.contain('send fewer items');
+  });
+
+  describe('GET collection with If-None-Match', () => {
+    const known = async (path: string): Promise<RequestInit> => {
+      const etag = (await send('GET', path)).headers.get('etag') ?? '';
+      expect(etag).to.match(/^W\//);
+      return { headers: { 'if-none-match': etag } };
+    };
+
+    it('is 304 while the page is the same', async () => {
+      const init = await known('/books?limit=2');
+      const { status, text } = await api.call('/api/v1/books?limit=2', init);
+      expect([status, text]).to.deep.equal([304, '']);
+    });
+
+    it('is 200 once there is another item, although not on this page', async () => {
+      await created();
+      const init = await known('/books?limit=1&sort=createdAt');
+      await created();
+      expect((await api.call('/api/v1/books?limit=1&sort=createdAt', init)).status).to.equal(200);
+    });
+  });
+
   describe('DELETE collection', () => {
     it('deletes the items that match the filters', async () => {
       await created({ title: 'Doomed by name' });

@@ -71,6 +71,10 @@ describe('A definition that breaks a rule throws at start-up', () => {
         }),
       /range/,
     ],
+    'a reason that is not a sentence': [
+      () => defineResource({ name: 'orders', item, notAllowed: { create: 'because' }, storage }),
+      /notAllowed\.create must be a sentence/,
+    ],
     'a field that is not camel case': [
       () =>
         defineResource({
@@ -122,4 +126,43 @@ describe('Names', () => {
   for (const name of ['orders', 'line-items', 'batches', 'cancellations', 'queues', 'k8s-nodes']) {
     it(`"${name}" is allowed`, () => expect(() => define(name)).to.not.throw());
   }
+});
+
+describe('A definition', () => {
+  const described = Type.Object({
+    id: Type.String({ format: 'uuid' }),
+    name: Type.String(),
+    state: Type.Enum(['open', 'closed']),
+    note: Type.Union([Type.String(), Type.Null()]),
+    size: Type.Integer(),
+    tags: Type.Array(Type.String()),
+    data: Type.Object({}),
+    at: Type.String({ format: 'date-time' }),
+    paid: Type.Boolean(),
+  });
+
+  it('searches every field that holds text unless it names some', () => {
+    const { search } = defineResource({ name: 'orders', item: described, storage });
+    expect(search).to.deep.equal(['name', 'state', 'note', 'tags']);
+  });
+
+  it('sorts by every field with a single value unless it names some', () => {
+    const { sort } = defineResource({ name: 'orders', item: described, storage });
+    expect(sort).to.deep.equal(['id', 'name', 'state', 'note', 'size', 'at', 'paid']);
+  });
+
+  it('gives reasons in the 405 and in the document', async () => {
+    const reason = 'An order is never deleted.';
+    const api = await serve({
+      resources: [defineResource({ name: 'orders', item, notAllowed: { deleteMany: reason }, storage })],
+    });
+    const { status, headers, messages } = await api.call('/api/v1/orders', { method: 'DELETE' });
+    const { body } = await api.call('/api/v1/openapi.json');
+    await api.close();
+    expect([status, headers.get('allow')]).to.deep.equal([405, 'GET, HEAD, OPTIONS']);
+    expect(messages).to.contain('DELETE is not possible here: An order is never deleted');
+    expect(body)
+      .to.have.nested.property('paths./orders.get.description')
+      .that.contains(`DELETE is not possible: ${reason}`);
+  });
 });

@@ -6,6 +6,7 @@ import { baseUrl, serve, type TestApi } from './support/api.js';
 const item = { id: '7', name: 'seven' };
 
 const described = {
+  search: [],
   item: Type.Object({ id: Type.String(), name: Type.String() }),
   storage: {
     list: async () => ({ items: [item], total: 1 }),

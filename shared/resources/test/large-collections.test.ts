@@ -36,6 +36,31 @@ describe('Large collections', () => {
     });
   }
 
+  it('the next links repeat no item that others push down', async () => {
+    const seen: string[] = [];
+    let next: string | undefined = '/api/v1/books?sort=-createdAt&limit=100&fields=id&title=Volume%2011';
+    while (next !== undefined) {
+      const answer = await api.call(next);
+      seen.push(...(answer.body as { id: string }[]).map(({ id }) => id));
+      await api.database.query(
+        `insert into library.book (title, author_id, price) select 'Volume 11 new', 'austen', 1 from generate_series(1, 5)`,
+      );
+      next = nextOf(answer, 'next');
+    }
+    await api.database.query("delete from library.book where title = 'Volume 11 new'");
+    expect(new Set(seen).size).to.equal(seen.length);
+    expect(seen).to.have.length.above(1_000);
+  });
+
+  it('the links of a page by offset are by offset', async () => {
+    const answer = await api.call('/api/v1/books?limit=5&offset=5');
+    expect([nextOf(answer, 'next'), nextOf(answer, 'prev'), nextOf(answer, 'first')]).to.deep.equal([
+      '/api/v1/books?limit=5&offset=10',
+      '/api/v1/books?limit=5&offset=0',
+      '/api/v1/books?limit=5&offset=0',
+    ]);
+  });
+
   it('the prev link leads back to the same page', async () => {
     const first = await api.call('/api/v1/books?sort=pages&limit=50');
     const second = await api.call(nextOf(first, 'next') ?? '');

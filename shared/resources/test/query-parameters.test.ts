@@ -110,11 +110,33 @@ describe('Query parameters on collections', () => {
     });
     it('must not be empty', async () => expect((await get('?q=')).codes).to.deep.equal([40003]));
     it('is 400 if the resource has no search', async () => {
-      expect((await api.call('/api/v1/authors?q=jane')).codes).to.deep.equal([40002]);
+      const [{ id }] = (await get('?limit=1&fields=id')).body as [{ id: string }];
+      expect((await api.call(`/api/v1/books/${id}/chapters?q=one`)).codes).to.deep.equal([40002]);
+    });
+    it('searches all text fields unless the definition names some', async () => {
+      const found = async (query: string): Promise<unknown> =>
+        (await api.call(`/api/v1/authors?q=${query}&fields=id`)).body;
+      expect([await found('jnae@example.com'), await found('Elliot')]).to.deep.equal([
+        [{ id: 'austen' }],
+        [{ id: 'eliot' }],
+      ]);
+    });
+    it('narrows what is deleted', async () => {
+      await api.database.query("insert into library.author values ('sand', 'George Sand', null)");
+      const { status } = await api.call('/api/v1/authors?q=Sand', {
+        method: 'DELETE',
+        headers: { 'if-match': '*' },
+      });
+      const { body } = await api.call('/api/v1/authors?fields=id');
+      expect([status, body]).to.deep.equal([204, [{ id: 'austen' }, { id: 'eliot' }]]);
     });
   });
 
   describe('sort', () => {
+    for (const field of ['id', 'title', 'authorId', 'status', 'price', 'pages', 'createdAt']) {
+      it(`takes ${field}, which has a single value`, async () =>
+        expect(await titles(`?sort=-${field}`)).to.deep.equal((await titles(`?sort=${field}`)).toReversed()));
+    }
     const byPagesDown = ['Silas Marner', 'Middlemarch', 'Emma', 'Persuasion', '100% true_story'];
     for (const query of ['?sort=+pages', '?sort=%2Bpages', '?sort=%20pages', '?sort=pages']) {
       it(`${query} is ascending`, async () =>
@@ -135,6 +157,7 @@ describe('Query parameters on collections', () => {
       '?sort=title,',
       '?sort=title,-title',
       '?sort=details',
+      '?sort=tags',
       '?sort=a&sort=b',
     ]) {
       it(`${query} is 400`, async () => expect((await get(query)).codes).to.deep.equal([40003]));
@@ -164,7 +187,7 @@ describe('Query parameters on collections', () => {
       expect(headers.get('x-total-count')).to.equal('5');
     });
     it('the default limit is 20', async () => {
-      expect((await get('')).headers.get('link')).to.contain('limit=20&offset=0');
+      expect((await get('')).headers.get('link')).to.contain('limit=20>; rel="first"');
     });
     for (const query of [
       '?limit=1001',

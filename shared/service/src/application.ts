@@ -3,8 +3,8 @@ import type { Database, Resource } from '@longshore/resources';
 
 /** What a service offers the handlers of its application. */
 export interface ApplicationServices {
-  /** The pool of the application's tables; `null` with `API_STORAGE=memory`. */
-  readonly database: Database | null;
+  /** The pool of the application's tables; with `API_STORAGE=memory`, a Postgres in the memory of the process. */
+  readonly database: Database;
   /** A directory that handlers may write files to. */
   readonly directory: string;
 }
@@ -14,7 +14,7 @@ export interface SeedOptions {
   readonly replace?: boolean;
 }
 
-/** The part of an application that needs a database; unused with `API_STORAGE=memory`. */
+/** The part of an application that needs a database. */
 export interface ApplicationTables {
   /** Files for node-pg-migrate, and the schema that they create. Applied at start by each service that needs them. */
   readonly migrations: { readonly directory: URL; readonly schema: string };
@@ -38,8 +38,7 @@ export interface Application {
   /** Letters, digits, `.`, `_`, `-` and `:`, at most 100. The owner of its recurring jobs. */
   readonly name: string;
   /**
-   * Returns the handlers of all its jobs, which also make their definitions known to clients. Called once per process. Without
-   * a database, leave out the handlers that need one: their jobs are unknown then, and their schedules do not run.
+   * Returns the handlers of all its jobs, which also make their definitions known to clients. Called once per process.
    */
   readonly createHandlers: (services: ApplicationServices) => readonly JobHandler[];
   /** Schedules of its jobs, made with `defineRecurringJob`. Stored when a job server of the application starts. */
@@ -50,7 +49,6 @@ export interface Application {
 /** An application with the handlers for one process. */
 export interface AssembledApplication extends Pick<Application, 'name' | 'tables'> {
   readonly handlers: readonly JobHandler[];
-  /** The schedules of jobs that have a handler. */
   readonly recurring: readonly NewRecurringJob[];
 }
 
@@ -75,8 +73,7 @@ export function defineApplication(application: Application): Application {
 /**
  * Creates the handlers of an application and checks them together with its schedules.
  *
- * @throws {RangeError} that lists every problem: two handlers for one job, or a recurring job without a handler, unless there
- *   is no database
+ * @throws {RangeError} that lists every problem: two handlers for one job, or a recurring job without a handler
  */
 export function assembleApplication(
   { name, createHandlers, recurring = [], tables }: Application,
@@ -84,7 +81,7 @@ export function assembleApplication(
 ): AssembledApplication {
   const handlers = createHandlers(services);
   const jobs = handlers.map(({ definition }) => definition.name);
-  const orphaned = services.database === null ? [] : recurring.filter((job) => !jobs.includes(job.name));
+  const orphaned = recurring.filter((job) => !jobs.includes(job.name));
   throwIfAny([
     ...repeated(jobs).map((job) => `two handlers are for the job "${job}"`),
     ...orphaned.map((job) => `the recurring job "${job.id}" enqueues "${job.name}", which has no handler`),
@@ -92,8 +89,8 @@ export function assembleApplication(
   return {
     name,
     handlers,
-    recurring: recurring.filter((job) => jobs.includes(job.name)),
-    ...(services.database !== null && tables !== undefined && { tables }),
+    recurring,
+    ...(tables !== undefined && { tables }),
   };
 }
 

@@ -6,8 +6,7 @@ import { defineJob, defineRecurringJob, handleJob } from '@longshore/jobs';
 import { ConfigError, defineApplication, loadApplication } from '../src/index.js';
 import { type ApplicationServices, assembleApplication } from '../src/application.js';
 
-const inMemory: ApplicationServices = { database: null, directory: '.' };
-const onDatabase: ApplicationServices = {
+const services: ApplicationServices = {
   database: {
     query: () => Promise.reject(new Error('unused')),
     connect: () => Promise.reject(new Error('unused')),
@@ -29,7 +28,7 @@ describe('The application of a service', () => {
   const load = async (source: string) => {
     const file = path.join(directory, 'application.mjs');
     await writeFile(file, source);
-    return loadApplication(file, inMemory);
+    return loadApplication(file, services);
   };
 
   it('is loaded from a path', async () => {
@@ -47,7 +46,7 @@ describe('The application of a service', () => {
   });
 
   it('is rejected by name if the module does not exist', async () => {
-    const error = await loadApplication('@nobody/nothing', inMemory).catch((thrown: unknown) => thrown);
+    const error = await loadApplication('@nobody/nothing', services).catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(ConfigError).with.property('message').that.contains('@nobody/nothing');
   });
 
@@ -75,23 +74,13 @@ describe('The application of a service', () => {
     const assemble = () =>
       assembleApplication(
         { name: 'mine', createHandlers: () => [greet, greet], recurring: [daily] },
-        onDatabase,
+        services,
       );
     expect(assemble).to.throw(RangeError, 'two handlers are for the job "greet"');
     expect(assemble).to.throw(
       RangeError,
       'the recurring job "daily" enqueues "report", which has no handler',
     );
-  });
-
-  it('leaves out its tables, and recurring jobs without a handler, if there is no database', () => {
-    const tables = { migrations: { directory: new URL('file:///'), schema: 'mine' }, resources: [] };
-    const given = { name: 'mine', createHandlers: () => [greet], recurring: [daily], tables };
-    expect(assembleApplication(given, inMemory)).to.deep.equal({
-      name: 'mine',
-      handlers: [greet],
-      recurring: [],
-    });
   });
 
   it('is also checked when it is loaded, with the module in the message', async () => {

@@ -3,27 +3,27 @@ import { defineJob, defineRecurringJob, handleJob, type JobHandler } from '@long
 import Type, { type Static } from 'typebox';
 
 const args = Type.Object({
-  /** How long it takes. */
+  /** How long the job takes. */
   ms: Type.Number({ minimum: 0 }),
   /** How many attempts fail. */
   failures: Type.Integer({ minimum: 0 }),
-  /** The concurrency key that it shares with other jobs; at most `limit` of them run at once. */
+  /** A concurrency key shared with other jobs; at most `limit` of them run at once. */
   key: Type.Optional(Type.String()),
   limit: Type.Optional(Type.Integer()),
 });
 
-/** Faults cost attempts; here a job is given as many as it takes. */
+/** Faults cost attempts, so jobs get as many as necessary. */
 const patience = { maxAttempts: 1_000, retryDelay: [200, 500] };
 
 const plain = defineJob({ name: 'plain', queue: 'plain', args, ...patience });
 const transactional = defineJob({ name: 'transactional', queue: 'transactional', args, ...patience });
-/** Its queue has a limit and a rate. */
+/** Its queue has a concurrency limit and a rate limit. */
 const limited = defineJob({ name: 'limited', queue: 'limited', args, ...patience });
-/** With a concurrency key. */
+/** Has a concurrency key. */
 const keyed = defineJob({ name: 'keyed', queue: 'keyed', args, ...patience });
-/** With a unique key. */
+/** Has a unique key. */
 const unique = defineJob({ name: 'unique', queue: 'unique', args, ...patience });
-/** Of a recurring job. */
+/** Enqueued by a recurring job. */
 const tick = defineJob({ name: 'tick', queue: 'tick', args, ...patience });
 
 const everyTwoSeconds = defineRecurringJob({
@@ -51,14 +51,16 @@ function enter(database: Database, { args, job }: Attempt, together: number | nu
   return database.query(sql, [job.id, job.name, job.attempt, together, args.limit ?? null]);
 }
 
-/** So often it is looked whether there are too many transactions of a key, and with so long a pause, in milliseconds. */
+/**
+ * How often, and with which pause in milliseconds, the number of transactions of a key is checked if it is too high.
+ */
 const looks = 5;
 const lookEveryMs = 20;
 
 /**
- * How many transactions of jobs with this key are open, this one included, as told by a lock that all of them share. Postgres lets
- * go of a transaction's locks a moment after others see that it has committed, so the least of several looks counts if
- * they are too many.
+ * Counts the open transactions of jobs with this key, including this one, by a lock that they share. Postgres
+ * releases a transaction's locks shortly after others see its commit, so if there are too many, the smallest of
+ * several counts is used.
  */
 async function openTogether(client: Database, { args: { key = '', limit = 0 } }: Attempt): Promise<number> {
   await client.query('select pg_advisory_xact_lock_shared(77, hashtext($1))', [key]);
@@ -77,7 +79,7 @@ async function holdersOf(client: Database, key: string): Promise<number> {
   return numberOf(await client.query(sql, [key]));
 }
 
-/** How many jobs of the store that have not finished have this unique key, this one included. */
+/** Counts the unfinished jobs with this unique key, including this one. */
 async function unfinishedTogether(client: Database, { args: { key = '' } }: Attempt): Promise<number> {
   const live = ['job', 'job_waiting', 'job_held', 'job_awaiting'];
   const all = live.map(
@@ -99,7 +101,9 @@ async function work({ args, job }: Attempt): Promise<void> {
   if (job.attempt <= args.failures) throw new Error(`Attempt ${job.attempt} is to fail`);
 }
 
-/** Jobs whose handlers enter what they do in a ledger: after the work, or in the transaction that completes the job. */
+/**
+ * Jobs whose handlers record what they do in a ledger: after the work, or in the transaction that completes the job.
+ */
 export const application = {
   name: 'fault-ledger',
   recurring: [everyTwoSeconds],

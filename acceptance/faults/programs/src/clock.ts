@@ -1,11 +1,11 @@
 /**
- * `node --import …/clock.js` with `CLOCK_FILE` set: a process whose clock is ahead by as many milliseconds as the file says, and
- * jumps when the file changes. `Date` is the only clock on the wall that JavaScript has, so this is what a clock that is set
- * looks like from inside; timers and `performance.now()` go by another one, in both cases.
+ * `node --import …/clock.js` with `CLOCK_FILE` set: runs a process whose clock is ahead by the number of milliseconds
+ * in the file, and jumps when the file changes. `Date` is the only wall clock in JavaScript; timers and
+ * `performance.now()` are not affected, as with a real clock change.
  */
 import { readFileSync } from 'node:fs';
 
-/** How long a reading of the file serves. */
+/** How long a reading of the file is used. */
 const readEveryMs = 50;
 
 const file = process.env['CLOCK_FILE'] ?? '';
@@ -20,7 +20,7 @@ function ahead(): number {
     try {
       aheadMs = Number(readFileSync(file, 'utf8'));
     } catch {
-      aheadMs = 0; // nobody has set the clock yet
+      aheadMs = 0; // the clock has not been set yet
     }
   }
   return aheadMs;

@@ -1,6 +1,6 @@
 /**
- * `node enqueuer.js http|sql URL SEED`: enqueues jobs until SIGTERM, whatever happens. After each answer it prints `job ID` or
- * `batch ID`, or `refused …` if the request was called wrong.
+ * `node enqueuer.js http|sql URL SEED`: enqueues jobs until SIGTERM, whatever happens. Prints `job ID` or `batch ID`
+ * after each response, or `refused …` if a valid request was rejected.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HttpEntrance, RefusedError } from './http-entrance.js';
@@ -8,10 +8,10 @@ import { nextOrder } from './job-order.js';
 import { mulberry32 } from './random.js';
 import { SqlEntrance } from './sql-entrance.js';
 
-/** Requests at once. */
+/** Number of concurrent requests. */
 const lanes = 4;
 
-/** Between a lane's requests, on average. */
+/** Mean pause between a lane's requests. */
 const pauseMs = 300;
 
 const [kind, url = '', seed] = process.argv.slice(2);

@@ -1,16 +1,16 @@
 import type { JobOrder, Order } from './job-order.js';
 
-/** No answer within this time is none. */
+/** Timeout of a request. */
 const patienceMs = 15_000;
 
 const isId = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
 
-/** A request that cannot be right was answered as if it were wrong. */
+/** A valid request was rejected as invalid. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError';
 }
 
-/** What was accepted: jobs or a batch. */
+/** The accepted jobs or batch. */
 export interface Accepted {
   readonly what: 'job' | 'batch';
   readonly id: string;
@@ -45,7 +45,7 @@ export class HttpEntrance {
         return { what: 'job', id: await this.#post('jobs', { ...bodyOf(order.job), ...after }) };
       }
       case 'repeated': {
-        // A runAt would be another one at each time.
+        // Without a runAt, which would differ in each request.
         const body = { name: order.job.name, args: order.job.args, idempotencyKey: order.key };
         const post = (): Promise<string> => this.#post('jobs', body);
         const [first, second] = await Promise.allSettled([post(), post()]);
@@ -64,7 +64,7 @@ export class HttpEntrance {
     }
   }
 
-  /** Resolves to the id of what was made. */
+  /** Resolves to the id of the created resource. */
   async #post(collection: string, body: object): Promise<string> {
     const response = await fetch(`${this.#api}/api/v1/${collection}`, {
       method: 'POST',

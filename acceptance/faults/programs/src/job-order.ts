@@ -9,16 +9,16 @@ export interface JobOrder {
     readonly key?: string;
     readonly limit?: number;
   };
-  /** 0: at once. */
+  /** 0 for immediately. */
   readonly delayMs: number;
-  /** Enqueues it in a transaction with a row of the enqueuer's own; from SQL only. */
+  /** Enqueues it in a transaction that also writes a row of the enqueuer's; only from SQL. */
   readonly withRow: boolean;
 }
 
-/** What a lane does next. From SQL, only single jobs. */
+/** The next step of a lane. From SQL, only single jobs. */
 export type Order =
   | { readonly kind: 'job'; readonly job: JobOrder }
-  /** After the job or batch that this lane has enqueued last. */
+  /** Depends on the last job or batch that this lane enqueued. */
   | { readonly kind: 'continuation'; readonly job: JobOrder }
   /** The same request several times, with an idempotency key. */
   | { readonly kind: 'repeated'; readonly job: JobOrder; readonly key: string }
@@ -27,14 +27,14 @@ export type Order =
 const concurrencyKeys = ['amber', 'basalt', 'coral'];
 const uniqueKeys = ['door', 'east', 'fir', 'gate'];
 
-/** Of every sort some: long ones, late ones, such as fail once or twice, with keys of several kinds. */
+/** Returns a random job: long, late, failing once or twice, or with keys of several kinds. */
 export function jobOrder(random: () => number): JobOrder {
   const chance = (probability: number): boolean => random() < probability;
   const name = nameOf(random());
   return {
     name,
     args: {
-      // Those that may run few at once take so long that too many at once would be seen.
+      // Jobs with a low limit take long enough for violations to be noticed.
       ms:
         Math.round(random() * (chance(0.05) ? 1_500 : 60)) +
         (name === 'limited' || name === 'keyed' ? 120 : 0),
@@ -55,7 +55,7 @@ function nameOf(share: number): JobOrder['name'] {
   return share < 0.92 ? 'keyed' : 'unique';
 }
 
-/** A unique job may turn out to be another one, which is no member of a batch. */
+/** Returns a member of a batch; unique jobs could turn out to be existing ones, which are not members. */
 function memberOf(random: () => number): JobOrder {
   const { args, ...job } = jobOrder(random);
   return { ...job, name: 'transactional', args: { ms: args.ms, failures: args.failures } };

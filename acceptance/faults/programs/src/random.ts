@@ -1,4 +1,4 @@
-/** Numbers from 0 to 1 that a seed determines: mulberry32, by Tommy Ettinger (public domain). */
+/** Generates numbers from 0 to 1 from a seed: mulberry32, by Tommy Ettinger (public domain). */
 export function mulberry32(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -9,7 +9,7 @@ export function mulberry32(seed: number): () => number {
   };
 }
 
-/** One of several. */
+/** Picks one of several values. */
 export function pickOf<Value>(values: readonly Value[], random: () => number): Value {
   const value = values[Math.floor(random() * values.length)];
   if (value === undefined) throw new RangeError('There is nothing to pick from');

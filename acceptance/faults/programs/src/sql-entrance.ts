@@ -8,7 +8,7 @@ const enqueue = `
     unique_key => case $1 when 'unique' then $4 end,
     concurrency_key => case $1 when 'keyed' then $4 end, concurrency_limit => case $1 when 'keyed' then $5::integer end) as id`;
 
-/** Enqueues from SQL, on a connection of its own that is opened anew after a failure. */
+/** Enqueues from SQL, on its own connection, which is reopened after a failure. */
 export class SqlEntrance {
   readonly #url: string;
   #client: pg.Client | undefined;
@@ -17,7 +17,7 @@ export class SqlEntrance {
     this.#url = url;
   }
 
-  /** Resolves after the commit. Of an order of several jobs, one is enqueued. */
+  /** Resolves after the commit. Enqueues one job of an order with several. */
   async enqueue(order: Order): Promise<Accepted> {
     const { name, args, delayMs, withRow } = order.kind === 'batch' ? order.followUp : order.job;
     try {

@@ -2,8 +2,8 @@ import { application as shop } from '@longshore/example-shop';
 import { mischiefHandler } from './mischief.js';
 
 /**
- * The example shop, whose resources the suite also tests, and a job that misbehaves. Leaves out packing parcels, which would
- * compute for hours with the weights of a fuzzer.
+ * The example shop, whose resources the suite also tests, with a job that misbehaves. Leaves out the packing of
+ * parcels, which could compute for hours.
  */
 export const application: typeof shop = {
   ...shop,

@@ -20,7 +20,7 @@ const acts: Readonly<Record<Act, (context: Context) => unknown>> = {
   return: ({ args: { value } }) => value,
   'odd-result': ({ args: { which = 0 } }) => oddThings[which % oddThings.length]?.(),
   throw: ({ args: { which = 0 } }) => {
-    throw throwables[which % throwables.length]?.() as Error; // which it need not be
+    throw throwables[which % throwables.length]?.() as Error; // it may be anything
   },
   snooze: ({ args: { number = 0 }, job }) => {
     if (job.attempt > 3) return null;
@@ -40,7 +40,7 @@ const acts: Readonly<Record<Act, (context: Context) => unknown>> = {
   },
 };
 
-/** Does what a handler may do without being asked to, as its arguments say. */
+/** Does what a misbehaving handler might do, according to its arguments. */
 const mischief = defineJob({
   name: 'mischief',
   queue: 'mischief',

@@ -1,4 +1,4 @@
-/** What a handler may return without its author having meant to. */
+/** Values that a handler might return by mistake. */
 export const oddThings: readonly (() => unknown)[] = [
   () => undefined,
   () => Number.NaN,
@@ -36,7 +36,7 @@ export const oddThings: readonly (() => unknown)[] = [
   () => 'x'.repeat(3_000_000),
 ];
 
-/** What a handler may throw: anything. */
+/** Values that a handler might throw: anything. */
 export const throwables: readonly (() => unknown)[] = [
   ...oddThings,
   () => null,

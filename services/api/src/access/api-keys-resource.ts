@@ -82,7 +82,6 @@ export function apiKeysResource({ store, ring, onChange }: ApiKeysParts): Resour
     shownOnce: ['key'],
     create: NewApiKey,
     filters: { name: 'partial' },
-    sort: ['name', 'createdAt'],
     defaultSort: ['-createdAt'],
     storage: {
       seeks: true,

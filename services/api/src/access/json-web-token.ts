@@ -33,9 +33,9 @@ const refusals: Readonly<Record<string, string>> = {
   [errors.JWSInvalid.code]: 'The token is not a JWT',
   [errors.JWSSignatureVerificationFailed.code]: 'The signature of the token is invalid',
   [errors.JWKSNoMatchingKey.code]: 'The token is not signed with a key of the issuer',
-  [errors.JWKSMultipleMatchingKeys.code]: 'The token does not say which of the issuer’s keys signed it',
-  [errors.JOSEAlgNotAllowed.code]: 'The token’s signature algorithm is not accepted',
-  [errors.JOSENotSupported.code]: 'The token’s signature algorithm is not accepted',
+  [errors.JWKSMultipleMatchingKeys.code]: 'The token does not say which key of the issuer signed it',
+  [errors.JOSEAlgNotAllowed.code]: 'The signature algorithm of the token is not accepted',
+  [errors.JOSENotSupported.code]: 'The signature algorithm of the token is not accepted',
 };
 
 /**
@@ -58,7 +58,7 @@ export function tokenVerifier(
       const { payload } = await jwtVerify(token, keys, { ...checked, ...(typ !== undefined && { typ }) });
       const { sub = '', scope } = payload;
       if (sub.length > longestSubject)
-        throw unauthorized(`The token's sub claim has more than ${longestSubject} characters`);
+        throw unauthorized(`The sub claim of the token has more than ${longestSubject} characters`);
       const held = typeof scope === 'string' ? scope.split(' ') : [];
       return {
         name: `subject ${sub}`,

@@ -33,7 +33,8 @@ export async function serveResources(
     directory: config.WORKER_RESULTS_DIR,
   });
   const app = new Koa();
-  app.use(resourceApi({ storage, database, client, events, application, access, config, logger }));
+  const stored = { kind: 'postgres', jobs: storage, application: database } as const;
+  app.use(resourceApi({ storage: stored, client, events, application, access, config, logger }));
   app.use(testRoute(client, access, config).routes());
   const handle = app.callback();
   const server = await serve((request, response) => void handle(request, response));

@@ -3,16 +3,25 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { application, seed } from '@longshore/example-shop';
-import { type Job, JobClient, type JobDefinition, JobServer } from '@longshore/jobs';
+import {
+  type Job,
+  JobClient,
+  type JobDefinition,
+  JobServer,
+  type JobStorage,
+  MemoryStorage,
+} from '@longshore/jobs';
 import { PostgresStorage } from '@longshore/jobs-postgres';
-import { createResourceApi, type Enqueue } from '@longshore/resources';
-import { createTestDatabase, eventually, serve, type TestDatabase } from '@longshore/test-support';
+import { MemoryDatabase } from '@longshore/memory-database';
+import { createResourceApi, type Database, type Enqueue, inTransaction } from '@longshore/resources';
+import { createTestDatabase, eventually, serve } from '@longshore/test-support';
 import Koa from 'koa';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
 
 export interface Shop {
-  readonly database: TestDatabase;
+  /** Runs a statement on the tables of the shop and returns its rows. */
+  readonly query: (text: string, values?: unknown[]) => Promise<readonly object[]>;
   readonly call: (method: string, path: string, json?: unknown) => Promise<Answer>;
   readonly enqueue: (name: string, args: unknown) => Promise<string>;
   /** Triggers a recurring job now and returns the id of the enqueued job. */
@@ -34,6 +43,15 @@ const { createHandlers, tables } = application;
 if (tables === undefined) throw new Error('The shop has no tables');
 const { migrations, resources } = tables;
 
+/** Where a shop keeps its rows and jobs. */
+export type ShopStorage = 'postgres' | 'memory';
+
+interface OpenStorage {
+  readonly database: Database;
+  readonly jobs: JobStorage;
+  readonly close: () => Promise<void>;
+}
+
 async function migrate(url: string): Promise<void> {
   await runner({
     databaseUrl: url,
@@ -50,15 +68,39 @@ async function migrate(url: string): Promise<void> {
   await client.end();
 }
 
-/** Opens a seeded shop with its API and a job server; jobs and tables are in one database. */
-export async function openShop(): Promise<Shop> {
+/** Opens jobs and seeded tables in one database. */
+async function openPostgres(): Promise<OpenStorage> {
   const database = await createTestDatabase(migrate);
   const pool = new pg.Pool({ connectionString: database.url, max: 5 });
+  const jobs = new PostgresStorage({ url: database.url, poolSize: 3 });
+  await jobs.open();
+  const close = async (): Promise<void> => {
+    await jobs.close();
+    await pool.end();
+    await database.drop();
+  };
+  return { database: pool, jobs, close };
+}
+
+async function openMemory(): Promise<OpenStorage> {
+  const database = new MemoryDatabase();
+  await database.migrate(migrations);
+  await seed(database);
+  const jobs = new MemoryStorage({ transaction: (work) => inTransaction(database, work) });
+  const close = async (): Promise<void> => {
+    await jobs.close();
+    await database.close();
+  };
+  return { database, jobs, close };
+}
+
+/** Opens a seeded shop with its API and a job server. */
+export async function openShop(kind: ShopStorage): Promise<Shop> {
+  const opened = await (kind === 'postgres' ? openPostgres() : openMemory());
+  const { database, jobs: storage } = opened;
   const directory = await mkdtemp(path.join(tmpdir(), 'shop-'));
-  const storage = new PostgresStorage({ url: database.url, poolSize: 3 });
-  await storage.open();
   const client = new JobClient(storage);
-  const handlers = createHandlers({ database: pool, directory });
+  const handlers = createHandlers({ database, directory });
   const jobs = new Map(handlers.map(({ definition }) => [definition.name, definition]));
   const definitionOf = (name: string): JobDefinition => {
     const definition = jobs.get(name);
@@ -74,7 +116,7 @@ export async function openShop(): Promise<Shop> {
       resources,
       baseUrl: 'https://shop.longshore.dev',
       log: { incident: () => {} },
-      platform: { database: pool, enqueue },
+      platform: { database, enqueue },
     }),
   );
   const handle = app.callback();
@@ -89,7 +131,7 @@ export async function openShop(): Promise<Shop> {
   await server.start();
 
   return {
-    database,
+    query: async (text, values) => (await database.query(text, values)).rows,
     call: async (method, target, json) => {
       const body = json === undefined ? {} : { body: JSON.stringify(json) };
       const headers = { 'content-type': 'application/json', prefer: 'respond-async' };
@@ -112,9 +154,7 @@ export async function openShop(): Promise<Shop> {
     close: async () => {
       await http.close();
       await server.stop();
-      await storage.close();
-      await pool.end();
-      await database.drop();
+      await opened.close();
       await rm(directory, { recursive: true });
     },
   };

@@ -9,7 +9,7 @@ export interface TimeText {
   readonly relative: string;
 }
 
-/** The script replaces the zone and the relative text by those of the viewer. */
+/** The page's script replaces the time zone and the relative time by the viewer's. */
 export function timeText(at: Date, nowMs: number): TimeText {
   const iso = at.toISOString();
   return { iso, exact: `${iso.replace('T', ' ').slice(0, -1)} UTC`, relative: relativeText(at, nowMs) };

@@ -9,7 +9,7 @@ import { sections } from '../pages/page.js';
 import { outcomeBadge, stateBadge } from '../format/state-badge.js';
 import { timeIn } from '../format/zoned-time.js';
 
-/** The views lie beside the pages that they belong to, in the sources: the compiler does not copy them. */
+/** The directory of the views, which are next to their pages in the sources: the compiler does not copy them. */
 const folder = fileURLToPath(new URL('../../src/', import.meta.url));
 
 /** Begins a view inside a file; it goes on to the next one, or to the end of the file. */

@@ -23,25 +23,25 @@ export interface ClaimedRow {
 }
 
 /**
- * Claims ready jobs of a queue without limits; from any other queue it takes nothing.
+ * Claims ready jobs of a queue without limits; takes nothing from any other queue.
  *
- * $1 queue, $2 server, $3 limit, $4 lease in ms; parallel arrays of the ranges to scan, in the order in which their jobs run:
- * $5 priorities, $6 the places after which, $7 those up to which.
+ * $1 queue, $2 server, $3 limit, $4 lease in ms; parallel arrays of the ranges to scan, in the order in which their
+ * jobs run: $5 priorities, $6 the places after which, $7 those up to which.
  *
- * The server's row is locked against the rescuer, which deletes it: either the claim commits before its server is declared dead
- * and is released with the others, or it finds no row and claims nothing. KEY SHARE does not block heartbeats. The lock is only
- * taken when there is something to claim, because a row lock is a write.
+ * The server's row is locked against the rescuer, which deletes it: either the claim commits before its server is
+ * declared dead and is released with the others, or it finds no row and claims nothing. KEY SHARE does not block
+ * heartbeats. The lock is only taken when there is something to claim, because a row lock is a write.
  *
- * `started_at` uses `clock_timestamp()`: a job may be committed after this transaction began and still be in its snapshot, so
- * `now()` could place its start before its creation.
+ * `started_at` uses `clock_timestamp()`: a job may be committed after this transaction began and still be in its
+ * snapshot, so `now()` could place its start before its creation.
  *
- * Only jobs that the server has registered handlers for are claimed (every job if it registered no names); the others stay in
- * the queue for a server that knows them, for example while two versions of an application run side by side. Measured on a
- * drain: no difference.
+ * Only jobs that the server has registered handlers for are claimed (every job if it registered no names); the others
+ * stay in the queue for a server that knows them, for example while two versions of an application run side by side.
+ * Measured on a drain: no difference.
  *
- * Ranges begin behind the last claimed job, so that the cost does not grow with the index entries of finished jobs that a long
- * transaction elsewhere keeps from being vacuumed. Measured over five rounds: 77k → 26k jobs/s without ranges, flat with them
- * (docs/adr/001).
+ * Ranges begin behind the last claimed job, so that the cost does not grow with the index entries of finished jobs
+ * that a long transaction elsewhere keeps from being vacuumed. Measured over five rounds: 77k → 26k jobs/s without
+ * ranges, flat with them (docs/adr/001).
  */
 export const claimReady = prepared(
   'longshore-claim-ready',

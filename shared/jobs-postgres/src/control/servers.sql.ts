@@ -101,10 +101,18 @@ export const endTransaction = prepared(
     where pid = $1 and application_name = $2 and datname = current_database() and usename = current_user`,
 );
 
-/** $1 application names. Terminates the open transactions of dead servers and waits up to a second for each. */
+/** Servers whose heartbeats have stopped. A server is not silent before Postgres has been up for its timeout. */
+export const silentServers = `
+      select id from longshore.server
+      where greatest(heartbeat_at, pg_postmaster_start_time()) < now() - timeout_ms * interval '1 millisecond'`;
+
+/** Terminates the open transactions of servers that are silent or have been declared dead; waits up to a second for each. */
 export const endTransactions = prepared(
   'longshore-end-transactions',
   `
     select pg_terminate_backend(pid, 1000) from pg_stat_activity
-    where application_name = any ($1) and datname = current_database() and usename = current_user`,
+    where application_name like 'longshore for %' and datname = current_database() and usename = current_user
+      and application_name not in (
+        select 'longshore for ' || id from longshore.server where id not in (${silentServers})
+      )`,
 );

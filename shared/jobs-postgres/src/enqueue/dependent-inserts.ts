@@ -23,29 +23,32 @@ export function withFollowed(jobs: readonly NewJob[]): readonly NewJob[] {
   });
 }
 
-/** The ids of the queues in each scope. */
-export type ParentScopes = ReadonlyMap<readonly string[], ReadonlySet<number>>;
+/** The queue ids of each `visibleQueues` list. */
+export type VisibleQueueIds = ReadonlyMap<readonly string[], ReadonlySet<number>>;
 
-/** Looks up the scopes of jobs with parents; must be called before a connection is in use. */
-export async function parentScopes(jobs: readonly NewJob[], queues: QueueIdCache): Promise<ParentScopes> {
-  const scopes = new Map<readonly string[], ReadonlySet<number>>();
-  for (const { scope = null, after = null } of jobs)
-    if (scope !== null && after !== null && !scopes.has(scope))
-      scopes.set(scope, new Set(await queues.idsOf(scope)));
-  return scopes;
+/** Looks up the queues visible to jobs with parents; must be called before a connection is in use. */
+export async function visibleQueueIds(
+  jobs: readonly NewJob[],
+  queues: QueueIdCache,
+): Promise<VisibleQueueIds> {
+  const visibleIds = new Map<readonly string[], ReadonlySet<number>>();
+  for (const { visibleQueues = null, after = null } of jobs)
+    if (visibleQueues !== null && after !== null && !visibleIds.has(visibleQueues))
+      visibleIds.set(visibleQueues, new Set(await queues.idsOf(visibleQueues)));
+  return visibleIds;
 }
 
 /**
- * Checks that all parents exist within the scope of the job that names them, or are enqueued by the same call.
+ * Checks that all parents are visible to the job that names them, or are enqueued by the same call.
  *
- * @param scopes from {@link parentScopes}
+ * @param visibleIds from {@link visibleQueueIds}
  * @throws {UnknownParentError} naming the first missing parent
  */
 export async function checkParents(
   jobs: readonly NewJob[],
   batch: NewBatch | null,
   run: Run,
-  scopes: ParentScopes,
+  visibleIds: VisibleQueueIds,
 ): Promise<void> {
   const coming = new Set(jobs.map(({ id }) => id));
   if (batch !== null) coming.add(batch.id);
@@ -55,8 +58,8 @@ export async function checkParents(
   if (parents.length === 0) return;
   const rows = (await run(findParents, [arrayOf(parents)])) as ParentRow[];
   const places = new Map(rows.map((row) => [row.id, row]));
-  for (const { after, scope = null } of jobs) {
-    const queueIds = scope === null ? null : (scopes.get(scope) ?? new Set());
+  for (const { after, visibleQueues = null } of jobs) {
+    const queueIds = visibleQueues === null ? null : (visibleIds.get(visibleQueues) ?? new Set());
     const unknown = after?.parents.find(
       (parent) => !coming.has(parent) && !isVisible(places.get(parent), queueIds),
     );
@@ -64,7 +67,7 @@ export async function checkParents(
   }
 }
 
-/** A batch belongs to no queue, so callers with a scope cannot see it. */
+/** A batch belongs to no queue, so callers restricted to some queues cannot see it. */
 function isVisible(parent: ParentRow | undefined, queueIds: ReadonlySet<number> | null): boolean {
   if (parent === undefined || parent.place === null) return false;
   return queueIds === null || (parent.place !== 'batch' && queueIds.has(parent.queue_id));

@@ -28,7 +28,7 @@ import { noteGaps, selectLastPlace, type Visibility } from '../claim/ready-scans
 import type { Notifier } from '../connection/notifier.js';
 import { EnqueueBuffer, type WriteJobs } from './enqueue-buffer.js';
 import { insertsOf, maxChunk } from './inserts.js';
-import { checkParents, parentScopes, waitsForParents, withFollowed } from './dependent-inserts.js';
+import { checkParents, visibleQueueIds, waitsForParents, withFollowed } from './dependent-inserts.js';
 import { UniqueKeys } from './unique-keys.js';
 import { type CreatedRow, hasConcurrencyKey, type Insert } from './inserts.sql.js';
 
@@ -98,7 +98,7 @@ export class PostgresEnqueuer implements Enqueuer {
   ): Promise<Date | null> {
     const run = runOf(this.#database, transaction);
     if (jobs.some(waitsForParents))
-      await checkParents(jobs, batch, run, await parentScopes(jobs, this.#queues));
+      await checkParents(jobs, batch, run, await visibleQueueIds(jobs, this.#queues));
     if (transaction !== undefined) {
       const inserted = await insertEach(await this.#inserts(jobs, batch, 'late'), run);
       transaction.afterCommit?.(() => this.#notify(jobs));
@@ -122,12 +122,12 @@ export class PostgresEnqueuer implements Enqueuer {
     // Cached before a connection is in use.
     for (const [queue, group] of byQueue(jobs))
       await this.#queues.notePriorities(await this.#queues.idOf(queue), group);
-    const scopes = await parentScopes(jobs, this.#queues);
+    const visibleIds = await visibleQueueIds(jobs, this.#queues);
     const write = async (run: Run, client?: pg.ClientBase): Promise<KeyResolution & EnqueueResult> => {
       const resolution = await this.#keys.resolve(jobs, run);
       const created = batch === null ? null : createdOf(batch, resolution.created);
       if (resolution.created.some(waitsForParents))
-        await checkParents(resolution.created, created, run, scopes);
+        await checkParents(resolution.created, created, run, visibleIds);
       if (client !== undefined) await this.#lockQueues(client, resolution.created);
       const visibility = client === undefined || jobs.length > maxChunk ? 'late' : 'soon';
       const createdAt = await insertEach(await this.#inserts(resolution.created, created, visibility), run);

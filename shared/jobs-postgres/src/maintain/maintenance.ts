@@ -4,7 +4,7 @@ import { PacedScan } from '../claim/paced-scan.js';
 import type { OutboxRelay } from '../dependencies/outbox-relay.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import type { ReadyScans } from '../claim/ready-scans.js';
-import { endTransactions, transactionName } from '../control/servers.sql.js';
+import { endTransactions } from '../control/servers.sql.js';
 import type { Notifier } from '../connection/notifier.js';
 import { DueScan } from './due-scan.js';
 import type { HistoryIndexes } from './history-indexes.js';
@@ -99,13 +99,13 @@ export class PostgresMaintenance implements Maintenance {
 
   /**
    * Declares silent servers dead and ends their transactions. A frozen server would otherwise keep the jobs locked that it was
-   * completing, or, in the middle of a claim, its own row and the limits of a queue.
+   * completing, or, in the middle of a claim, its own row and the limits of a queue. Transactions of earlier dead servers are
+   * ended, too: the process that declared them dead may have died before it got to that.
    */
   async #bury(): Promise<string[]> {
     const { database } = this.#parts;
     const silent = await database.query<SilentRow>(buryServers);
-    if (silent.length === 0) return [];
-    await database.query(endTransactions, [silent.map(({ id }) => transactionName(id))]);
+    await database.query(endTransactions);
     const claiming = silent.some(({ buried }) => !buried) ? await database.query<SilentRow>(buryServers) : [];
     return [...silent, ...claiming].filter(({ buried }) => buried).map(({ id }) => id);
   }

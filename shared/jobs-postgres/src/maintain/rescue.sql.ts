@@ -2,6 +2,7 @@ import { attemptColumns } from '../read/job-columns.sql.js';
 import { moveNoted } from '../read/job-transitions.sql.js';
 import { noted } from '../dependencies/outbox.sql.js';
 import { gapNoted } from '../claim/ready-scans.sql.js';
+import { silentServers } from '../control/servers.sql.js';
 import { prepared } from '../connection/statement.js';
 
 export interface SilentRow {
@@ -17,9 +18,7 @@ export interface SilentRow {
 export const buryServers = prepared(
   'longshore-bury-servers',
   `
-    with silent as materialized (
-      select id from longshore.server
-      where greatest(heartbeat_at, pg_postmaster_start_time()) < now() - timeout_ms * interval '1 millisecond'
+    with silent as materialized (${silentServers}
     ),
     buried as (
       delete from longshore.server

@@ -36,6 +36,8 @@ export interface HoldingRow {
   readonly state: JobState;
   readonly queues: number;
   readonly jobs: number;
+  /** The jobs of the queue that holds the most. */
+  readonly most: number;
   /**
    * Their ids as an array literal: it is passed back to Postgres unchanged, and parsing a thousand ids takes longer than
    * finding them.
@@ -47,7 +49,7 @@ export interface HoldingRow {
 export const selectHolding = prepared(
   'longshore-select-holding',
   `
-    select state, count(*)::integer as queues, sum(jobs) as jobs, array_agg(queue_id)::text as ids
+    select state, count(*)::integer as queues, sum(jobs) as jobs, max(jobs) as most, array_agg(queue_id)::text as ids
     from (
       select queue_id, state, ${summed} as jobs from longshore.job_count
       where state = any($1::longshore.job_state[]) and ($2::integer[] is null or queue_id = any($2))

@@ -29,9 +29,9 @@ const course = (state: string, claimed: boolean): string => `
   null::timestamptz as finished_at, null::jsonb as error, meta, past_attempts`;
 
 /**
- * Returns the time up to which everything that will ever have happened is visible. A row carries the time at which its
- * transaction began, so this is the start of the oldest transaction that may still write, minus the time that a session may
- * take to report its transaction. Transactions of the store count from their start; others, which can only enqueue, count
+ * Returns the time before which no further event can become visible. A row carries the time at which its transaction
+ * began, so this is the start of the oldest transaction that may still write, minus the time that a session may take
+ * to report its transaction. Transactions of the store count from their start; others, which can only enqueue, count
  * once they have written, and for at most a minute. Sessions of other roles may hide when they began.
  */
 export const settledUpTo = prepared(

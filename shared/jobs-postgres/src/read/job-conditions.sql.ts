@@ -107,7 +107,7 @@ function errorConditions(
   error: string,
   bind: Bind,
 ): string[] {
-  const message = `((${error} ->> 'name') || ': ' || (${error} ->> 'message'))`;
+  const message = messageOf(error);
   const conditions: string[] = [];
   if (given(texts)) {
     const any = texts.map((text) => `${message} ilike ${bind(containing(text))}`);
@@ -116,17 +116,30 @@ function errorConditions(
   if (given(errorFingerprint))
     conditions.push(`${fingerprintOfError(error)} = any(${bind(errorFingerprint)}::text[])`);
   for (const word of wordsOf(q)) {
-    const like = `ilike ${bind(containing(word))}`;
-    const queues = `select searched.id from longshore.queue as searched where searched.name ${like}`;
-    conditions.push(
-      `(name ${like} or queue_id in (${queues}) or (meta -> 'tags')::text ${like} or ${message} ${like} or args::text ${like})`,
-    );
+    const like = `like ${bind(containing(word.toLowerCase()))}`;
+    const queues = `select searched.id from longshore.queue as searched where lower(searched.name) ${like}`;
+    conditions.push(`(${searchedText('', error)} ${like} or queue_id in (${queues}))`);
   }
   return conditions;
 }
 
+/** Returns the SQL expression of an error's class and message, as in `TypeError: No ship`. */
+export function messageOf(error: string): string {
+  return `((${error} ->> 'name') || ': ' || (${error} ->> 'message'))`;
+}
+
+/**
+ * Returns the SQL expression of everything of a job that words are searched for in, in lower case.
+ *
+ * @param more expressions of further texts, such as the name of the queue
+ */
+export function searchedText(table: '' | 'candidate.', error: string, more: readonly string[] = []): string {
+  const meta = ['tags', 'recurringJobId', 'idempotencyKey'].map((member) => `${table}meta ->> '${member}'`);
+  return `lower(concat_ws(E'\\n', ${[`${table}name`, ...more, ...meta, messageOf(error), `${table}args`].join(', ')}))`;
+}
+
 /** Returns a pattern for `like` that matches the text anywhere. */
-function containing(text: string): string {
+export function containing(text: string): string {
   return `%${text.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`;
 }
 

@@ -53,6 +53,20 @@ export const findBareJobs = prepared(
   order by place`,
 );
 
+/** $1 ids, $2 their queues. Returns the jobs in this order, without large documents or without any. */
+export const findListedJobs = {
+  small: prepared('longshore-find-small-jobs', listedJobs('small')),
+  none: prepared('longshore-find-undocumented-jobs', listedJobs('none')),
+};
+
+function listedJobs(documents: ListedDocuments): string {
+  return `
+  select ${listedColumns('found', documents)}, ${progressOf('found')}
+  from unnest($1::uuid[], $2::integer[]) with ordinality as wanted (wanted_id, wanted_queue, place)
+  cross join lateral (${jobWithId('wanted_id', 'wanted_queue')}) as found
+  order by place`;
+}
+
 /** $1 ids, $2 their queues. Returns the jobs' arguments and results as text. */
 export const selectDocuments = prepared(
   'longshore-select-documents',

@@ -11,6 +11,8 @@ import {
   type JobPage,
   type JobPageQuery,
   type JobReader,
+  type JobSearchPage,
+  type JobSearchQuery,
   jobStates,
   type LatestFailedQuery,
   maxExamined,
@@ -36,6 +38,7 @@ import { type DocumentsRow, findDocuments, findJob, findJobs, selectWaitingNames
 import { isCounted, statesOf } from './job-conditions.sql.js';
 import { holdsNone, isText, type ListRequest, type SearchScope } from './job-search.sql.js';
 import { areNearAll, listJobs, listNearJobs } from './list-jobs.sql.js';
+import { TextSearch } from './text-search.js';
 import { selectLatestFailed, selectLatestFailedOf } from './failures.sql.js';
 
 interface JobReaderConnections {
@@ -55,6 +58,7 @@ export class PostgresJobReader implements JobReader {
   readonly #counters: PostgresCounters;
   readonly #locator: LocationCache;
   readonly #coalescer = new RequestCoalescer();
+  readonly #texts: TextSearch;
 
   constructor(
     { database, searches, lookUps }: JobReaderConnections,
@@ -68,6 +72,12 @@ export class PostgresJobReader implements JobReader {
     this.#queues = queues;
     this.#counters = counters;
     this.#locator = new LocationCache(lookUps);
+    this.#texts = new TextSearch(
+      database,
+      searches,
+      (filter) => this.#scopeOf(filter),
+      (rows) => this.#toJobs(rows),
+    );
   }
 
   async find(id: string, transaction?: TransactionClient): Promise<Job | null> {
@@ -96,6 +106,10 @@ export class PostgresJobReader implements JobReader {
     const rows = await this.#rowsOf(request, documents ? 'small' : 'none');
     const page = documents ? await withDocuments(this.#database, rows, maxBytes) : { rows, cut: false };
     return { jobs: await this.#toJobs(page.rows), cut: page.cut };
+  }
+
+  search(query: JobSearchQuery): Promise<JobSearchPage> {
+    return this.#texts.page(query);
   }
 
   async listNear(query: JobListQuery): Promise<NearJobs> {

@@ -21,9 +21,9 @@ export function queryOf(text: string, values: readonly unknown[]): Query {
 }
 
 /** Queues, as an array literal of their ids, and the number of their jobs. */
-export type Holding = Pick<HoldingRow, 'queues' | 'jobs' | 'ids'>;
+export type Holding = Pick<HoldingRow, 'queues' | 'jobs' | 'most' | 'ids'>;
 
-export const holdsNone: Holding = { queues: 0, jobs: 0, ids: '{}' };
+export const holdsNone: Holding = { queues: 0, jobs: 0, most: 0, ids: '{}' };
 
 export interface SearchScope {
   readonly filter: JobFilter;

@@ -53,7 +53,8 @@ export function nearHistory(state: FinishedState, search: JobSearch): string {
 }
 
 /**
- * Returns SQL for whether all candidates up to the last row of `listed`, or all candidates if the list is short, were read.
+ * Returns SQL for whether every candidate was read: those up to the last row of `listed`, or all of them if the list
+ * is short.
  */
 export function isNearHistoryAll(state: FinishedState, search: JobSearch): string {
   const { filter, newestFirst, limit } = search;
@@ -99,7 +100,11 @@ function amongFirst(state: FinishedState, search: JobSearch, rows: number): stri
     where ${all(matches)} ${page}`;
 }
 
-function boundsOf(state: FinishedState, { filter, conditions, after, now, bind }: JobSearch): string[] {
+/** Returns the conditions that limit which jobs of a state are read. */
+export function boundsOf(
+  state: FinishedState,
+  { filter, conditions, after, now, bind }: JobSearch,
+): string[] {
   return [
     `state = '${state}'`,
     madeDays(now),

@@ -2,7 +2,7 @@ import type { JobState } from '@longshore/jobs';
 import type { FinishedState, JobFilter } from '@longshore/jobs/storage';
 import { conditionsOf } from './job-conditions.sql.js';
 import { blocked, lastError, ready, running, waiting } from './job-columns.sql.js';
-import { all, isText, type JobSearch } from './job-search.sql.js';
+import { all, type Holding, isText, type JobSearch } from './job-search.sql.js';
 import { textRows } from './search-history.sql.js';
 
 /** The parts of a search among unfinished jobs. */
@@ -16,13 +16,15 @@ interface Lines {
   readonly page: string;
   /** Maximum number of rows read from each table. */
   readonly most: number | null;
+  /** Number of rows of each queue that are searched for words. */
+  readonly ofQueue: number;
 }
 
 /** The smallest and the largest id (RFC 9562, 5.9 and 5.10). */
 const nilId = '00000000-0000-0000-0000-000000000000';
 const maxId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** Up to this many queues, each is asked for a full page. */
+/** With at most this many queues, a full page is read from each. */
 const fewLines = 20;
 
 /**
@@ -42,6 +44,7 @@ export function searchStage(
     contents: [...conditions.chosen, ...conditions.rows, ...conditions.error(lastError)],
     page: `${sorted ? order : ''} limit ${limit}`,
     most,
+    ofQueue: rowsOfQueue(holding(state)),
   };
   switch (state) {
     case 'scheduled':
@@ -61,8 +64,8 @@ export function searchStage(
 }
 
 function searchTable(table: string, columns: string, search: JobSearch, lines: Lines): string {
-  const { queues, bounds, contents, page, most } = lines;
-  if (contents.length > 0 && most !== null)
+  const { queues, bounds, contents, page } = lines;
+  if (isBounded(search, lines) && contents.length > 0)
     return `select ${columns} from ${rowsOf(table, [], search, lines)} ${page}`;
   const wanted = all(['queue_id = queue.id', ...bounds, ...contents]);
   return eachQueue(`select ${columns} from longshore.${table} where ${wanted} ${page}`, queues);
@@ -77,7 +80,7 @@ function searchLines(search: JobSearch, lines: Lines): string {
   const { order, newestFirst, limit, sorted, holding } = search;
   const { queues, bounds, contents, page } = lines;
   const isFew = holding('enqueued').queues <= fewLines;
-  if (contents.length > 0 ? lines.most !== null || !isFew : !sorted && !isFew) {
+  if (contents.length > 0 ? isBounded(search, lines) || !isFew : !sorted && !isFew) {
     return `
     (select ${ready(`'enqueued'::longshore.job_state`)} from ${rowsOf('job', ['server_id is null'], search, lines)} ${page})
     union all
@@ -103,6 +106,11 @@ function searchLines(search: JobSearch, lines: Lines): string {
     ${eachQueue(ofLine(ready(`'enqueued'::longshore.job_state`), blocked, all([...ofQueue, reached]), page), 'array(select queue_id from front group by queue_id)')}`;
 }
 
+/** Returns whether only some rows are read, however many there are: words may be anywhere, and no index helps. */
+function isBounded({ filter }: JobSearch, { most }: Lines): boolean {
+  return most !== null || isText(filter);
+}
+
 /** Returns whether the rows of unfinished jobs must be read to check whether they match. */
 export function looksIntoRows(filter: JobFilter): boolean {
   const { chosen, rows, error } = conditionsOf(filter, () => '');
@@ -111,13 +119,33 @@ export function looksIntoRows(filter: JobFilter): boolean {
 
 /** Returns SQL for the matching rows of all queues in a table. */
 function rowsOf(table: string, own: readonly string[], search: JobSearch, lines: Lines): string {
-  const { queues, bounds, contents, most } = lines;
+  const { queues, bounds, contents, most, ofQueue } = lines;
   const within = all([...own, `queue_id = any(${queues})`, ...bounds]);
   if (most !== null)
     return `(select * from longshore.${table} where ${within} limit ${most}) as looked_at where ${all(contents)}`;
   if (isText(search.filter))
-    return `(select * from longshore.${table} where ${within} ${search.order} limit ${textRows}) as near where ${all(contents)}`;
+    return `(${nearestRows(table, [...own, ...bounds], { queues, ofQueue, order: search.order })}) as near where ${all(contents)}`;
   return `longshore.${table} where ${within} and ${all(contents)}`;
+}
+
+/** Ids of unfinished jobs are only indexed by queue, so this many rows are read of all queues, and at least some of each. */
+const readRows = 40_000;
+const leastOfQueue = 20;
+
+/** Returns how many rows of each queue are searched for words. */
+export function rowsOfQueue({ queues }: Holding): number {
+  return Math.min(textRows, Math.max(leastOfQueue, Math.ceil(readRows / Math.max(1, queues))));
+}
+
+/** Returns SQL for the rows that are searched for words: the nearest rows of each queue in a table of unfinished jobs. */
+export function nearestRows(
+  table: string,
+  conditions: readonly string[],
+  { queues, ofQueue, order }: Pick<Lines, 'queues' | 'ofQueue'> & Pick<JobSearch, 'order'>,
+): string {
+  const wanted = all(['queue_id = queue.id', ...conditions]);
+  const rows = `select * from longshore.${table} where ${wanted} ${order} limit ${ofQueue}`;
+  return `select line.* from unnest(${queues}) as queue (id) cross join lateral (${rows}) as line ${order} limit ${textRows}`;
 }
 
 /** Returns SQL that runs `part`, which refers to `queue`, for each of the queues. */

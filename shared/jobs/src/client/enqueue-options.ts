@@ -38,9 +38,9 @@ export interface EnqueueOptions {
    * The queues that are visible to the caller on whose behalf the job is enqueued; all by default. Parents in other
    * queues, and batches that already exist, are treated as unknown.
    */
-  scope?: readonly string[];
+  visibleQueues?: readonly string[];
   /**
-   * Requires the result to include the job that holds the key: if that job was deleted or is outside `scope`, the
+   * Requires the result to include the job that holds the key: if that job was deleted or is not visible, the
    * call throws and nothing is enqueued. `false` by default.
    */
   showHolder?: boolean;

@@ -65,7 +65,7 @@ export function toNewJob<Args>(
     ),
     after,
     keys: keysOf(definition.name, json, unique, options.idempotencyKey, idempotencyMs),
-    ...(options.scope !== undefined && { scope: options.scope }),
+    ...(options.visibleQueues !== undefined && { visibleQueues: options.visibleQueues }),
     ...(options.showHolder === true && { showsHolder: true }),
   };
 }

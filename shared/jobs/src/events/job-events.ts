@@ -41,8 +41,8 @@ const maxAheadMs = 60_000;
 type Source = Pick<JobStorage, 'feed' | 'jobs'>;
 
 /**
- * Reports what happens to jobs to any number of listeners in this process. All listeners share one reader of the
- * storage's feed; without listeners, nothing is read.
+ * Delivers the events of jobs to any number of listeners in this process, which share one reader of the storage's
+ * feed. Without listeners, nothing is read.
  */
 export class JobEvents {
   readonly #storage: Source;

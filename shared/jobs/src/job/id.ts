@@ -1,5 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 import { type Clock, systemClock } from '../storage/clock.js';
+import { isTime } from './bounds.js';
 
 /** The values of the 12-bit counter as hex. */
 const numbers = Array.from({ length: 4_096 }, (_, number) => number.toString(16).padStart(3, '0'));
@@ -102,4 +103,11 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** Returns whether a string has the form of a UUID; only then can it be the id of a job. */
 export function isId(text: string): boolean {
   return uuid.test(text);
+}
+
+/** Returns the time in an id (UUIDv7); `undefined` for a UUID of another version. */
+export function timeOfId(id: string): Date | undefined {
+  if (!isId(id) || id[14] !== '7') return undefined;
+  const ms = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+  return isTime(ms) ? new Date(ms) : undefined;
 }

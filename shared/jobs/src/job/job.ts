@@ -77,9 +77,9 @@ export interface NewJob {
    * The queues visible to the enqueuing caller; all if absent. A parent in another queue is treated as unknown, as is
    * a batch, unless it is part of the same call. Not stored.
    */
-  scope?: readonly string[] | null;
+  visibleQueues?: readonly string[] | null;
   /**
-   * Requires the result to include the job that holds the key; if that job is deleted or out of scope, the whole call
+   * Requires the result to include the job that holds the key; if that job is deleted or not visible, the whole call
    * is rejected. Not stored.
    */
   showsHolder?: boolean;

@@ -5,6 +5,7 @@ import { errorFingerprint } from '../job/error-fingerprint.js';
 import { isExactNumber } from '../job/exact-number.js';
 import type { JobError, JsonText, JsonValue } from '../job/job.js';
 import type { JobFilter } from '../storage/job-filter.js';
+import { maxErrorText } from '../storage/spellings.js';
 import { wordsOf } from '../storage/search-words.js';
 import type { JobRecord } from './job-record.js';
 
@@ -77,7 +78,8 @@ function parseComparably(text: JsonText): JsonValue {
 
 function textMatches(record: JobRecord, filter: JobFilter): boolean {
   return (
-    errorMatches(record, filter) && wordsOf(filter.q).every((word) => appears(record, word.toLowerCase()))
+    errorMatches(record, filter) &&
+    wordsOf(filter.q).every((word) => searchedText(record).includes(word.toLowerCase()))
   );
 }
 
@@ -87,7 +89,7 @@ function errorMatches(
 ): boolean {
   if (texts.length === 0 && kinds.length === 0) return true;
   if (error === null) return false;
-  const message = messageOf(error);
+  const message = messageOf(error).toLowerCase();
   return (
     (texts.length === 0 || texts.some((text) => message.includes(text.toLowerCase()))) &&
     (kinds.length === 0 || kinds.includes(errorFingerprint(error)))
@@ -95,15 +97,24 @@ function errorMatches(
 }
 
 function messageOf({ name, message }: JobError): string {
-  return `${name}: ${message}`.toLowerCase();
+  return `${name}: ${message}`;
 }
 
-function appears({ name, queue, meta, error, args }: JobRecord, word: string): boolean {
-  const texts = [name, queue, ...(meta?.tags ?? []), args];
-  return (
-    texts.some((text) => text.toLowerCase().includes(word)) ||
-    (error !== null && messageOf(error).includes(word))
-  );
+/** Returns everything that words are searched for in, in lower case. */
+export function searchedText(record: JobRecord): string {
+  const { meta, error, args } = record;
+  const message = error === null ? '' : messageOf(error);
+  return [...namesIn(record), meta?.idempotencyKey ?? '', message, args].join('\n').toLowerCase();
+}
+
+/** Returns the texts of a job whose words a misspelt word may stand for. */
+export function searchedTexts(record: JobRecord): string[] {
+  const { error } = record;
+  return [...namesIn(record), ...(error === null ? [] : [messageOf(error).slice(0, maxErrorText)])];
+}
+
+function namesIn({ name, queue, meta }: JobRecord): string[] {
+  return [name, queue, ...(meta?.tags ?? []), meta?.recurringJobId ?? ''];
 }
 
 function memberOf(value: JsonValue | undefined, key: string): JsonValue | undefined {

@@ -2,17 +2,26 @@ import { clampDelay } from '../job/bounds.js';
 import type { Claim, Completion, Outcome } from '../job/job.js';
 import type { Clock } from '../storage/clock.js';
 import type { Completions } from '../storage/completions.js';
+import { ClaimLostError } from '../job/errors.js';
+import type { TransactionClient, TransactionWork } from '../storage/transaction.js';
 import { endAttempt, holds, type JobRecord, undoStart } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import { itemOfJob, type MemorySetAside } from './memory-set-aside.js';
+
+/** Runs work in a transaction, which is rolled back if the work throws. */
+export type BeginTransaction = <Result>(
+  work: (client: TransactionClient) => Promise<Result>,
+) => Promise<Result>;
 
 /** Records how the attempts of one process ended. */
 export class MemoryCompletions implements Completions {
   readonly #jobs: MemoryJobs;
   readonly #clock: Clock;
   readonly #setAside: MemorySetAside;
+  readonly #begin: BeginTransaction | undefined;
 
-  constructor(jobs: MemoryJobs, clock: Clock, setAside: MemorySetAside) {
+  constructor(jobs: MemoryJobs, clock: Clock, setAside: MemorySetAside, begin: BeginTransaction | undefined) {
+    this.#begin = begin;
     this.#jobs = jobs;
     this.#clock = clock;
     this.#setAside = setAside;
@@ -29,8 +38,26 @@ export class MemoryCompletions implements Completions {
     return stale;
   }
 
-  async completeInTransaction(): Promise<void> {
-    throw new TypeError('The memory storage has no transactions: return the result instead');
+  /** Records the outcome right after the commit. The rows are lost with the jobs, so no crash can separate the two. */
+  async completeInTransaction(claim: Claim, work: TransactionWork, signal?: AbortSignal): Promise<void> {
+    if (this.#begin === undefined)
+      throw new TypeError('The memory storage has no transactions: return the result instead');
+    const held = (): JobRecord => {
+      const record = this.#jobs.find(claim.jobId);
+      if (!holds(record, claim)) throw new ClaimLostError(claim.jobId);
+      return record;
+    };
+    held();
+    const aborted = new Promise<never>((_resolve, reject) => {
+      signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+    });
+    aborted.catch(() => undefined); // the work may be done before
+    const result = await this.#begin(async (client) => {
+      const done = await Promise.race([work(client), aborted]);
+      held();
+      return done;
+    });
+    this.#record(held(), { kind: 'done', result });
   }
 
   #record(record: JobRecord, outcome: Outcome): void {

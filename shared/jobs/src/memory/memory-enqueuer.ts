@@ -15,8 +15,7 @@ export class MemoryEnqueuer implements Enqueuer {
   }
 
   async enqueue(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<EnqueueResult> {
-    refuseTransaction(transaction);
-    return this.#jobs.add(jobs);
+    return transaction === undefined ? this.#jobs.add(jobs) : this.#jobs.addAtCommit(jobs, transaction);
   }
 
   async enqueueBatch(batch: NewBatch, transaction?: TransactionClient): Promise<EnqueueResult> {

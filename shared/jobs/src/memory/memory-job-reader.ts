@@ -8,11 +8,15 @@ import type {
   JobPage,
   JobPageQuery,
   JobReader,
+  JobSearchPage,
+  JobSearchQuery,
   LatestFailedQuery,
   NearJobs,
 } from '../storage/job-reader.js';
 import { type Orphan, orphansAmong } from '../storage/orphan.js';
-import { matcherOf } from './job-matcher.js';
+import { spellingsOf, typosOf } from '../storage/spellings.js';
+import { wordsOf } from '../storage/search-words.js';
+import { matcherOf, searchedText, searchedTexts } from './job-matcher.js';
 import { type JobRecord, toAttempts, toJob } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import type { MemoryServers } from './memory-servers.js';
@@ -46,15 +50,36 @@ export class MemoryJobReader implements JobReader {
       .map(toJob);
   }
 
-  async listPage({ documents = true, maxBytes, ...query }: JobPageQuery): Promise<JobPage> {
-    const jobs = await this.list(query);
-    if (!documents) return { jobs: jobs.map(withoutDocuments), cut: false };
-    let bytes = 0;
-    const end = jobs.findIndex(({ args, result }, index) => {
-      bytes += Buffer.byteLength(JSON.stringify(args)) + Buffer.byteLength(JSON.stringify(result));
-      return bytes > maxBytes && index > 0;
+  async listPage({ documents, maxBytes, ...query }: JobPageQuery): Promise<JobPage> {
+    return pageWithin(maxBytes, await this.list(query), documents);
+  }
+
+  async search({
+    filter,
+    order = 'best',
+    limit,
+    offset = 0,
+    after,
+    ...page
+  }: JobSearchQuery): Promise<JobSearchPage> {
+    const { q, ...others } = filter;
+    const records = this.#matching(others);
+    const words = spellingsOf(wordsOf(q), records.flatMap(searchedTexts));
+    const found = records.flatMap((record) => {
+      const typos = typosOf(searchedText(record), words);
+      return typos === undefined ? [] : [{ record, typos }];
     });
-    return end < 0 ? { jobs, cut: false } : { jobs: jobs.slice(0, end), cut: true };
+    const direction = order === 'oldest' ? 1 : -1;
+    const jobs = found
+      .filter(({ record }) => after === undefined || compare(record.id, after) * direction > 0)
+      .toSorted(
+        (one, other) =>
+          (order === 'best' ? one.typos - other.typos : 0) ||
+          compare(one.record.id, other.record.id) * direction,
+      )
+      .slice(offset, offset + limit)
+      .map(({ record }) => toJob(record));
+    return { ...pageWithin(page.maxBytes, jobs, page.documents), total: found.length, partial: false };
   }
 
   async listNear(query: JobListQuery): Promise<NearJobs> {
@@ -114,6 +139,17 @@ export class MemoryJobReader implements JobReader {
   #matching(filter: JobFilter): JobRecord[] {
     return [...this.#jobs.all()].filter(matcherOf(filter));
   }
+}
+
+/** Returns the first jobs whose arguments and results fit into `maxBytes`, at least one. */
+function pageWithin(maxBytes: number, jobs: Job[], documents = true): JobPage {
+  if (!documents) return { jobs: jobs.map(withoutDocuments), cut: false };
+  let bytes = 0;
+  const end = jobs.findIndex(({ args, result }, index) => {
+    bytes += Buffer.byteLength(JSON.stringify(args)) + Buffer.byteLength(JSON.stringify(result));
+    return bytes > maxBytes && index > 0;
+  });
+  return end < 0 ? { jobs, cut: false } : { jobs: jobs.slice(0, end), cut: true };
 }
 
 function compare(left: string, right: string): number {

@@ -11,8 +11,9 @@ import {
 } from '../storage/key-resolution.js';
 import { checkShown, type EnqueueResult, enqueueResultOf, holdersToShow } from '../storage/enqueue-result.js';
 import type { TransitionReason } from '../job/transition.js';
-import { checkNewJobs } from './check-new-jobs.js';
+import { checkNewJobs, type KnownIds } from './check-new-jobs.js';
 import type { Clock } from '../storage/clock.js';
+import type { TransactionClient } from '../storage/transaction.js';
 import { type JobRecord, newRecord, replaceContent, toJob } from './job-record.js';
 import { enter } from './job-transitions.js';
 import { BatchRecords } from './batch-records.js';
@@ -36,6 +37,10 @@ export class MemoryJobs {
   readonly #keys = new MemoryKeys();
   readonly #listeners = new Set<(queue: string | null) => void>();
   readonly #history = new MemoryHistory();
+  readonly #knownIds: KnownIds = {
+    queueOf: (id) => this.#records.get(id)?.queue,
+    isBatch: (id) => this.batches.find(id) !== undefined,
+  };
   #seq = 0;
 
   constructor(clock: Clock, maxQueues = defaultMaxQueues) {
@@ -81,6 +86,24 @@ export class MemoryJobs {
     return { holders, shown, createdAt: created.length === 0 ? null : new Date(now) };
   }
 
+  /**
+   * Adds jobs when a transaction of another database commits. The checks come before.
+   *
+   * @throws {TypeError} for a transaction without `afterCommit`, and for jobs with keys, which would have to be held until then
+   */
+  addAtCommit(jobs: readonly NewJob[], transaction: TransactionClient): EnqueueResult {
+    if (transaction.afterCommit === undefined)
+      throw new TypeError('Jobs in memory need a transaction that calls back after its commit');
+    if (jobs.some(hasKeys))
+      throw new TypeError('Jobs in memory with a key cannot take part in a database transaction');
+    const now = this.#clock.now();
+    for (const job of jobs) checkNewJob(job);
+    this.#queues.requireRoomFor(jobs.map(({ queue }) => queue));
+    checkNewJobs(jobs, undefined, this.#knownIds);
+    transaction.afterCommit(() => void this.add(jobs));
+    return enqueueResultOf(new Date(now));
+  }
+
   #resolve(...[jobs, holderOf]: Parameters<typeof resolveKeys>): KeyResolution {
     try {
       return resolveKeys(jobs, holderOf);
@@ -93,10 +116,7 @@ export class MemoryJobs {
   }
 
   #add(jobs: readonly NewJob[], batch: NewBatch | null, now: number): void {
-    checkNewJobs(jobs, batch?.id, {
-      queueOf: (id) => this.#records.get(id)?.queue,
-      isBatch: (id) => this.batches.find(id) !== undefined,
-    });
+    checkNewJobs(jobs, batch?.id, this.#knownIds);
     if (batch !== null) this.batches.add(batch, new Date(now));
     for (const job of jobs) {
       const record = newRecord(job, this.#seq++, now);

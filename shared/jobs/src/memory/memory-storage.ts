@@ -5,7 +5,7 @@ import { MemoryAuditLog } from './memory-audit.js';
 import { MemoryBatches } from './memory-batches.js';
 import { MemoryBulkOperations } from './memory-bulk.js';
 import { MemoryClaims } from './memory-claims.js';
-import { MemoryCompletions } from './memory-completions.js';
+import { type BeginTransaction, MemoryCompletions } from './memory-completions.js';
 import { MemoryControl } from './memory-control.js';
 import { MemoryEnqueuer } from './memory-enqueuer.js';
 import { MemoryFeed } from './memory-feed.js';
@@ -26,6 +26,11 @@ export interface MemoryStorageOptions {
   maxFinished?: number;
   /** Maximum number of queues; 10 000 by default. */
   maxQueues?: number;
+  /**
+   * Runs work in a transaction of the database that keeps the application's rows: what `transaction` of a handler does. Without
+   * it, handlers have no transactions.
+   */
+  transaction?: BeginTransaction;
   /**
    * Days to keep finished jobs, by final state; 1 to 3650. By default 7 for `done` and `cancelled`, 30 for `failed`.
    */
@@ -60,6 +65,7 @@ export class MemoryStorage implements JobStorage {
     maxFinished = 10_000,
     maxQueues,
     retentionDays,
+    transaction,
   }: MemoryStorageOptions = {}) {
     const jobs = new MemoryJobs(clock, maxQueues);
     const servers = new MemoryServers(clock, jobs, async () => {
@@ -73,7 +79,7 @@ export class MemoryStorage implements JobStorage {
     this.jobs = new MemoryJobReader(jobs, servers);
     this.control = new MemoryControl(jobs, clock);
     this.claims = new MemoryClaims(jobs, servers, clock);
-    this.completions = new MemoryCompletions(jobs, clock, setAside);
+    this.completions = new MemoryCompletions(jobs, clock, setAside, transaction);
     this.leases = new MemoryLeases(jobs, servers, clock);
     this.reports = new MemoryReports(jobs, clock);
     this.maintenance = new MemoryMaintenance({

@@ -29,7 +29,7 @@ export function holdersToShow(jobs: readonly NewJob[], holders: Holders): string
  * Checks that every requested key holder may be shown.
  *
  * @param find returns a job's current state; `undefined` if it was deleted
- * @throws {KeyHolderHiddenError} if a key's holder was deleted or is outside the row scope of the job that has the
+ * @throws {KeyHolderHiddenError} if a key's holder was deleted or is not visible to the job that has the
  *   key
  */
 export function checkShown(
@@ -38,12 +38,13 @@ export function checkShown(
   find: (id: string) => Pick<Job, 'queue'> | undefined,
 ): void {
   const coming = new Set(jobs.map(({ id }) => id));
-  for (const { id, showsHolder = false, scope = null, keys } of jobs) {
+  for (const { id, showsHolder = false, visibleQueues = null, keys } of jobs) {
     const holderId = holders.get(id);
     if (!showsHolder || holderId === undefined || coming.has(holderId)) continue;
     const holder = find(holderId);
-    const isVisible = holder !== undefined && (scope === null || scope.includes(holder.queue));
-    const deletedId = holder === undefined && scope === null ? holderId : null;
+    const isVisible =
+      holder !== undefined && (visibleQueues === null || visibleQueues.includes(holder.queue));
+    const deletedId = holder === undefined && visibleQueues === null ? holderId : null;
     if (!isVisible)
       throw new KeyHolderHiddenError(
         (keys ?? []).map(({ key }) => key),

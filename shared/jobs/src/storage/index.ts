@@ -31,7 +31,7 @@ export {
 } from '../job/errors.js';
 export { isExactNumber } from '../job/exact-number.js';
 export { toJobError } from '../job/failure.js';
-export { firstIdOf, IdSource, isId, newId } from '../job/id.js';
+export { firstIdOf, IdSource, isId, newId, timeOfId } from '../job/id.js';
 export {
   type EventSubject,
   type EventTopic,
@@ -115,4 +115,5 @@ export { idleQueueDays, type RetentionDays, retentionOf } from './retention.js';
 export { wordsOf } from './search-words.js';
 export type * from './servers.js';
 export * from './set-aside.js';
+export * from './spellings.js';
 export type { TransactionWork } from './transaction.js';

@@ -41,8 +41,9 @@ export interface JobFilter {
   /** The exact `errorFingerprint` of the latest error. */
   readonly errorFingerprint?: readonly string[];
   /**
-   * Words that must all occur in the name, the queue, the tags, the latest error or the arguments as JSON;
-   * case-insensitive. Storages may search only the nearest jobs of each state.
+   * Words that all occur in the name, the queue, the tags, the recurring job, the idempotency key, the latest error or the
+   * arguments as JSON, regardless of case. `search` also tolerates typos; everything else takes them literally. Lists and
+   * counts may look only at the nearest jobs of each state.
    */
   readonly q?: string;
 }

@@ -33,6 +33,20 @@ export interface JobPage {
   readonly cut: boolean;
 }
 
+/** A search for the words of `filter.q`. */
+export interface JobSearchQuery extends Omit<JobPageQuery, 'order'> {
+  readonly filter: JobFilter;
+  /** `best` by default: fewest typos first, then newest. `after` requires one of the others. */
+  readonly order?: 'best' | 'newest' | 'oldest';
+}
+
+export interface JobSearchPage extends JobPage {
+  /** The number of matches in all, among the jobs that were searched. */
+  readonly total: number;
+  /** Whether only the newest jobs of some state were searched, so that older ones may match, too. */
+  readonly partial: boolean;
+}
+
 export interface ContinuationPage {
   /** 100 by default. */
   readonly limit?: number;
@@ -75,6 +89,13 @@ export interface JobReader {
    * however rare the matches.
    */
   listNear(query: JobListQuery): Promise<NearJobs>;
+  /**
+   * Finds the jobs in which every word of `q` occurs, and tolerates typos: a word also stands for words of names, queues, tags,
+   * recurring jobs and errors that differ from it by one typo, or by two if it has eight letters or more. Words with digits or
+   * fewer than four letters are taken literally. Takes a bounded time, however many jobs there are: a storage may search only
+   * the newest jobs of each state.
+   */
+  search(query: JobSearchQuery): Promise<JobSearchPage>;
   /** Lists failed jobs by the time of their failure, latest first, regardless of creation time. */
   listLatestFailed(query: LatestFailedQuery): Promise<Job[]>;
   /** Counts without a scan if the filter has only states and queues; otherwise up to 10 000. */

@@ -44,7 +44,8 @@ export interface JobStatistics {
   throughput(query: ThroughputQuery): Promise<ThroughputBucket[]>;
   /**
    * Returns the same for several queues, by name; a queue that does not exist has empty buckets. Jobs that ended
-   * before the span are excluded, to the minute, so the first bucket covers as much less as the last one covers more.
+   * before the span are excluded, to the minute: the first bucket is shortened by the part that the last one already
+   * covers.
    *
    * @throws {RangeError} if a number is out of bounds
    */

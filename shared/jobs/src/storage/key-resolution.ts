@@ -42,8 +42,9 @@ export class KeyHeldError extends Error {
    * @param holderQueue the queue of the holder; `undefined` if it was deleted
    */
   toCaller(holderQueue: string | undefined): Error {
-    const { scope = null } = this.job;
-    const isVisible = scope === null || (holderQueue !== undefined && scope.includes(holderQueue));
+    const { visibleQueues = null } = this.job;
+    const isVisible =
+      visibleQueues === null || (holderQueue !== undefined && visibleQueues.includes(holderQueue));
     const shownId = isVisible ? this.holderId : null;
     return this.#isOtherJob
       ? new IdempotencyConflictError(this.key.key, shownId)
@@ -58,7 +59,7 @@ export interface KeyResolution {
   readonly holders: Holders;
   /** New content for existing jobs, by their ids. */
   readonly replacements: ReadonlyMap<string, NewJob>;
-  /** Which jobs are to hold which keys. */
+  /** The keys to be taken, each with the job that will hold it. */
   readonly claims: readonly { readonly queue: string; readonly key: JobKey; readonly jobId: string }[];
 }
 

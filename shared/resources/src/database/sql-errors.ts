@@ -31,7 +31,7 @@ const retryAfter = { 'retry-after': '2' };
 
 /**
  * Returns the answer to an error of Postgres or of the connection to it; undefined if it is a defect. No message contains a
- * value from a statement.
+ * value from a statement, unless a trigger puts it into the message that it raises.
  * @param writes whether the request has a body, which a data error then refers to
  */
 export function classifySqlError(error: unknown, writes: boolean): ApiError | undefined {
@@ -57,7 +57,7 @@ export function classifySqlError(error: unknown, writes: boolean): ApiError | un
     case '23502':
       return apiError(42201, `${camelCase(property(error, 'column'))} is missing`);
     case '23514':
-      return apiError(42202, `The item violates the constraint "${property(error, 'constraint')}"`);
+      return apiError(42202, violation(error));
     case '57014':
       return apiError(
         writes ? 50301 : 50304,
@@ -67,6 +67,12 @@ export function classifySqlError(error: unknown, writes: boolean): ApiError | un
   }
   if (!code.startsWith('22')) return undefined;
   return apiError(writes ? 42202 : 40003, `A value does not fit its field (${code})`);
+}
+
+/** Names the constraint. A trigger that raises the error names none, and writes its message for callers. */
+function violation(error: Error): string {
+  const constraint = property(error, 'constraint');
+  return constraint === '' ? error.message : `The item violates the constraint "${constraint}"`;
 }
 
 /** Extracts the field names from a detail such as `Key (first_name, email)=(…) already exists.` */

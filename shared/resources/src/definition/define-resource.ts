@@ -2,6 +2,7 @@ import type { Static, TObject, TSchema } from 'typebox';
 import type { SortTerm } from '../query/collection-query.js';
 import type { JsonSchema } from '../validation/json-schema.js';
 import { bodySchemas } from './body-schemas.js';
+import { scalarFields, textFields } from './default-fields.js';
 import { compileDeprecation } from './deprecation.js';
 import { compileFilter } from './filter-declaration.js';
 import { DefinitionError, requireFieldName, requirePluralNoun, requireVerb, singularOf } from './naming.js';
@@ -11,6 +12,7 @@ import type {
   Child,
   ChildDeclaration,
   FieldOf,
+  NotAllowed,
   Operation,
   OperationBodies,
   OperationDeclarations,
@@ -77,9 +79,9 @@ function compile(definition: AnyDescription, singular: string, storage: AnyFacto
   requireField(key, 'key');
   const serverSet: readonly string[] = definition.serverSet ?? [];
   for (const field of serverSet) requireField(field, 'serverSet');
-  const sort = [...new Set([...(definition.sort ?? []), key])];
+  const sort = [...new Set([...(definition.sort ?? scalarFields(item)), key])];
   for (const field of sort) requireField(field, 'sort');
-  const search = definition.search ?? [];
+  const search = definition.search ?? textFields(item);
   for (const field of search) requireField(field, 'search');
 
   const operations = compileOperations(definition.operations ?? {});
@@ -110,6 +112,7 @@ function compile(definition: AnyDescription, singular: string, storage: AnyFacto
     limits: { default: 20, max: 1000, ...definition.limits },
     ifMatch: definition.ifMatch ?? 'optional',
     operations,
+    notAllowed: compileReasons(definition.notAllowed ?? {}, ''),
     children: compileChildren(definition.children ?? [], operations),
     storage,
   };
@@ -165,19 +168,34 @@ function requireCode(operations: ReadonlyMap<string, Operation>, storage: AnyFac
   }
 }
 
+/** Reasons are printed after “PUT is not possible: ”. */
+function compileReasons(reasons: NotAllowed, where: string): Resource['notAllowed'] {
+  const entries = Object.entries(reasons);
+  for (const [name, reason] of entries) {
+    if (!/^[A-Z].*\.$/.test(reason))
+      throw new DefinitionError(`${where}notAllowed.${name} must be a sentence: "${reason}"`);
+  }
+  return new Map(entries) as Resource['notAllowed'];
+}
+
 function compileChildren(
   declarations: readonly ChildDeclaration[],
   operations: ReadonlyMap<string, Operation>,
 ): Map<string, Child> {
   const children = new Map<string, Child>();
-  for (const { resource, by, serves } of declarations) {
+  for (const { resource, by, serves, notAllowed = {} } of declarations) {
     if (by !== undefined && !resource.fields.includes(by)) {
       throw new DefinitionError(`child "${resource.name}" has no field "${by}"`);
     }
     if (operations.has(resource.name) || children.has(resource.name)) {
       throw new DefinitionError(`child "${resource.name}" has the name of an operation or of another child`);
     }
-    children.set(resource.name, { resource, by, serves: serves && new Set(serves) });
+    children.set(resource.name, {
+      resource,
+      by,
+      serves: serves && new Set(serves),
+      notAllowed: compileReasons(notAllowed, `child "${resource.name}": `),
+    });
   }
   return children;
 }

@@ -1,4 +1,5 @@
 import { ProblemList } from '../errors/api-error.js';
+import { inSlices } from '../validation/large-body.js';
 import { nameInProse } from './naming.js';
 
 /**
@@ -33,19 +34,48 @@ export function applyAll<Item, Fields>(
   changes: readonly KeyedChange<Item, Fields>[],
   current: ReadonlyMap<string, Item>,
 ): readonly Fields[] {
-  const problems = new ProblemList();
-  const results = changes.flatMap(({ id, change }, index) => {
-    const item = current.get(id);
+  const bulk = new BulkChange<Item, Fields>(resource, current);
+  for (const [index, change] of changes.entries()) bulk.apply(change, index);
+  return bulk.results();
+}
+
+/** Does the same as {@link applyAll}, in time slices, so that other requests are served in between. */
+export async function applyAllInSlices<Item, Fields>(
+  resource: { readonly singular: string },
+  changes: readonly KeyedChange<Item, Fields>[],
+  current: ReadonlyMap<string, Item>,
+): Promise<readonly Fields[]> {
+  const bulk = new BulkChange<Item, Fields>(resource, current);
+  await inSlices(changes, (change, index) => bulk.apply(change, index));
+  return bulk.results();
+}
+
+/** Collects the results and the problems of a bulk change. */
+class BulkChange<Item, Fields> {
+  readonly #resource: { readonly singular: string };
+  readonly #current: ReadonlyMap<string, Item>;
+  readonly #problems = new ProblemList();
+  readonly #results: Fields[] = [];
+
+  constructor(resource: { readonly singular: string }, current: ReadonlyMap<string, Item>) {
+    this.#resource = resource;
+    this.#current = current;
+  }
+
+  apply({ id, change }: KeyedChange<Item, Fields>, index: number): void {
+    const item = this.#current.get(id);
     if (item === undefined) {
-      problems.add({
-        code: 40402,
-        internalMessage: `[${index}]: there is no ${nameInProse(resource)} "${id}" here`,
-      });
-      return [];
+      const internalMessage = `[${index}]: there is no ${nameInProse(this.#resource)} "${id}" here`;
+      this.#problems.add({ code: 40402, internalMessage });
+      return;
     }
-    const result = problems.collect(() => change.apply(item));
-    return result === undefined ? [] : [result];
-  });
-  problems.throwIfAny();
-  return results;
+    const result = this.#problems.collect(() => change.apply(item));
+    if (result !== undefined) this.#results.push(result);
+  }
+
+  /** @throws {ApiError} with the problems of all elements */
+  results(): readonly Fields[] {
+    this.#problems.throwIfAny();
+    return this.#results;
+  }
 }

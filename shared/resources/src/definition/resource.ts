@@ -55,6 +55,26 @@ export type OperationBodies<Operations extends OperationDeclarations> = {
     : Readonly<Record<string, never>>;
 };
 
+/**
+ * Why a collection or its items lack calls that others have: a sentence for each storage function, shown in the reference and
+ * in the 405, e.g. `{ deleteMany: 'Servers disappear when they stop.' }`.
+ */
+export type NotAllowed = {
+  readonly [Name in 'create' | 'replaceMany' | 'deleteMany' | 'replace' | 'patch' | 'delete']?: string;
+};
+
+/** Gives one reason against every change: the resource can only be read. */
+export function readOnly(reason: string): NotAllowed {
+  return {
+    create: reason,
+    replaceMany: reason,
+    deleteMany: reason,
+    replace: reason,
+    patch: reason,
+    delete: reason,
+  };
+}
+
 /** A sub-collection, `/{name}/{id}/{child}`. */
 export interface ChildDeclaration {
   readonly resource: Resource;
@@ -62,6 +82,8 @@ export interface ChildDeclaration {
   readonly by?: string;
   /** The storage functions served below this parent; default: all that the child has. */
   readonly serves?: readonly StorageFunction[];
+  /** Reasons for what is not served below this parent; they precede those of the child itself. */
+  readonly notAllowed?: NotAllowed;
 }
 
 /** What a resource looks like from outside: its fields, its queries and its operations, wherever its items are stored. */
@@ -96,14 +118,17 @@ export interface ResourceDescription<
   /** Fields that a bulk PUT writes; default: each element is a full replacement. */
   readonly bulk?: readonly Exclude<FieldOf<Item>, ServerSet>[];
   readonly filters?: Readonly<Record<string, FilterDeclaration<FieldOf<Item>>>>;
+  /** Fields that `sort` accepts; default: every field with a single value. */
   readonly sort?: readonly FieldOf<Item>[];
   /** Sort terms for requests without `sort`, e.g. `['-createdAt']`; the key is always appended. Default: by key. */
   readonly defaultSort?: readonly (FieldOf<Item> | `-${FieldOf<Item>}`)[];
-  /** Fields that `q` and `/search/{keyword}` search; without them there is no search. */
+  /**
+   * Fields that `q` and `/search/{keyword}` search; default: every field that holds text or texts. `[]`: there is no search.
+   */
   readonly search?: readonly FieldOf<Item>[];
   /**
-   * `similar` (default): items that contain the text or resemble it, best match first. `words`: items that contain every
-   * word, in the order of `sort`. The storage implements it.
+   * `similar` (default): items that contain the text or resemble it. `words`: items in which every word occurs, typos
+   * included; the storage implements it. Best match first in both cases, unless the request has `sort`.
    */
   readonly searchBy?: SearchBy;
   /** Page sizes: `default` 20, `max` 1000. */
@@ -112,6 +137,7 @@ export interface ResourceDescription<
   readonly ifMatch?: 'optional' | 'required';
   readonly operations?: Operations;
   readonly children?: readonly ChildDeclaration[];
+  readonly notAllowed?: NotAllowed;
 }
 
 /** A resource whose storage is a set of functions. */
@@ -163,6 +189,7 @@ export interface Child {
   readonly resource: Resource;
   readonly by: string | undefined;
   readonly serves: ReadonlySet<StorageFunction> | undefined;
+  readonly notAllowed: ReadonlyMap<StorageFunction, string>;
 }
 
 /** A checked definition, ready to be served. */
@@ -180,5 +207,7 @@ export interface Resource extends QueryRules {
   readonly ifMatch: 'optional' | 'required';
   readonly operations: ReadonlyMap<string, Operation>;
   readonly children: ReadonlyMap<string, Child>;
+  /** Why calls are not served, by storage function. */
+  readonly notAllowed: ReadonlyMap<StorageFunction, string>;
   readonly storage: StorageFactory<never, never>;
 }

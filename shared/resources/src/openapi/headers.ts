@@ -39,7 +39,8 @@ export const responseHeaders = {
     example: 42,
   },
   PreferenceApplied: {
-    description: 'The preference that was applied; `count=estimated` if the count is an estimate.',
+    description:
+      'The preferences that were applied; `count=estimated` if the count is an estimate, `search=partial` if a search stopped early, so that further items may match.',
     schema: text(64),
     example: 'count=estimated',
   },

@@ -1,4 +1,5 @@
 import type { Operation, Resource } from '../definition/resource.js';
+import type { StorageFunction } from '../definition/storage.js';
 import { eventText } from '../pipeline/event-stream.js';
 import type { JsonSchema } from '../validation/json-schema.js';
 import { maxElements } from '../validation/large-body.js';
@@ -15,6 +16,7 @@ import {
   itemParameters,
   lastEventId,
   respondAsync,
+  ifNoneMatch,
   selectionParameters,
 } from './parameters.js';
 import { camelCase, itemOrFields, schemaName, schemaReference } from './schemas.js';
@@ -26,6 +28,8 @@ export interface OperationPlace extends Subject {
   readonly owner: string;
   /** The field that the path prescribes, if the resource is below another. */
   readonly parentField: string | undefined;
+  /** Returns why a call is not served; undefined if the definition gives no reason. */
+  readonly reasonAgainst: (name: StorageFunction) => string | undefined;
   /** Whether collections can be paged by cursor. */
   readonly seeks: boolean;
   /** Whether the API needs credentials. */
@@ -48,9 +52,11 @@ export function operation(
 ): OperationObject {
   const always = [403, 404, 406, 421, 429, 500, 503, ...(place.secured ? [401] : [])];
   const statuses = [...new Set([...parts.errors, ...always])].toSorted((one, other) => one - other);
+  const { summary, description } = wordingOf(place, call);
   const described: OperationObject = {
     operationId,
-    ...wordingOf(place, call),
+    summary,
+    description: [description, ...(call === 'list' ? reasonsAgainst(place) : [])].join('\n\n'),
     tags: [place.resource.name],
     ...(parts.parameters && parts.parameters.length > 0 && { parameters: parts.parameters.map(unsent) }),
     ...(parts.requestBody && { requestBody: parts.requestBody }),
@@ -117,13 +123,38 @@ export function collectionOperations(place: OperationPlace): Readonly<Record<str
 /** Describes GET on a collection or on `/search/{keyword}`. */
 export function listOperation(place: OperationPlace, id: string, bySearch: boolean): OperationObject {
   const { resource } = place;
-  const headers: Headers = ['XTotalCount', 'Link', 'PreferenceApplied'];
+  const headers: Headers = ['XTotalCount', 'Link', 'PreferenceApplied', 'ETag'];
   return operation(place, id, bySearch ? 'search' : 'list', {
-    parameters: collectionParameters(resource, bySearch, place.seeks),
-    responses: { '200': success(resource, pageSchema(resource), `One page of ${resource.name}.`, headers) },
+    parameters: [...collectionParameters(resource, bySearch, place.seeks), ifNoneMatch],
+    responses: {
+      '200': success(resource, pageSchema(resource), `One page of ${resource.name}.`, headers),
+      '304': { description: 'The caller already has this page.', headers: headerReferences(...headers) },
+    },
     errors: [400],
   });
 }
+
+/** Returns sentences that explain why other methods of the collection, or of its items, are not possible. */
+function reasonsAgainst(place: OperationPlace): readonly string[] {
+  const callsByReason = new Map<string, string[]>();
+  for (const { name, call } of refusable) {
+    const reason = place.serves(name) ? undefined : place.reasonAgainst(name);
+    if (reason !== undefined) callsByReason.set(reason, [...(callsByReason.get(reason) ?? []), call]);
+  }
+  return [...callsByReason].map(
+    ([reason, calls]) => `${calls.join(', ')} ${calls.length === 1 ? 'is' : 'are'} not possible: ${reason}`,
+  );
+}
+
+/** The calls that a definition may give reasons against. */
+const refusable = [
+  { name: 'create', call: 'POST' },
+  { name: 'replaceMany', call: 'PUT' },
+  { name: 'deleteMany', call: 'DELETE' },
+  { name: 'replace', call: 'PUT on an item' },
+  { name: 'patch', call: 'PATCH on an item' },
+  { name: 'delete', call: 'DELETE on an item' },
+] as const;
 
 /** Returns the operations of an item, by method. */
 export function itemOperations(place: OperationPlace): Readonly<Record<string, OperationObject>> {

@@ -62,7 +62,7 @@ export function selectionParameters(resource: Resource, bySearch: boolean): read
   const fields = resource.search.join(', ');
   const meaning =
     resource.searchBy === 'words'
-      ? `Words to find; each must be contained in one of ${fields}, regardless of case.`
+      ? `Words to search for, regardless of case and despite typos; each must occur in one of ${fields}. Best match first.`
       : `Text to search for in ${fields}: contained or similar, best match first.`;
   return [...filters, query('q', meaning, text(maxSearchLength))];
 }
@@ -96,6 +96,13 @@ export function conditionParameters({ ifMatch }: Pick<Resource, 'ifMatch'>): rea
     ),
   ];
 }
+
+export const ifNoneMatch = header(
+  'If-None-Match',
+  'The ETag of the page that the caller has; 304 if it is current.',
+  headerText(4096),
+  'W/"abc"',
+);
 
 const waitParameter = query(
   'wait',

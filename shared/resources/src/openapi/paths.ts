@@ -50,6 +50,7 @@ function resourcePaths(
     parents: above.parents,
     serves,
     parentField: above.child?.by,
+    reasonAgainst: (name) => above.child?.notAllowed.get(name) ?? resource.notAllowed.get(name),
     seeks: storage.seeks ?? false,
     findsExisting: storage.findsExisting ?? false,
     secured,

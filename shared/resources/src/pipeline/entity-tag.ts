@@ -8,6 +8,11 @@ export function entityTag(item: ItemRecord): string {
     .digest('base64url')}"`;
 }
 
+/** Returns the weak `ETag` of a page: a digest of its items and of the headers that describe it. */
+export function pageTag(json: string, headers: Readonly<Record<string, string>>): string {
+  return `W/"${createHash('sha1').update(json).update(JSON.stringify(headers)).digest('base64url')}"`;
+}
+
 /** Sorts the members of objects. A replacer function for JSON.stringify takes ten times as long for a large item. */
 function ordered(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
@@ -49,9 +54,9 @@ export function matchesStrongly(tags: TagList, tag: string): boolean {
   return tags === 'any' || tags.some(({ opaque, isWeak }) => !isWeak && opaque === tag);
 }
 
-/** Whether one of the tags, weak or strong, is equal to this one. */
+/** Whether one of the tags is equal to this one, weak or strong. */
 export function matchesWeakly(tags: TagList, tag: string): boolean {
-  return tags === 'any' || tags.some(({ opaque }) => opaque === tag);
+  return tags === 'any' || tags.some(({ opaque }) => opaque === tag.replace(/^W\//, ''));
 }
 
 /** The tag of a compressed body has the encoding as a suffix and identifies the same item. */

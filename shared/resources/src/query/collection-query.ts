@@ -10,7 +10,7 @@ export interface SortTerm {
   readonly direction: 'asc' | 'desc';
 }
 
-/** How `q` matches: contained or similar text, or all words. */
+/** How `q` matches: the whole text, contained or similar, or each of its words, typos included. */
 export type SearchBy = 'similar' | 'words';
 
 /** What queries on a resource may refer to: the part of its definition that parsing needs. */
@@ -35,6 +35,8 @@ export interface Selection {
   readonly filters: readonly Filter[];
   /** The value of `q`; undefined for no search. */
   readonly search: string | undefined;
+  /** The fields to search, from the definition. */
+  readonly searchFields: readonly string[];
 }
 
 /** A parsed query on a collection. */

@@ -4,9 +4,6 @@ import { encodeCursor, encodeEnd } from './cursor.js';
 import type { Page } from './page.js';
 import { maxOffset } from './query-parser.js';
 
-/** Larger collections are linked by cursor if their storage supports it. */
-const largeCollection = 10_000;
-
 /** Clients reject answers with more than 16 KiB of headers. */
 const maxHeaderLength = 13_000;
 
@@ -14,8 +11,9 @@ const maxHeaderLength = 13_000;
 const byImportance = ['next', 'prev', 'last', 'first'];
 
 /**
- * Returns the `Link` header of a page (RFC 8288): first, prev, next and last, if they exist. Each repeats the query, so with a
- * very long query only the most important links fit.
+ * Returns the `Link` header of a page (RFC 8288): first, prev, next and last, if they exist. They use cursors, so items that are
+ * added or removed in between neither repeat nor hide others, unless the request has an offset or is ordered by relevance. Each
+ * repeats the query, so with a very long query only the most important links fit.
  * @param url the collection's URL without a query
  * @param rawQuery the query of the request; parameters other than those of the page are repeated unchanged
  * @param seeks whether the storage serves cursors
@@ -30,17 +28,13 @@ export function pageLinks(
   const kept = rawQuery
     .split('&')
     .filter((pair) => pair !== '' && !/^(?:limit|offset|after|before)(?:=|$)/.test(pair));
-  const byCursor =
-    seeks &&
-    !query.byRelevance &&
-    (query.seek !== undefined || page.cut === true || (page.total ?? Infinity) > largeCollection);
-  const targets = query.limit === 0 ? {} : byCursor ? cursorTargets(query, page) : offsetTargets(query, page);
-  const links = Object.entries({ first: 'offset=0', ...targets, ...lastTarget(query, page, byCursor) }).map(
-    ([relation, target]) => ({
-      relation,
-      link: `<${url}?${[...kept, `limit=${query.limit}`, target].join('&')}>; rel="${relation}"`,
-    }),
-  );
+  const asksForOffset = /(?:^|&)offset=/.test(rawQuery);
+  const targets =
+    seeks && !query.byRelevance && !asksForOffset ? cursorTargets(query, page) : offsetTargets(query, page);
+  const links = Object.entries(targets).map(([relation, target]) => ({
+    relation,
+    link: `<${url}?${[...kept, `limit=${query.limit}`, ...target].join('&')}>; rel="${relation}"`,
+  }));
   for (const relation of byImportance.toReversed()) {
     if (lengthOf(links) <= maxHeaderLength) break;
     const place = links.findIndex((link) => link.relation === relation);
@@ -53,48 +47,40 @@ function lengthOf(links: readonly { readonly link: string }[]): number {
   return links.reduce((length, { link }) => length + link.length + 2, 0);
 }
 
+/** The parameters of each link, besides those that all of them repeat. */
+type Targets = Readonly<Record<string, readonly string[]>>;
+
 function offsetTargets(
   { limit, offset }: CollectionQuery,
-  { items, total, cut = false }: Page<ItemRecord>,
-): Record<string, string> {
-  const last = lastOffset(limit, total) ?? offset;
+  { items, total, estimated, cut = false }: Page<ItemRecord>,
+): Targets {
+  if (limit === 0) return { first: ['offset=0'] };
+  const last = total === undefined ? undefined : Math.max(0, Math.ceil(total / limit) - 1) * limit;
   const end = offset + (cut ? items.length : limit);
   const hasNext = cut || (total === undefined ? items.length === limit : end < total);
   return {
-    ...(offset > 0 ? { prev: `offset=${Math.max(0, Math.min(offset - limit, last))}` } : {}),
-    ...(hasNext && end <= maxOffset ? { next: `offset=${end}` } : {}),
+    first: ['offset=0'],
+    ...(offset > 0 ? { prev: [`offset=${Math.max(0, Math.min(offset - limit, last ?? offset))}`] } : {}),
+    ...(hasNext && end <= maxOffset ? { next: [`offset=${end}`] } : {}),
+    ...(last !== undefined && last <= maxOffset && estimated !== true ? { last: [`offset=${last}`] } : {}),
   };
 }
 
-/** On a page by cursor there are always items on the side that it came from, and on the other if the storage found more. */
-function cursorTargets(
-  { sort, offset, seek }: CollectionQuery,
-  { items, more }: Page<ItemRecord>,
-): Record<string, string> {
+/**
+ * A page reached by cursor always has items on the side that it was reached from; on the other side, if the storage
+ * found more. The last page is the one before the end, and full.
+ */
+function cursorTargets({ limit, sort, seek }: CollectionQuery, { items, more }: Page<ItemRecord>): Targets {
+  if (limit === 0) return { first: [] };
   const [first, last] = [items.at(0), items.at(-1)];
-  if (first === undefined || last === undefined) return {};
-  const hasPrevious = seek === undefined ? offset > 0 : seek.direction === 'after' || more === true;
-  const isLast = seek?.direction === 'before' && seek.values.length === 0;
-  const hasNext = !isLast && (seek?.direction === 'before' || more === true);
+  const ends = { first: [], last: [`before=${encodeEnd(sort)}`] };
+  if (first === undefined || last === undefined) return ends;
+  const isForward = seek?.direction !== 'before';
+  const hasPrevious = isForward ? seek !== undefined : more === true;
+  const hasNext = isForward ? more === true : seek.values.length > 0;
   return {
-    ...(hasPrevious ? { prev: `before=${encodeCursor(sort, first)}` } : {}),
-    ...(hasNext ? { next: `after=${encodeCursor(sort, last)}` } : {}),
+    ...ends,
+    ...(hasPrevious ? { prev: [`before=${encodeCursor(sort, first)}`] } : {}),
+    ...(hasNext ? { next: [`after=${encodeCursor(sort, last)}`] } : {}),
   };
-}
-
-/** If the exact number of items is unknown, the last page is the one before the end. */
-function lastTarget(
-  { limit, sort }: CollectionQuery,
-  { total, estimated }: Page<ItemRecord>,
-  byCursor: boolean,
-): Record<string, string> {
-  if (byCursor && limit > 0 && (estimated === true || total === undefined))
-    return { last: `before=${encodeEnd(sort)}` };
-  const last = estimated === true ? undefined : lastOffset(limit, total);
-  if (last !== undefined && last > maxOffset) return byCursor ? { last: `before=${encodeEnd(sort)}` } : {};
-  return last === undefined ? {} : { last: `offset=${last}` };
-}
-
-function lastOffset(limit: number, total: number | undefined): number | undefined {
-  return total === undefined || limit === 0 ? undefined : Math.max(0, Math.ceil(total / limit) - 1) * limit;
 }

@@ -1,5 +1,6 @@
-import type { CollectionQuery } from './collection-query.js';
+import type { CollectionQuery, Selection } from './collection-query.js';
 import type { Filter } from './filter.js';
+import { TextSearch } from './similarity.js';
 
 /** One page of a collection. */
 export interface Page<Item> {
@@ -9,28 +10,30 @@ export interface Page<Item> {
   readonly total: number | undefined;
   /** Whether the total is an estimate. */
   readonly estimated?: boolean;
+  /**
+   * Whether a search stopped at a bound, of time or of rows, before it had looked at every item, so that others may match.
+   * The total is then a lower bound: set `estimated`, too.
+   */
+  readonly partial?: boolean;
   /** Whether there are more items beyond this page, in its direction; required only with `seeks`. */
   readonly more?: boolean;
   /** Whether the page was cut short because it would have been too large; the next page starts where it ends. */
   readonly cut?: boolean;
 }
 
-/** Returns the items that match every filter. */
-export function itemsOf<Item extends object>(items: readonly Item[], filters: readonly Filter[]): Item[] {
-  return items.filter((item) => {
-    const fields = new Map<string, unknown>(Object.entries(item));
-    return filters.every((filter) => matches(fields.get(filter.field), filter));
-  });
+/** Returns the items of a collection in memory that match every filter and the search. */
+export function itemsOf<Item extends object>(items: readonly Item[], selection: Selection): Item[] {
+  return rankedItems(items, selection).map(({ item }) => item);
 }
 
 /** Returns one page, by offset or by cursor, of a collection small enough to be kept in memory. */
-export function pageOf<Item extends object>(
-  items: readonly Item[],
-  { filters, sort, limit, offset, seek }: CollectionQuery,
-): Page<Item> {
-  const places = itemsOf(items, filters)
-    .map((item) => ({ item, values: valuesOf(item, sort) }))
-    .toSorted((left, right) => inOrder(sort, left.values, right.values));
+export function pageOf<Item extends object>(items: readonly Item[], query: CollectionQuery): Page<Item> {
+  const { sort, limit, offset, seek, byRelevance } = query;
+  const places = rankedItems(items, query)
+    .map(({ item, rank }) => ({ item, rank, values: valuesOf(item, sort) }))
+    .toSorted(
+      (left, right) => (byRelevance ? right.rank - left.rank : 0) || inOrder(sort, left.values, right.values),
+    );
   const total = places.length;
   if (seek === undefined) {
     const page = places.slice(offset, offset + limit);
@@ -43,6 +46,27 @@ export function pageOf<Item extends object>(
   });
   const page = isAfter ? beyond.slice(0, limit) : beyond.slice(Math.max(0, beyond.length - limit));
   return { items: page.map(({ item }) => item), total, more: beyond.length > limit };
+}
+
+/** Returns the items of a selection, each with how well it matches the search. */
+function rankedItems<Item extends object>(
+  items: readonly Item[],
+  { filters, search, searchFields }: Selection,
+): readonly { readonly item: Item; readonly rank: number }[] {
+  const wanted = search === undefined ? undefined : new TextSearch(search);
+  return items.flatMap((item) => {
+    const fields = new Map<string, unknown>(Object.entries(item));
+    if (!filters.every((filter) => matches(fields.get(filter.field), filter))) return [];
+    const rank = wanted === undefined ? 0 : wanted.rank(textOf(fields, searchFields));
+    return rank === undefined ? [] : [{ item, rank }];
+  });
+}
+
+function textOf(fields: ReadonlyMap<string, unknown>, searched: readonly string[]): string {
+  return searched
+    .flatMap((field) => fields.get(field) ?? [])
+    .map(String)
+    .join(' ');
 }
 
 function valuesOf(item: object, sort: CollectionQuery['sort']): readonly unknown[] {
@@ -58,7 +82,7 @@ function inOrder(sort: CollectionQuery['sort'], left: readonly unknown[], right:
   return 0;
 }
 
-/** Supports `exact` and `partial`; small collections declare no other filters. */
+/** Supports `exact` and `partial`; collections in memory declare no other filters. */
 function matches(value: unknown, { match, values }: Filter): boolean {
   if (match === 'partial') return String(value).toLowerCase().includes(String(values[0]).toLowerCase());
   return Array.isArray(value)

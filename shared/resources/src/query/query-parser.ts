@@ -33,7 +33,7 @@ export function parseCollectionQuery(
   const limit = problems.collect(() => integer(parameters, 'limit', resource.limits.max));
   const offset = problems.collect(() => parseOffset(parameters, seeks));
   const order = withKey(sort ?? resource.defaultSort, resource.key);
-  const byRelevance = selection.search !== undefined && sort === undefined && resource.searchBy === 'similar';
+  const byRelevance = selection.search !== undefined && sort === undefined;
   const seek = seeks
     ? problems.collect(() => parseSeek(resource, parameters, order, byRelevance))
     : undefined;
@@ -127,7 +127,7 @@ function parseSelection(
   if (search?.trim() === '') problems.add({ code: 40003, internalMessage: `${name} must not be empty` });
   if (search !== undefined && search.length > maxSearchLength)
     problems.add({ code: 40003, internalMessage: `${name} must have at most ${maxSearchLength} characters` });
-  return { filters, search };
+  return { filters, search, searchFields: resource.search };
 }
 
 /** Returns the names of filters as in a query. */

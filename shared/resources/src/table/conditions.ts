@@ -13,10 +13,13 @@ export class Parameters {
   }
 }
 
-/** Returns the expression that `q` searches; it can be indexed. */
+/** Returns the expression that `q` searches. It can be indexed, which leaves out arrays: Postgres has no immutable text of them. */
 export function searchExpression(columns: Columns, fields: readonly string[], alias = 't.'): string {
-  const texts = fields.map((field) => `coalesce(${alias}${columnOf(columns, field).name}, '')`);
-  return `(${texts.join(" || ' ' || ")})`;
+  const texts = fields
+    .map((field) => columnOf(columns, field))
+    .filter(({ type }) => type !== 'array')
+    .map(({ name }) => `coalesce(${alias}${name}, '')`);
+  return texts.length === 0 ? "('')" : `(${texts.join(" || ' ' || ")})`;
 }
 
 /** Returns the conditions of filters and search for a WHERE clause. */

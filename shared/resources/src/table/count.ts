@@ -21,11 +21,12 @@ export async function countItems(
   );
   const total = Number(counted.rows[0]?.['total']);
   if (exact || total <= countedExactly) return { total, estimated: false };
-  const estimate = await plannedRows(connection, source, values);
+  const estimate = await estimateItems(connection, source, values);
   return { total: Math.max(estimate, atLeast, countedExactly + 1), estimated: true };
 }
 
-async function plannedRows(
+/** Returns the number of rows that the planner expects. */
+export async function estimateItems(
   connection: Queryable,
   source: string,
   values: readonly unknown[],

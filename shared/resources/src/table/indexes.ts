@@ -4,8 +4,8 @@ import { searchExpression } from './conditions.js';
 import { tableOf } from './table-storage.js';
 
 /**
- * Returns the CREATE INDEX statements for a migration: one for every sort, filter, child and search, so that no query that
- * the API allows has to scan a whole table. They need the extension `pg_trgm`.
+ * Returns the CREATE INDEX statements for a migration: one for every filter and child, and for the sorts and searches that the
+ * table declares. They need the extension `pg_trgm`.
  */
 export function tableIndexes(resources: readonly Resource[]): readonly string[] {
   // The index for a child's parent has the same name as that of a filter on the field, and replaces it.
@@ -21,7 +21,10 @@ interface Index {
 
 function ownIndexes(resource: Resource): readonly Index[] {
   const columns = columnsOf(resource.item, tableOf(resource)?.columns ?? {});
-  const sorted = resource.sort.filter((field) => field !== resource.key);
+  const indexes = tableOf(resource)?.indexes ?? {};
+  const sorted = (indexes.sort ?? resource.sort.filter((field) => isShort(resource, field))).filter(
+    (field) => field !== resource.key,
+  );
   const compared = [...resource.filters.values()].filter(
     ({ field, match }) =>
       match !== 'partial' && match !== 'path' && field !== resource.key && !sorted.includes(field),
@@ -35,7 +38,7 @@ function ownIndexes(resource: Resource): readonly Index[] {
     ...partial.map(({ field }) =>
       index(resource, columns, `${field}Partial`, `using gin (${name(columns, field)} gin_trgm_ops)`),
     ),
-    ...(resource.search.length === 0
+    ...(resource.search.length === 0 || indexes.search === false
       ? []
       : [
           index(
@@ -46,6 +49,17 @@ function ownIndexes(resource: Resource): readonly Index[] {
           ),
         ]),
   ].flat();
+}
+
+/** A row of a B-tree has at most 2704 bytes, and a character up to four. */
+const shortText = 500;
+
+function isShort({ item }: Resource, field: string): boolean {
+  const schema = item.properties?.[field] ?? {};
+  return (schema.anyOf ?? [schema]).every(
+    ({ type, format, enum: values, maxLength = Infinity }) =>
+      type !== 'string' || format !== undefined || values !== undefined || maxLength <= shortText,
+  );
 }
 
 function childIndexes(resource: Resource): readonly Index[] {

@@ -11,6 +11,16 @@ export interface TableDeclaration<Item, Bodies> {
   readonly view?: boolean;
   /** Columns whose name is not the field's in snake case. */
   readonly columns?: { readonly [Field in keyof Item]?: string };
+  /** Which queries have an index besides filters and children; default: all. */
+  readonly indexes?: {
+    /**
+     * Fields whose order has an index; to sort by any other, all rows that match the filters are read. Default: all but text
+     * that may have more than 500 characters, which Postgres may be unable to index.
+     */
+    readonly sort?: readonly (keyof Item & string)[];
+    /** Whether the text that `q` searches has an index. Without it, a search reads rows, for at most a second. */
+    readonly search?: boolean;
+  };
   /** The calls that are served; default: all, for a view `list` and `get`. */
   readonly serves?: readonly StorageFunction[];
   /**

@@ -3,10 +3,12 @@ import { inTransaction } from '../database/transaction.js';
 import type { CallContext } from '../definition/call-context.js';
 import type { Platform } from '../definition/platform.js';
 import type { Resource } from '../definition/resource.js';
+import { apiError } from '../errors/api-error.js';
 import type { CollectionQuery, Selection } from '../query/collection-query.js';
 import type { Page } from '../query/page.js';
-import { mostPageBytes } from '../query/page-bytes.js';
+import { similarityThreshold } from '../query/similarity.js';
 import type { ItemRecord } from '../validation/json-schema.js';
+import { mapInSlices } from '../validation/large-body.js';
 import { columnOf, type Columns, itemFromRow, quotedTable } from './columns.js';
 import {
   allOf,
@@ -17,28 +19,10 @@ import {
   selectionConditions,
 } from './conditions.js';
 import { countItems } from './count.js';
-import { rankedMatches } from './ranked-matches.js';
+import { type RowPage, readRows } from './row-page.js';
 
-/**
- * The minimum word similarity for `q`. A word of four letters with one wrong letter shares two of five trigrams: 0.4.
- */
-const similarityThreshold = '0.35';
-
-interface BoundedRow extends ItemRecord {
-  /** How many there would be without the bound. */
-  readonly rows_found: number;
-}
-
-/** The rows of a statement whose JSON together takes no more than a page may; the first one always. */
-function firstBytes(select: string, parameters: Parameters): string {
-  return `
-    select * from (
-      select found.*, row_number() over () as row_place, (count(*) over ())::integer as rows_found,
-        sum(octet_length(to_jsonb(found)::text)) over (rows unbounded preceding) as row_bytes
-      from (${select}) as found
-    ) as page
-    where row_place = 1 or row_bytes <= ${parameters.add(mostPageBytes)}`;
-}
+/** The maximum size of all items of a bulk change together, as JSON. */
+const mostBulkBytes = 16 * 1024 * 1024;
 
 /** Reads pages and single rows of a table. */
 export class TableReader {
@@ -47,7 +31,8 @@ export class TableReader {
   readonly #resource: Resource;
   readonly #columns: Columns;
   readonly #selectList: string;
-  readonly #searchText: string;
+  /** The expression that `q` searches. */
+  readonly searchText: string;
   readonly from: string;
 
   constructor(
@@ -61,13 +46,13 @@ export class TableReader {
     this.#resource = resource;
     this.#columns = columns;
     this.#selectList = [...columns.values()].map(({ read }) => read).join(', ');
-    this.#searchText = searchExpression(columns, resource.search);
+    this.searchText = searchExpression(columns, resource.search);
     this.from = `${quotedTable(table)} t`;
   }
 
   /** Reads one page, with its count according to `Prefer: count=`. */
   list(query: CollectionQuery): Promise<Page<ItemRecord>> {
-    return this.searching(query, (connection) => this.#page(connection, query), this.#reads);
+    return this.page(this.#reads, query);
   }
 
   /** Runs work on a pool or, for a search, in a transaction with the similarity threshold set. */
@@ -79,7 +64,7 @@ export class TableReader {
     if (selection.search === undefined) return work(database);
     return inTransaction(database, async (transaction) => {
       await transaction.query("select set_config('pg_trgm.word_similarity_threshold', $1, true)", [
-        similarityThreshold,
+        String(similarityThreshold),
       ]);
       return work(transaction);
     });
@@ -107,68 +92,72 @@ export class TableReader {
   ): Promise<readonly ItemRecord[]> {
     const sql = `select ${this.#selectList} from ${this.from} where ${allOf(conditions)} ${rest}`;
     const { rows } = await connection.query(sql, parameters.values);
-    return rows.map((row) => itemFromRow(this.#columns, row));
+    return mapInSlices(rows, (row) => itemFromRow(this.#columns, row));
+  }
+
+  /**
+   * Locks the items with these keys, in the order of the keys, so that two bulk changes cannot deadlock.
+   * @throws {ApiError} 41301 if the items are too large to be changed together
+   */
+  async lock(
+    connection: Queryable,
+    keys: readonly string[],
+    parentFields: CallContext['parentFields'],
+  ): Promise<readonly ItemRecord[]> {
+    const parameters = new Parameters();
+    const key = columnOf(this.#columns, this.#resource.key).sql;
+    const conditions = [`${key} = any(${parameters.add(keys)})`, ...this.#matching(parentFields, parameters)];
+    const { rows } = await connection.query(
+      `select sum(octet_length(to_jsonb(locked)::text))::float8 as bytes
+       from (select * from ${this.from} where ${allOf(conditions)} order by ${key} for update) as locked`,
+      parameters.values,
+    );
+    const bytes = Number(rows[0]?.['bytes'] ?? 0);
+    if (bytes > mostBulkBytes)
+      throw apiError(
+        41301,
+        `The items take ${bytes} bytes together, and at most ${mostBulkBytes} can be changed at once: send fewer items`,
+      );
+    return this.select(connection, conditions, parameters, '');
   }
 
   conditions(selection: Selection, parameters: Parameters): readonly string[] {
-    return selectionConditions(this.#columns, this.#searchText, selection, parameters);
+    return selectionConditions(this.#columns, this.searchText, selection, parameters);
   }
 
-  async #page(connection: Queryable, query: CollectionQuery): Promise<Page<ItemRecord>> {
-    const { limit, offset, seek } = query;
-    if (query.byRelevance && query.search !== undefined)
-      return this.#bestPage(connection, query, query.search);
+  /** Reads a page in the order of `sort`. */
+  async page(connection: Queryable, query: CollectionQuery): Promise<Page<ItemRecord>> {
     const parameters = new Parameters();
-    const conditions = [...this.conditions(query, parameters)];
-    if (seek !== undefined && seek.values.length > 0)
-      conditions.push(seekCondition(this.#columns, query.sort, seek, parameters));
-    const reversed = seek?.direction === 'before';
-    const order = orderBy(this.#columns, query.sort, reversed);
-    // One more row than the page needs, to know whether there are more.
-    const rest = `order by ${order} limit ${parameters.add(limit + 1)} offset ${parameters.add(offset)}`;
-    const select = `select ${this.#listOf(query)} from ${this.from} where ${allOf(conditions)} ${rest}`;
-    const found = await this.#bounded(connection, select, parameters, limit);
-    const page = { ...found, items: reversed ? found.items.toReversed() : found.items };
+    const where = [...this.conditions(query, parameters), ...this.seek(query, parameters)];
+    const select = `select ${this.listOf(query)} from ${this.from} where ${allOf(where)}
+      ${this.order(query)} ${sliceOf(query, parameters)}`;
+    const page = this.inOrder(query, await readRows(connection, select, parameters, query.limit));
     return { ...page, ...(await this.#count(connection, query, page)) };
   }
 
-  /** Reads a page of search results, best match first. */
-  async #bestPage(connection: Queryable, query: CollectionQuery, search: string): Promise<Page<ItemRecord>> {
-    const { limit, offset } = query;
-    const parameters = new Parameters();
-    const matches = rankedMatches(
-      {
-        from: this.from,
-        conditions: this.conditions({ filters: query.filters, search: undefined }, parameters),
-        text: this.#searchText,
-        search,
-        atLeast: offset + limit + 1,
-      },
-      parameters,
-    );
-    const order = `${matches.order}, ${orderBy(this.#columns, query.sort, false)}`;
-    const rest = `order by ${order} limit ${parameters.add(limit + 1)} offset ${parameters.add(offset)}`;
-    const select = `select ${this.#listOf(query)} from ${matches.from} ${rest}`;
-    const page = await this.#bounded(connection, select, parameters, limit);
-    return { ...page, ...(await this.#count(connection, query, page)) };
+  /** Returns the condition for rows beyond the cursor, if there is one. */
+  seek({ sort, seek }: CollectionQuery, parameters: Parameters): readonly string[] {
+    return seek === undefined || seek.values.length === 0
+      ? []
+      : [seekCondition(this.#columns, sort, seek, parameters)];
   }
 
-  /** The first `limit` rows of a statement, as many as fit on a page. */
-  async #bounded(
-    connection: Queryable,
-    select: string,
-    parameters: Parameters,
-    limit: number,
-  ): Promise<{ items: readonly ItemRecord[]; more: boolean; cut: boolean }> {
-    if (limit === 0) return { items: [], more: false, cut: false };
-    const { rows } = await connection.query<BoundedRow>(firstBytes(select, parameters), parameters.values);
-    const items = rows.slice(0, limit).map((row) => itemFromRow(this.#columns, row));
-    const found = rows[0]?.rows_found ?? 0;
-    return { items, more: found > items.length, cut: items.length < Math.min(found, limit) };
+  /** Returns the ORDER BY clause of a page; pages before a cursor are read backwards. */
+  order({ sort, seek }: Pick<CollectionQuery, 'sort' | 'seek'>): string {
+    return `order by ${orderBy(this.#columns, sort, seek?.direction === 'before')}`;
+  }
+
+  /** Converts the rows of a page to items in the order of `sort`. */
+  inOrder(
+    { seek }: CollectionQuery,
+    { rows, more, cut }: RowPage,
+  ): { readonly items: readonly ItemRecord[]; readonly more: boolean; readonly cut: boolean } {
+    const items = rows.map((row) => itemFromRow(this.#columns, row));
+    return { items: seek?.direction === 'before' ? items.toReversed() : items, more, cut };
   }
 
   /** Returns the columns that a page needs: the selected fields, and the sort fields for cursors. */
-  #listOf({ fields, sort }: CollectionQuery): string {
+  listOf({ fields, sort }: CollectionQuery): string {
     if (fields === undefined) return this.#selectList;
     const needed = new Set([...fields, ...sort.map(({ field }) => field)]);
     return [...needed].map((field) => columnOf(this.#columns, field).read).join(', ');
@@ -195,4 +184,9 @@ export class TableReader {
       ([field, value]) => `${columnOf(this.#columns, field).sql} = ${parameters.add(value)}`,
     );
   }
+}
+
+/** Returns LIMIT and OFFSET of a page. One row more than it needs shows whether there are more. */
+export function sliceOf({ limit, offset }: CollectionQuery, parameters: Parameters): string {
+  return `limit ${parameters.add(limit + 1)} offset ${parameters.add(offset)}`;
 }

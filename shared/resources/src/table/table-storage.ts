@@ -1,17 +1,20 @@
 import type { Database, Queryable, Transaction } from '../database/database.js';
 import { inTransaction } from '../database/transaction.js';
 import type { CallContext } from '../definition/call-context.js';
-import { applyAll, type ItemChange } from '../definition/item-change.js';
+import { applyAllInSlices, type ItemChange } from '../definition/item-change.js';
 import { DefinitionError } from '../definition/naming.js';
 import type { Platform } from '../definition/platform.js';
 import type { Operation, Resource, StorageFactory } from '../definition/resource.js';
 import { type AnyStorage, withJob } from '../definition/storage.js';
 import { apiError } from '../errors/api-error.js';
+import type { CollectionQuery } from '../query/collection-query.js';
 import type { ItemRecord } from '../validation/json-schema.js';
+import { mapInSlices } from '../validation/large-body.js';
 import { columnOf, columnsOf } from './columns.js';
 import { allOf, Parameters } from './conditions.js';
 import type { AnyTable, OperationCall, TableDeclaration } from './table-declaration.js';
 import { TableReader } from './table-reader.js';
+import { type SearchQuery, TableSearch } from './table-search.js';
 import { TableWriter } from './table-writer.js';
 
 /**
@@ -58,6 +61,7 @@ function createStorage(
   const columns = columnsOf(resource.item, table.columns ?? {});
   const reader = new TableReader({ database, reads }, resource, table.name, columns);
   const writer = new TableWriter(resource, table.name, columns);
+  const search = new TableSearch(reads, reader, defaultOrder(resource));
   const key = columnOf(columns, resource.key);
   const writable = resource.fields.filter(
     (field) => !resource.serverSet.includes(field) && field !== resource.key,
@@ -137,7 +141,7 @@ function createStorage(
 
   const all: AnyStorage = {
     seeks: true,
-    list: (query) => reader.list(query),
+    list: (query) => (isSearch(query) ? search.list(query) : reader.list(query)),
     get: (id, { parentFields, transaction }) => reader.get(transaction ?? reads, id, parentFields, ''),
     create: async (body, context) => {
       const [item] = await createMany([body], context);
@@ -151,13 +155,10 @@ function createStorage(
       inTransaction(on(context), async (transaction) => {
         const ids = changes.map(({ id }) => id);
         const locked = new Map<string, ItemRecord>();
-        // Locks are taken in the order of the keys, so two bulk changes cannot deadlock.
-        for (const id of ids.toSorted()) {
-          const item = await reader.get(transaction, id, parentFields, 'for update');
-          if (item !== undefined) locked.set(id, item);
-        }
-        const results = applyAll(resource, changes, locked);
-        const items = results.map((fields, index) => ({
+        for (const item of await reader.lock(transaction, ids, parentFields))
+          locked.set(String(item[resource.key]), item);
+        const results = await applyAllInSlices(resource, changes, locked);
+        const items = await mapInSlices(results, (fields, index) => ({
           ...fields,
           [resource.key]: locked.get(ids[index] ?? '')?.[resource.key],
         }));
@@ -191,6 +192,15 @@ function createStorage(
   };
   const serves = table.serves ?? (table.view === true ? ['list', 'get'] : undefined);
   return serves === undefined ? all : pickServed(all, serves);
+}
+
+function isSearch(query: CollectionQuery): query is SearchQuery {
+  return query.search !== undefined;
+}
+
+/** Returns the order of lists without `sort`. */
+function defaultOrder({ defaultSort, key }: Resource): CollectionQuery['sort'] {
+  return defaultSort.length > 0 ? defaultSort : [{ field: key, direction: 'asc' }];
 }
 
 async function changeStateOnly(): Promise<undefined> {}

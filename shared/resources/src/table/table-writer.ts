@@ -1,6 +1,7 @@
 import type { Queryable } from '../database/database.js';
 import type { Resource } from '../definition/resource.js';
 import type { ItemRecord } from '../validation/json-schema.js';
+import { mapInSlices } from '../validation/large-body.js';
 import { columnOf, type Columns, quotedTable } from './columns.js';
 
 /**
@@ -34,7 +35,7 @@ export class TableWriter {
         : `insert into ${this.#table} (${names})
            select ${names} from jsonb_populate_recordset(null::${this.#table}, $1::jsonb)
            returning ${key}::text as key`,
-      fields.length === 0 ? [] : [JSON.stringify(rows.map((row) => this.#toRow(row)))],
+      fields.length === 0 ? [] : [await this.#toJson(rows)],
     );
     return inserted.map((row) => String(row['key']));
   }
@@ -53,13 +54,22 @@ export class TableWriter {
     await transaction.query(
       `update ${this.#table} t set ${assignments.join(', ')}
        from jsonb_populate_recordset(null::${this.#table}, $1::jsonb) v where t.${key} = v.${key}`,
-      [JSON.stringify(items.map((item) => this.#toRow(item)))],
+      [await this.#toJson(items)],
     );
   }
 
-  #toRow(item: ItemRecord): ItemRecord {
-    return Object.fromEntries(
-      Object.entries(item).map(([field, value]) => [columnOf(this.#columns, field).name.slice(1, -1), value]),
+  /** Returns the items as a JSON array of rows. */
+  async #toJson(items: readonly ItemRecord[]): Promise<string> {
+    const rows = await mapInSlices(items, (item) =>
+      JSON.stringify(
+        Object.fromEntries(
+          Object.entries(item).map(([field, value]) => [
+            columnOf(this.#columns, field).name.slice(1, -1),
+            value,
+          ]),
+        ),
+      ),
     );
+    return `[${rows.join(',')}]`;
   }
 }

@@ -8,10 +8,12 @@ import { validatorFor } from './validator.js';
 export const maxElements = 10_000;
 
 /**
- * Checks the length of an array of items.
+ * Checks the length of an array of items: 1 to 10 000.
  * @throws {ApiError} 42202
  */
-export function requireFewElements(elements: readonly unknown[]): void {
+export function requireElements(elements: readonly unknown[]): void {
+  if (elements.length === 0)
+    throw apiError(42202, 'the body must have at least one element: an empty array changes nothing');
   if (elements.length > maxElements)
     throw apiError(42202, `the body must have at most ${maxElements} elements, not ${elements.length}`);
 }

@@ -39,7 +39,7 @@ const chapters = defineResource(
       heading: Type.String(),
     }),
     serverSet: ['id'],
-    sort: ['heading'],
+    search: [],
   },
   tableStorage({ name: 'library.chapter' }),
 );
@@ -62,7 +62,6 @@ export const books = defineResource(
       createdAfter: { field: 'createdAt', match: 'from' },
       createdBefore: { field: 'createdAt', match: 'to' },
     },
-    sort: ['title', 'pages', 'price', 'createdAt'],
     search: ['title'],
     operations: {
       lend: {
@@ -97,7 +96,6 @@ export const authors = defineResource(
     name: 'authors',
     item: Author,
     filters: { name: 'partial', email: 'exact' },
-    sort: ['name'],
     ifMatch: 'required',
     children: [{ resource: books, by: 'authorId' }],
   },

@@ -7,14 +7,15 @@ import type { Page } from '../../query/page.js';
 import { pageLinks } from '../../query/page-links.js';
 import { parseCollectionQuery, parseSelectionQuery, requireNoParameters } from '../../query/query-parser.js';
 import type { ItemRecord } from '../../validation/json-schema.js';
-import { checkBody, inSlices, mapInSlices, requireFewElements } from '../../validation/large-body.js';
+import { checkBody, inSlices, mapInSlices, requireElements } from '../../validation/large-body.js';
 import { validatorFor } from '../../validation/validator.js';
+import { matchesWeakly, pageTag } from '../entity-tag.js';
 import type { CheckedRequest, Execute } from './checked-request.js';
 import { preconditionsOf } from './precondition.js';
 import { itemResponse, represent } from './representation.js';
 import { requestedChange } from './requested-change.js';
 
-/** GET on a collection, and on `/search/{keyword}`. */
+/** GET on a collection, and on `/search/{keyword}`; 304 if the caller already has this page. */
 export function listItems(checked: CheckedRequest<'collection' | 'search'>): Execute {
   const { resource, storage } = checked.route;
   const keyword = checked.route.kind === 'search' ? checked.route.keyword : undefined;
@@ -24,28 +25,36 @@ export function listItems(checked: CheckedRequest<'collection' | 'search'>): Exe
     seeks,
   });
   const query = { ...parsed, filters: [...parsed.filters, ...parentFilters(checked.context.parentFields)] };
+  const { ifNoneMatch } = preconditionsOf(checked.request);
   return async (context) => {
     const page = await resultOf(storage.list?.(query, context));
     const url =
       collectionUrl(checked) + (keyword === undefined ? '' : `/search/${encodeURIComponent(keyword)}`);
-    return {
-      status: 200,
-      headers: {
-        link: pageLinks(url, checked.request.query, query, page, seeks),
-        ...(page.total === undefined ? {} : { 'x-total-count': String(page.total) }),
-        ...countPreference(query.count, page),
-      },
-      body: page.items.map((item) => represent(resource, item, query.fields)),
+    const headers = {
+      link: pageLinks(url, checked.request.query, query, page, seeks),
+      ...(page.total === undefined ? {} : { 'x-total-count': String(page.total) }),
+      ...appliedPreferences(query.count, page),
     };
+    const body = JSON.stringify(page.items.map((item) => represent(resource, item, query.fields)));
+    const etag = pageTag(body, headers);
+    const isKnown = ifNoneMatch !== undefined && matchesWeakly(ifNoneMatch, etag);
+    return isKnown
+      ? { status: 304, headers: { ...headers, etag } }
+      : { status: 200, headers: { ...headers, etag }, body };
   };
 }
 
-function countPreference(
+/** States how the total was counted, unless that is the default, and whether a search stopped early. */
+function appliedPreferences(
   asked: CollectionQuery['count'],
-  { estimated }: Page<ItemRecord>,
+  { estimated, partial }: Page<ItemRecord>,
 ): Record<string, string> {
-  const applied = estimated === true ? 'estimated' : asked === 'default' ? undefined : asked;
-  return applied === undefined ? {} : { 'preference-applied': `count=${applied}` };
+  const count = estimated === true ? 'estimated' : asked === 'default' ? undefined : asked;
+  const applied = [
+    ...(count === undefined ? [] : [`count=${count}`]),
+    ...(partial === true ? ['search=partial'] : []),
+  ];
+  return applied.length === 0 ? {} : { 'preference-applied': applied.join(', ') };
 }
 
 /** POST on a collection: one item, or an array of items where the storage creates many in one transaction. */
@@ -73,7 +82,7 @@ async function createItems(
   elements: readonly unknown[],
 ): Promise<Execute> {
   const { resource, storage } = checked.route;
-  requireFewElements(elements);
+  requireElements(elements);
   const problems = new ProblemList();
   const bodies: ItemRecord[] = [];
   const { check } = validatorFor(resource.bodies.create);
@@ -98,14 +107,14 @@ export async function replaceItems(checked: CheckedRequest<'collection'>): Promi
   requireNoParameters(checked.request.query);
   const elements = checked.body;
   if (!isArray(elements)) throw apiError(42202, 'the body must be an array of items');
-  requireFewElements(elements);
+  requireElements(elements);
   const problems = new ProblemList();
   const { check } = validatorFor(resource.bodies.bulk);
   await inSlices(elements, (element, index) => problems.addAll(check(element, `[${index}]`)));
   problems.addAll(repeatedKeys(elements, resource.key));
   problems.throwIfAny();
   const conditions = preconditionsOf(checked.request);
-  const changes = elements.map((element, index) => {
+  const changes = await mapInSlices(elements, (element, index) => {
     const body = element as ItemRecord;
     const id = String(body[resource.key]);
     const options = { conditions, merges: resource.partialBulk, at: `[${index}]` };

@@ -38,7 +38,10 @@ export function allowedMethods(route: Route): readonly string[] {
 export function requireMethod(route: Route, method: string): void {
   const allowed = allowedMethods(route);
   if (!allowed.includes(method)) {
-    throw apiError(40501, `${method} is not possible here; possible: ${allowed.join(', ')}`, {
+    const reason = reasonAgainst(route, method);
+    const message =
+      reason === undefined ? `${method} is not possible here` : `${method} is not possible here: ${reason}`;
+    throw apiError(40501, `${message.replace(/\.$/, '')}; possible: ${allowed.join(', ')}`, {
       allow: allowed.join(', '),
     });
   }
@@ -48,6 +51,13 @@ export function requireMethod(route: Route, method: string): void {
 export function functionOf(route: Route, method: string): StorageFunction | undefined {
   const methods = route.kind === 'item' ? itemMethods : route.kind === 'operation' ? [] : collectionMethods;
   return methods.find(([name, serving]) => name === method && route.serves(serving))?.[1];
+}
+
+function reasonAgainst(route: Route, method: string): string | undefined {
+  if (route.kind !== 'collection' && route.kind !== 'item') return undefined;
+  const methods = route.kind === 'collection' ? collectionMethods : itemMethods;
+  const name = methods.find(([one]) => one === method)?.[1];
+  return name && route.reasonAgainst(name);
 }
 
 function methodsServed(methods: typeof itemMethods, route: Route): readonly string[] {

@@ -20,6 +20,8 @@ interface Place {
   /** The collection's path in its canonical form, encoded, starting with the name of the top-level resource. */
   readonly path: string;
   readonly serves: (name: StorageFunction) => boolean;
+  /** Returns why a call is not served; undefined if the definition gives no reason. */
+  readonly reasonAgainst: (name: StorageFunction) => string | undefined;
 }
 
 /** What a path names. */
@@ -92,10 +94,13 @@ function walk(catalog: Catalog, rest: readonly string[], place: Place): Route | 
 
 function placeOf(catalog: Catalog, resource: Resource, parents: readonly Parent[], path: string): Place {
   const storage = catalog.storageOf(resource);
-  const served = parents.at(-1)?.child.serves;
+  const child = parents.at(-1)?.child;
+  const served = child?.serves;
   const serves = (name: StorageFunction): boolean =>
     storage[name] !== undefined && (served?.has(name) ?? true);
-  return { resource, storage, parents, path, serves };
+  const reasonAgainst = (name: StorageFunction): string | undefined =>
+    child?.notAllowed.get(name) ?? resource.notAllowed.get(name);
+  return { resource, storage, parents, path, serves, reasonAgainst };
 }
 
 function isSearch({ resource, serves }: Place, segment: string): boolean {

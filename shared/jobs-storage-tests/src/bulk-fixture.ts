@@ -1,21 +1,21 @@
 import { type BulkOperation, type BulkRequest, newId, type NewJob } from '@longshore/jobs/storage';
-import { type Bench, newJob } from './storage-under-test.js';
+import { type Fixture, newJob } from './storage-under-test.js';
 
 /** Starts bulk operations and runs them in place of servers. */
-export class BulkBench {
-  readonly #bench: Bench;
+export class BulkFixture {
+  readonly #fixture: Fixture;
 
-  constructor(bench: Bench) {
-    this.#bench = bench;
+  constructor(fixture: Fixture) {
+    this.#fixture = fixture;
   }
 
   async carryOut(order: BulkRequest): Promise<BulkOperation> {
-    return this.carriedOut((await this.#bench.storage.bulk.start(order)).id);
+    return this.carriedOut((await this.#fixture.storage.bulk.start(order)).id);
   }
 
   /** Resolves to the operation when it has ended. */
   async carriedOut(id: string): Promise<BulkOperation> {
-    const { bulk } = this.#bench.storage;
+    const { bulk } = this.#fixture.storage;
     for (;;) {
       const operation = await bulk.find(id);
       if (operation === null) throw new Error(`There is no operation ${id}`);
@@ -27,7 +27,7 @@ export class BulkBench {
   /** Enqueues this many jobs; resolves to their ids. */
   async fill(queue: string, jobs: number, job: Partial<NewJob> = {}): Promise<string[]> {
     const filled = Array.from({ length: jobs }, () => ({ ...newJob(queue), ...job, id: newId() }));
-    await this.#bench.storage.enqueuer.enqueue(filled);
+    await this.#fixture.storage.enqueuer.enqueue(filled);
     return filled.map(({ id }) => id);
   }
 }

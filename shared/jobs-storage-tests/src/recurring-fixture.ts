@@ -1,6 +1,6 @@
 import { defineJob, defineRecurringJob, type NewRecurringJob, type RecurringJob } from '@longshore/jobs';
 import type { FiredRecurringJob } from '@longshore/jobs/storage';
-import type { Bench } from './storage-under-test.js';
+import type { Fixture } from './storage-under-test.js';
 
 export const minuteMs = 60_000;
 
@@ -10,50 +10,50 @@ export const hourly = { definition: tick, args: {}, cron: '0 * * * *' };
 type Options = Partial<Parameters<typeof defineRecurringJob<object>>[0]>;
 
 /** Helpers for tests of recurring jobs. */
-export class RecurringBench {
-  readonly #bench: Bench;
+export class RecurringFixture {
+  readonly #fixture: Fixture;
 
-  constructor(bench: Bench) {
-    this.#bench = bench;
+  constructor(fixture: Fixture) {
+    this.#fixture = fixture;
   }
 
   /** Describes a recurring job with a unique id and queue. */
   describe(options: Options = {}): NewRecurringJob {
-    const queue = this.#bench.newQueue();
+    const queue = this.#fixture.newQueue();
     return defineRecurringJob({ ...hourly, id: `every-${queue}`, queue, ...options });
   }
 
   async add(options: Options = {}): Promise<RecurringJob> {
-    return this.#bench.storage.recurring.addOrUpdate(this.describe(options));
+    return this.#fixture.storage.recurring.addOrUpdate(this.describe(options));
   }
 
   /** Adds a recurring job that became due about this long ago, at a full minute. */
   async addDue(agoMs: number, options: Options = {}): Promise<RecurringJob & { nextDueAt: Date }> {
     const { id, createdAt } = await this.add({ cron: '* * * * *', ...options });
     const nextDueAt = new Date(Math.floor((createdAt.getTime() - agoMs) / minuteMs) * minuteMs);
-    await this.#bench.setNextDue(id, nextDueAt);
+    await this.#fixture.setNextDue(id, nextDueAt);
     return { ...(await this.find(id)), nextDueAt };
   }
 
   /** Fires due recurring jobs, which must include this one. */
   async fire(id: string): Promise<FiredRecurringJob> {
-    const { fired } = await this.#bench.storage.recurring.fireDue(1_000);
+    const { fired } = await this.#fixture.storage.recurring.fireDue(1_000);
     const own = fired.find((entry) => entry.id === id);
     if (own === undefined) throw new Error(`${id} did not fire`);
     return own;
   }
 
   async find(id: string): Promise<RecurringJob> {
-    const found = await this.#bench.storage.recurring.find(id);
+    const found = await this.#fixture.storage.recurring.find(id);
     if (found === null) throw new Error(`There is no recurring job ${id}`);
     return found;
   }
 
   /** Runs every ready job of a queue. */
   async finish(queue: string): Promise<void> {
-    const { id } = await this.#bench.register(queue);
-    const claimed = await this.#bench.claim(id, queue);
-    await this.#bench.storage.completions.complete(
+    const { id } = await this.#fixture.register(queue);
+    const claimed = await this.#fixture.claim(id, queue);
+    await this.#fixture.storage.completions.complete(
       claimed.map(({ claim }) => ({ claim, outcome: { kind: 'done', result: 'null' } })),
     );
   }

@@ -1,0 +1,55 @@
+import type { JobStorage } from '@longshore/jobs';
+import type { JobFilter } from '@longshore/jobs/storage';
+import { type CollectionQuery, mostPageBytes, type Page } from '@longshore/resources';
+import type { Static } from 'typebox';
+import { asksForDocuments, toJobFilter } from './job-filters.js';
+import { type JobItem, toJobItem } from './job-item.js';
+import { seekPage } from './seek.js';
+
+type Item = Static<typeof JobItem>;
+
+/** Reads a page of jobs, in the order of their creation or, with a search, best match first. */
+export async function jobPage(
+  storage: Pick<JobStorage, 'jobs'>,
+  query: CollectionQuery,
+): Promise<Page<Item>> {
+  const filter = toJobFilter(query);
+  if (filter === null) return { items: [], total: 0 };
+  return query.search === undefined ? listed(storage, query, filter) : found(storage, query, filter);
+}
+
+async function listed(
+  storage: Pick<JobStorage, 'jobs'>,
+  query: CollectionQuery,
+  filter: JobFilter,
+): Promise<Page<Item>> {
+  const documents = asksForDocuments(query);
+  const [page, counted] = await Promise.all([
+    seekPage(query, async (part) => {
+      const wanted = { filter, ...part, documents, maxBytes: mostPageBytes };
+      const { jobs, cut } = await storage.jobs.listPage(wanted);
+      return { rows: jobs, cut };
+    }),
+    query.count === 'none' ? undefined : storage.jobs.count(filter),
+  ]);
+  const items = page.items.map(toJobItem);
+  return { ...page, items, total: counted?.count, estimated: counted?.exact === false };
+}
+
+/** The total of a partial search is a lower bound. */
+async function found(
+  storage: Pick<JobStorage, 'jobs'>,
+  query: CollectionQuery,
+  filter: JobFilter,
+): Promise<Page<Item>> {
+  let matches = { total: 0, partial: false };
+  const page = await seekPage(query, async ({ order, ...part }) => {
+    const wanted = { ...part, filter, documents: asksForDocuments(query), maxBytes: mostPageBytes };
+    const result = await storage.jobs.search({ ...wanted, order: query.byRelevance ? 'best' : order });
+    matches = result;
+    return { rows: result.jobs, cut: result.cut };
+  });
+  const { total, partial } = matches;
+  const counted = query.count === 'none' ? { total: undefined } : { total, estimated: partial };
+  return { ...page, items: page.items.map(toJobItem), ...counted, partial };
+}

@@ -1,0 +1,74 @@
+import type { Job } from '@longshore/jobs';
+import {
+  type JobSearchPage,
+  type JobSearchQuery,
+  spellingsOf,
+  typosIn,
+  wordsOf,
+} from '@longshore/jobs/storage';
+import { arrayOf } from '../connection/array-literal.js';
+import type { Database } from '../connection/database.js';
+import { findListedJobs, type SparingRow, withDocuments } from './job-documents.js';
+import type { JobRow } from './job-row.js';
+import type { SearchScope } from './job-search.sql.js';
+import { type FoundRow, searchTexts, textsToSearch } from './text-search.sql.js';
+
+/** Searches jobs for words and tolerates typos (docs/adr/017). */
+export class TextSearch {
+  readonly #database: Database;
+  readonly #searches: Database;
+  readonly #scopeOf: (filter: JobSearchQuery['filter']) => Promise<SearchScope>;
+  readonly #toJobs: (rows: readonly JobRow[]) => Promise<Job[]>;
+
+  /** @param searches for queries of unpredictable cost */
+  constructor(
+    database: Database,
+    searches: Database,
+    scopeOf: (filter: JobSearchQuery['filter']) => Promise<SearchScope>,
+    toJobs: (rows: readonly JobRow[]) => Promise<Job[]>,
+  ) {
+    this.#database = database;
+    this.#searches = searches;
+    this.#scopeOf = scopeOf;
+    this.#toJobs = toJobs;
+  }
+
+  async page({
+    filter,
+    order = 'best',
+    offset = 0,
+    after,
+    ...query
+  }: JobSearchQuery): Promise<JobSearchPage> {
+    const { limit, maxBytes, documents = true } = query;
+    const { q, ...others } = filter;
+    const scope = await this.#scopeOf(others);
+    const words = wordsOf(q);
+    const spelt = spellingsOf(words, words.some((word) => typosIn(word) > 0) ? await this.#texts(scope) : []);
+    const search = searchTexts({ ...scope, words: spelt, order, limit, offset, after });
+    const found = search === undefined ? [] : await this.#searches.query<FoundRow>(search, search.values);
+    const { total, partial } = found[0] ?? { total: 0, partial: false };
+    const rows = await this.#rowsOf(found, documents ? 'small' : 'none');
+    const page = documents ? await withDocuments(this.#database, rows, maxBytes) : { rows, cut: false };
+    return { jobs: await this.#toJobs(page.rows), cut: page.cut, total, partial };
+  }
+
+  async #texts(scope: SearchScope): Promise<string[]> {
+    const query = textsToSearch(scope);
+    if (query === undefined) return [];
+    const rows = await this.#searches.query<{ text: string }>(query, query.values);
+    return rows.map(({ text }) => text);
+  }
+
+  /** Reads the jobs in the order of the page; a job that has been deleted since is left out. */
+  async #rowsOf(found: readonly FoundRow[], documents: 'small' | 'none'): Promise<(JobRow & SparingRow)[]> {
+    const places = found.flatMap(({ id, queue_id }) =>
+      id === null || queue_id === null ? [] : [{ id, queueId: queue_id }],
+    );
+    if (places.length === 0) return [];
+    return this.#database.query<JobRow & SparingRow>(findListedJobs[documents], [
+      arrayOf(places.map(({ id }) => id)),
+      arrayOf(places.map(({ queueId }) => queueId)),
+    ]);
+  }
+}

@@ -1,0 +1,1 @@
+export { MemoryDatabase, type MemoryDatabaseMigrations } from './memory-database.js';

@@ -1,0 +1,91 @@
+import { fileURLToPath } from 'node:url';
+import type { Database, PooledConnection, QueryResult } from '@longshore/resources';
+import type { PGlite } from '@electric-sql/pglite';
+import { runner } from 'node-pg-migrate';
+import pg from 'pg';
+
+/** A schema and the directory of its migration files for node-pg-migrate. */
+export interface MemoryDatabaseMigrations {
+  readonly directory: URL;
+  readonly schema: string;
+}
+
+interface Opened {
+  readonly postgres: PGlite;
+  readonly pool: pg.Pool;
+}
+
+/**
+ * A Postgres compiled to WebAssembly, in the memory of this process, with the extension `pg_trgm`. It starts when it is first
+ * used, which takes some seconds and 350 MB (docs/adr/016); its rows are lost when the process ends. It has one connection, so
+ * transactions wait for one another, and statements block the process while they run.
+ */
+export class MemoryDatabase implements Database {
+  readonly #migrations: MemoryDatabaseMigrations[] = [];
+  #opened: Promise<Opened> | undefined;
+
+  /** Both are the database itself: reads have no replica here. */
+  readonly pool: Database = this;
+  readonly reads: Database = this;
+
+  async query<Row extends object>(text: string, values?: unknown[]): Promise<QueryResult<Row>> {
+    const { pool } = await this.#open();
+    return pool.query<Row & pg.QueryResultRow>(text, values);
+  }
+
+  async connect(): Promise<PooledConnection> {
+    const { pool } = await this.#open();
+    return pool.connect();
+  }
+
+  /** Creates a schema when the database is first used. @throws {Error} if it already has been */
+  async migrate(migrations: MemoryDatabaseMigrations): Promise<void> {
+    if (this.#opened !== undefined)
+      throw new Error('The database is in use: migrate it before the first statement');
+    this.#migrations.push(migrations);
+  }
+
+  /** Ends the connection and frees the memory. */
+  async close(): Promise<void> {
+    const opened = await this.#opened;
+    await opened?.pool.end();
+    await opened?.postgres.close();
+  }
+
+  #open(): Promise<Opened> {
+    this.#opened ??= open(this.#migrations);
+    return this.#opened;
+  }
+}
+
+/** Loads the library only now, because most processes never use it. */
+async function open(migrations: readonly MemoryDatabaseMigrations[]): Promise<Opened> {
+  const [{ PGlite }, { createPgConfig }, { pg_trgm }] = await Promise.all([
+    import('@electric-sql/pglite'),
+    import('@electric-sql/pglite/node-postgres'),
+    import('@electric-sql/pglite/contrib/pg_trgm'),
+  ]);
+  const postgres = await PGlite.create({ extensions: { pg_trgm } });
+  const pool = new pg.Pool(Object.assign(createPgConfig(postgres), { max: 1, idleTimeoutMillis: 0 }));
+  for (const each of migrations) await apply(each, pool);
+  return { postgres, pool };
+}
+
+async function apply({ directory, schema }: MemoryDatabaseMigrations, pool: pg.Pool): Promise<void> {
+  const client = await pool.connect();
+  try {
+    await runner({
+      dbClient: client,
+      dir: fileURLToPath(directory),
+      direction: 'up',
+      migrationsTable: 'migration',
+      schema,
+      createSchema: true,
+      singleTransaction: true,
+      log: () => undefined,
+    });
+    await client.query('reset all'); // the search path of the migrations stays with the only connection
+  } finally {
+    client.release();
+  }
+}

@@ -1,0 +1,34 @@
+import { type JsonSchema, typesOf } from '../validation/json-schema.js';
+
+/** Strings that are read as something other than text. */
+const otherFormats = new Set(['uuid', 'date-time', 'date', 'time', 'duration']);
+
+const scalars = new Set(['string', 'number', 'integer', 'boolean', 'date-time']);
+
+/** Returns the fields that hold text, or arrays of texts: all that `q` searches unless a definition says otherwise. */
+export function textFields({ properties = {} }: JsonSchema): readonly string[] {
+  return fieldsOf(
+    properties,
+    (schema) => isText(schema) || (schema.items !== undefined && isText(schema.items)),
+  );
+}
+
+/** Returns the fields with a single value: all that `sort` accepts unless a definition says otherwise. */
+export function scalarFields({ properties = {} }: JsonSchema): readonly string[] {
+  return fieldsOf(properties, (schema) => {
+    const types = typesOf(schema).filter((type) => type !== 'null');
+    return types.length > 0 && types.every((type) => scalars.has(type));
+  });
+}
+
+function isText(schema: JsonSchema): boolean {
+  if (schema.anyOf !== undefined) return schema.anyOf.some(isText);
+  return typesOf(schema).includes('string') && !otherFormats.has(schema.format ?? '');
+}
+
+function fieldsOf(
+  properties: Readonly<Record<string, JsonSchema>>,
+  matches: (schema: JsonSchema) => boolean,
+): readonly string[] {
+  return Object.entries(properties).flatMap(([field, schema]) => (matches(schema) ? [field] : []));
+}

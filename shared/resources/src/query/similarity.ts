@@ -1,0 +1,51 @@
+/** The minimum word similarity for `q`. A word of four letters with one wrong letter shares two of five trigrams: 0.4. */
+export const similarityThreshold = 0.35;
+
+/** Compares texts with a search, like the operators of `pg_trgm` that search tables. */
+export class TextSearch {
+  readonly #search: string;
+  readonly #trigrams: ReadonlySet<string>;
+
+  constructor(search: string) {
+    this.#search = search.toLowerCase();
+    this.#trigrams = new Set(trigramsOf(this.#search));
+  }
+
+  /**
+   * Returns how well a text matches: 2 or more if it contains the search, otherwise its word similarity; undefined if it does
+   * not match.
+   */
+  rank(text: string): number | undefined {
+    const lower = text.toLowerCase();
+    const similarity = this.#wordSimilarity(trigramsOf(lower));
+    if (lower.includes(this.#search)) return 2 + similarity;
+    return similarity >= similarityThreshold ? similarity : undefined;
+  }
+
+  /** The greatest share of common trigrams between the search and any extent of the text. */
+  #wordSimilarity(trigrams: readonly string[]): number {
+    const size = this.#trigrams.size;
+    let greatest = 0;
+    for (let start = 0; start < trigrams.length; start += 1) {
+      if (!this.#trigrams.has(trigrams[start] ?? '')) continue;
+      const all = new Set<string>();
+      const common = new Set<string>();
+      // Beyond this length, other trigrams outnumber all that could be in common.
+      const end = Math.min(trigrams.length, start + Math.ceil(size / similarityThreshold));
+      for (const trigram of trigrams.slice(start, end)) {
+        all.add(trigram);
+        if (this.#trigrams.has(trigram)) common.add(trigram);
+        greatest = Math.max(greatest, common.size / (size + all.size - common.size));
+      }
+    }
+    return greatest;
+  }
+}
+
+/** Returns the trigrams of each word, which counts as preceded by two spaces and followed by one. */
+function trigramsOf(text: string): string[] {
+  return (text.match(/[\p{L}\p{N}]+/gu) ?? []).flatMap((word) => {
+    const letters = Array.from(`  ${word} `);
+    return letters.slice(2).map((_, index) => letters.slice(index, index + 3).join(''));
+  });
+}

@@ -1,0 +1,53 @@
+import { allOf, likePattern, type Parameters } from './conditions.js';
+
+/** At most this many matches are compared with the search; comparing a million texts takes ten seconds. */
+const maxCompared = 5_000;
+
+export interface SearchedRows {
+  /** The FROM clause without FROM; the alias of the table is `t`. */
+  readonly from: string;
+  /** Conditions in addition to the search. */
+  readonly conditions: readonly string[];
+  /** The expression to search. */
+  readonly text: string;
+  readonly search: string;
+  /** The minimum number of matches to find, so that every page can be reached. */
+  readonly atLeast: number;
+}
+
+/** The first matches of a search, in no particular order. */
+export interface Matches {
+  /** WITH clauses that define `matches`, whose columns are those of the table. */
+  readonly clauses: string;
+  /** Puts the best match first. */
+  readonly order: string;
+  /** The number of matches at which the search stops. */
+  readonly most: number;
+}
+
+/**
+ * Finds matches. Rows that contain the text come before rows that are only similar to it; if there are enough of them, similar
+ * rows are not searched for.
+ */
+export function findMatches(
+  { from, conditions, text, search, atLeast }: SearchedRows,
+  parameters: Parameters,
+): Matches {
+  const like = parameters.add(likePattern(search));
+  const similar = parameters.add(search);
+  const most = Math.max(maxCompared, atLeast);
+  const limit = `${parameters.add(most)}::bigint`;
+  const rows = (condition: string, count: string): string =>
+    `select t.* from ${from} where ${allOf([...conditions, condition])} limit ${count}`;
+  return {
+    clauses: `
+      containing as materialized (${rows(`${text} ilike ${like}`, limit)}),
+      alike as materialized (${rows(
+        `${text} not ilike ${like} and ${text} %> ${similar}`,
+        `${limit} - (select count(*) from containing)`,
+      )}),
+      matches as materialized (select * from containing union all select * from alike)`,
+    order: `${text} ilike ${like} desc, word_similarity(${similar}, ${text}) desc`,
+    most,
+  };
+}

@@ -1,0 +1,43 @@
+import type { Queryable } from '../database/database.js';
+import { mostPageBytes } from '../query/page-bytes.js';
+import type { ItemRecord } from '../validation/json-schema.js';
+import type { Parameters } from './conditions.js';
+
+/** The first rows that a statement found. */
+export interface RowPage {
+  readonly rows: readonly ItemRecord[];
+  /** Whether the statement found more rows. */
+  readonly more: boolean;
+  /** Whether there are fewer rows than the limit because they would take too many bytes. */
+  readonly cut: boolean;
+}
+
+interface BoundedRow extends ItemRecord {
+  /** How many there would be without the bound. */
+  readonly rows_found: number;
+}
+
+/**
+ * Runs a statement that selects one row more than the limit, to know whether there are more. Returns the first rows whose JSON
+ * together takes no more than a page may, but at least one.
+ */
+export async function readRows(
+  connection: Queryable,
+  select: string,
+  parameters: Parameters,
+  limit: number,
+): Promise<RowPage> {
+  if (limit === 0) return { rows: [], more: false, cut: false };
+  const { rows } = await connection.query<BoundedRow>(
+    `select * from (
+       select found.*, row_number() over () as row_place, (count(*) over ())::integer as rows_found,
+         sum(octet_length(to_jsonb(found)::text)) over (rows unbounded preceding) as row_bytes
+       from (${select}) as found
+     ) as page
+     where row_place = 1 or row_bytes <= ${parameters.add(mostPageBytes)}`,
+    parameters.values,
+  );
+  const found = rows[0]?.rows_found ?? 0;
+  const shown = rows.slice(0, limit);
+  return { rows: shown, more: found > shown.length, cut: shown.length < Math.min(found, limit) };
+}
