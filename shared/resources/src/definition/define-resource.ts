@@ -90,8 +90,8 @@ function compile(definition: AnyDescription, singular: string, storage: AnyFacto
     name: definition.name,
     singular,
     description: definition.description ?? '',
-    calls: compileCalls(definition.calls ?? {}),
-    deprecated: definition.deprecated && compileDeprecation(definition.deprecated),
+    calls: compileCalls(definition.calls),
+    deprecated: compileDeprecation(definition.deprecated),
     item,
     fields,
     key,
@@ -125,12 +125,12 @@ function sortTerm(text: string, sortable: readonly string[]): SortTerm {
 }
 
 function compileCalls(
-  declarations: Readonly<Partial<Record<StorageFunction, CallDeclaration>>>,
+  declarations: Readonly<Partial<Record<StorageFunction, CallDeclaration>>> = {},
 ): ReadonlyMap<StorageFunction, Call> {
   return new Map(
     Object.entries(declarations).map(([name, { note, deprecated }]) => [
       name as StorageFunction,
-      { note, deprecated: deprecated && compileDeprecation(deprecated) },
+      { note, deprecated: compileDeprecation(deprecated) },
     ]),
   );
 }
@@ -146,10 +146,7 @@ function compileOperations(declarations: OperationDeclarations): ReadonlyMap<str
             `operation "${verb}" has an unknown member "${unknown}"; its code belongs in the operations of the storage`,
           );
         }
-        return [
-          verb,
-          { verb, summary, body, states, enqueues, deprecated: deprecated && compileDeprecation(deprecated) },
-        ];
+        return [verb, { verb, summary, body, states, enqueues, deprecated: compileDeprecation(deprecated) }];
       },
     ),
   );

@@ -18,7 +18,8 @@ export interface Deprecation {
 }
 
 /** @throws {DefinitionError} if a time is not ISO 8601, or the sunset is not after the deprecation */
-export function compileDeprecation(declared: DeprecationDeclaration): Deprecation {
+export function compileDeprecation(declared: DeprecationDeclaration | undefined): Deprecation | undefined {
+  if (declared === undefined) return undefined;
   const since = timeOf(declared.since);
   const sunset = declared.sunset === undefined ? undefined : timeOf(declared.sunset);
   if (sunset !== undefined && sunset <= since)
