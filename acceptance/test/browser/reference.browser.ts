@@ -35,7 +35,10 @@ describe('a caller with a browser', () => {
 
   it('tries the request and sees the answer', async () => {
     const answered = page.waitForResponse(`${api}/api/v1/jobs`);
-    await page.getByRole('button', { name: /Test Request/ }).first().click();
+    await page
+      .getByRole('button', { name: /Test Request/ })
+      .first()
+      .click();
     await page.getByRole('button', { name: /^Send/ }).first().click();
     expect((await answered).status()).to.equal(200);
     await page.getByText('200 OK').first().waitFor();
