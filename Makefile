@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help dev seed test check test-acceptance test-pgbouncer test-faults test-fuzz screenshots test-browser test-gateway test-rollout test-containers lint format build bench bench-smoke up down pin clean node
+.PHONY: help dev seed test check test-acceptance test-pgbouncer test-faults test-fuzz test-openapi screenshots test-browser test-gateway test-rollout test-containers lint format build bench bench-smoke up down pin clean node
 
 bin := node_modules/.bin
 # npm writes this file last, so its time is that of the installation.
@@ -52,6 +52,9 @@ test-faults: build ## Kill, freeze and disconnect processes under load; five min
 
 test-fuzz: build ## Send random requests to every operation of the API; two minutes (SEED=1 repeats a run, REQUESTS=100000 sends more)
 	@SEED='$(SEED)' REQUESTS='$(REQUESTS)' $(bin)/mocha --spec 'acceptance/fuzz/*.fuzz.ts'
+
+test-openapi: build ## Have linters and client generators judge the OpenAPI document; installs them on first use
+	@$(bin)/mocha --spec 'acceptance/openapi/*.judges.ts'
 
 test-gateway: build ## Test the api behind nginx, under a path prefix (needs nginx)
 	@npm run --silent --workspaces --if-present test:gateway

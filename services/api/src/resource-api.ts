@@ -4,9 +4,10 @@ import { createResourceApi, type Enqueue, tableIdempotencyStore } from '@longsho
 import { type AssembledApplication, listOf, type Logger, testJob } from '@longshore/service';
 import type Koa from 'koa';
 import type { Access } from './access/access.js';
+import { apiChangelog } from './api-changelog.js';
 import { queueRowScopes, scopeRules } from './access/access-rules.js';
 import { requestGuard } from './access/request-guard.js';
-import { type ApiConfig, baseUrlOf } from './config.js';
+import { type ApiConfig, baseUrlOf, rootUrlOf } from './config.js';
 import { apiMigrations, type Storage } from './storage.js';
 
 export interface ResourceApiParts {
@@ -52,8 +53,14 @@ export function resourceApi(parts: ResourceApiParts): Koa.Middleware {
     guard: requestGuard(config),
     info: {
       title: 'Longshore',
-      description: `Background jobs, and the resources of ${application.name}.`,
+      description: introduction(application.name, config, access.authenticate !== undefined),
       version: '1.0.0',
+      changes: apiChangelog,
+      groups: [
+        { title: 'Background jobs', resources: jobs.map(({ name }) => name) },
+        { title: 'Access', resources: access.resources.map(({ name }) => name) },
+        { title: application.name, resources: (application.tables?.resources ?? []).map(({ name }) => name) },
+      ],
     },
     baseUrl: baseUrlOf(config),
     prefix: config.API_PATH_PREFIX,
@@ -64,6 +71,19 @@ export function resourceApi(parts: ResourceApiParts): Koa.Middleware {
       incident: ({ error, ...incident }) => logger.error({ err: error, ...incident }, 'unexpected error'),
     },
   });
+}
+
+/** The beginning of the reference. */
+function introduction(application: string, config: ApiConfig, needsKey: boolean): string {
+  const key = needsKey ? ' -H "Authorization: Bearer $KEY"' : '';
+  return `Longshore runs background jobs on Postgres. This API enqueues jobs, shows what became of them, and manages queues, servers, recurring jobs and batches. It also serves the resources of the application \`${application}\`.
+
+Enqueue a first job; the answer arrives once the job is durable:
+
+\`\`\`sh
+curl ${rootUrlOf(config)}/api/v1/jobs${key} \\
+  --json '{ "name": "test", "args": { "waitMs": 10 } }'
+\`\`\``;
 }
 
 /** Returns a function with which operations enqueue jobs by name, in the transaction of their own writes. */

@@ -22,12 +22,12 @@ export const cancellations = defineResource(
     },
     operations: {
       approve: {
-        summary: 'Cancel the order and refund it',
+        summary: 'Approve a cancellation: cancel and refund the order',
         states: { field: 'status', from: ['requested'], to: ['approved'] },
         enqueues: true,
       },
       reject: {
-        summary: 'Keep the order',
+        summary: 'Reject a cancellation and keep the order',
         states: { field: 'status', from: ['requested'], to: ['rejected'] },
       },
     },

@@ -5,6 +5,7 @@ import { id, line, money } from './field-types.js';
 export const lineItems = defineResource(
   {
     name: 'lineitems',
+    singular: 'line-item',
     description: 'The items of an order, which make up its total.',
     item: Type.Object({
       id,

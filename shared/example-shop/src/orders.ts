@@ -49,12 +49,12 @@ export const orders = defineResource(
     defaultSort: ['-createdAt'],
     operations: {
       pay: {
-        summary: 'Record the payment and send the receipt',
+        summary: 'Record the payment of an order and send the receipt',
         states: { field: 'status', from: ['open'], to: ['paid'] },
         enqueues: true,
       },
       ship: {
-        summary: 'Hand over to the carrier',
+        summary: 'Hand an order over to the carrier',
         states: { field: 'status', from: ['paid'], to: ['shipped'] },
       },
       cancel: {

@@ -16,8 +16,8 @@ export const tickets = defineResource(
     serverSet: ['id', 'status', 'createdAt'],
     filters: { status: 'exact', customerId: 'exact' },
     operations: {
-      close: { summary: 'Close', states: { field: 'status', from: ['open'], to: ['closed'] } },
-      reopen: { summary: 'Open again', states: { field: 'status', from: ['closed'], to: ['open'] } },
+      close: { summary: 'Close a ticket', states: { field: 'status', from: ['open'], to: ['closed'] } },
+      reopen: { summary: 'Reopen a ticket', states: { field: 'status', from: ['closed'], to: ['open'] } },
     },
   },
   tableStorage({ name: 'shop.ticket' }),

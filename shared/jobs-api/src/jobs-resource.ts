@@ -35,6 +35,10 @@ export function jobsResource({ storage, enqueuer, editor, events }: JobsResource
     defaultSort: ['-createdAt'],
     search: ['name', 'queue', 'tags', 'error', 'args', 'recurringJobId', 'idempotencyKey'],
     searchBy: 'words',
+    calls: {
+      delete: { note: 'Only a finished job can be deleted.' },
+      deleteMany: { note: 'Jobs that have not finished stay.' },
+    },
     operations: {
       cancel: { summary: 'Cancel a job' },
       retry: { summary: 'Retry a failed or cancelled job' },

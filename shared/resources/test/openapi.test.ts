@@ -104,17 +104,6 @@ describe('The OpenAPI document', () => {
     expect(RateLimitPolicy?.example).to.equal('"default";q=200;w=2');
   });
 
-  it('is shown as a page without external assets', async () => {
-    const page = await api.call('/api/v1/docs');
-    const style = await api.call('/api/v1/docs/style.css');
-    expect(page.headers.get('content-type')).to.contain('text/html');
-    expect(page.text)
-      .to.contain('/books/{bookId}/lend')
-      .and.contain('<code>Authorization: Bearer …</code>')
-      .and.not.match(/<script|(?:src|href)="https?:/);
-    expect(style.headers.get('content-type')).to.contain('text/css');
-  });
-
   it('answers other methods with 405', async () => {
     expect((await api.call('/api/v1/openapi.json', { method: 'POST' })).codes).to.deep.equal([40501]);
   });

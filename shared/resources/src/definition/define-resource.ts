@@ -4,9 +4,12 @@ import type { JsonSchema } from '../validation/json-schema.js';
 import { limited } from '../validation/limits.js';
 import { bodySchemas } from './body-schemas.js';
 import { scalarFields, textFields } from './default-fields.js';
+import { compileDeprecation } from './deprecation.js';
 import { compileFilter } from './filter-declaration.js';
 import { DefinitionError, requireFieldName, requirePluralNoun, requireVerb, singularOf } from './naming.js';
 import type {
+  Call,
+  CallDeclaration,
   Child,
   ChildDeclaration,
   FieldOf,
@@ -19,7 +22,7 @@ import type {
   ResourceDescription,
   StorageFactory,
 } from './resource.js';
-import type { AnyStorage } from './storage.js';
+import type { AnyStorage, StorageFunction } from './storage.js';
 
 /**
  * Defines a resource whose storage is a set of functions, given as `storage`.
@@ -88,6 +91,8 @@ function compile(definition: AnyDescription, singular: string, storage: AnyFacto
     name: definition.name,
     singular,
     description: definition.description ?? '',
+    calls: compileCalls(definition.calls),
+    deprecated: compileDeprecation(definition.deprecated),
     item,
     fields,
     key,
@@ -120,18 +125,32 @@ function sortTerm(text: string, sortable: readonly string[]): SortTerm {
   return { field, direction: text.startsWith('-') ? 'desc' : 'asc' };
 }
 
+function compileCalls(
+  declarations: Readonly<Partial<Record<StorageFunction, CallDeclaration>>> = {},
+): ReadonlyMap<StorageFunction, Call> {
+  return new Map(
+    Object.entries(declarations).map(([name, { note, deprecated }]) => [
+      name as StorageFunction,
+      { note, deprecated: compileDeprecation(deprecated) },
+    ]),
+  );
+}
+
 function compileOperations(declarations: OperationDeclarations): ReadonlyMap<string, Operation> {
   return new Map(
-    Object.entries(declarations).map(([verb, { summary, body, states, enqueues = false, ...rest }]) => {
-      requireVerb(verb);
-      const [unknown] = Object.keys(rest);
-      if (unknown !== undefined) {
-        throw new DefinitionError(
-          `operation "${verb}" has an unknown member "${unknown}"; its code belongs in the operations of the storage`,
-        );
-      }
-      return [verb, { verb, summary, body: body && limited(body), states, enqueues }];
-    }),
+    Object.entries(declarations).map(
+      ([verb, { summary, body, states, enqueues = false, deprecated, ...rest }]) => {
+        requireVerb(verb);
+        const [unknown] = Object.keys(rest);
+        if (unknown !== undefined) {
+          throw new DefinitionError(
+            `operation "${verb}" has an unknown member "${unknown}"; its code belongs in the operations of the storage`,
+          );
+        }
+        const compiled = { verb, summary, body: body && limited(body), states, enqueues };
+        return [verb, { ...compiled, deprecated: compileDeprecation(deprecated) }];
+      },
+    ),
   );
 }
 

@@ -1,3 +1,6 @@
+import indefinite from 'indefinite';
+import { pluralize, singularize } from 'inflection';
+
 /** A resource definition that breaks a rule, which the message states; thrown at start-up. */
 export class DefinitionError extends Error {
   override readonly name = 'DefinitionError';
@@ -27,16 +30,29 @@ export function requireFieldName(name: string, where: string): void {
   }
 }
 
-/** Returns the singular of a regular English plural, or the name itself if it does not look like a plural. */
+/** Returns the singular of an English plural, or the name itself if it is not one: `job-definitions` → `job-definition`. */
 export function singularOf(plural: string): string {
-  if (/[^aeiou]ies$/.test(plural)) return plural.replace(/ies$/, 'y');
-  if (/(?:ch|sh|x|ss|z)es$/.test(plural)) return plural.replace(/es$/, '');
-  return /[^s]s$/.test(plural) ? plural.slice(0, -1) : plural;
+  return singularize(plural);
 }
 
-/** Returns the singular as words in a sentence: `store-customer` → `store customer`. */
+/** Returns the singular as words in a sentence: `store-customer` → `store customer`, `api-key` → `API key`. */
 export function nameInProse({ singular }: { readonly singular: string }): string {
-  return singular.replaceAll('-', ' ');
+  return singular.replace(/^api(?=-)/, 'API').replaceAll('-', ' ');
+}
+
+/** Returns the plural of words in a sentence: `set aside item` → `set aside items`. */
+export function pluralOf(singular: string): string {
+  return pluralize(singular);
+}
+
+/** Puts the indefinite article before words: `an order`, `a car`. */
+export function withArticle(words: string): string {
+  return indefinite(words);
+}
+
+/** Returns words with a capital first letter: `An order`. */
+export function capitalized(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 function requireDashed(name: string, what: string): void {

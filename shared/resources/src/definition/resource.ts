@@ -2,6 +2,7 @@ import type { Static, TObject, TSchema } from 'typebox';
 import type { QueryRules, SearchBy } from '../query/collection-query.js';
 import type { JsonSchema } from '../validation/json-schema.js';
 import type { BodySchemas } from './body-schemas.js';
+import type { Deprecation, DeprecationDeclaration } from './deprecation.js';
 import type { FilterDeclaration } from './filter-declaration.js';
 import type { Platform } from './platform.js';
 import type { AnyStorage, ResourceStorage, StorageFunction } from './storage.js';
@@ -17,9 +18,16 @@ export type CreateOf<Item extends TObject, ServerSet extends string, Create> = C
   ? Static<Create>
   : WritableOf<Item, ServerSet>;
 
+/** What is particular about a call. */
+export interface CallDeclaration {
+  /** Sentences that the reference adds to the description. */
+  readonly note?: string;
+  readonly deprecated?: DeprecationDeclaration;
+}
+
 /** A special operation, `PUT item/{verb}`. */
 export interface OperationDeclaration {
-  /** A short sentence for the reference. */
+  /** A short sentence for the reference, in the imperative and without a full stop: `Refund an order`. */
   readonly summary: string;
   /** The schema of the body; an empty body counts as `{}`. Default: no body, or `{}`. */
   readonly body?: TSchema;
@@ -27,6 +35,7 @@ export interface OperationDeclaration {
   readonly states?: StateChange;
   /** Whether it enqueues a job, so that `Prefer: respond-async` gets 202 and the job's location. */
   readonly enqueues?: boolean;
+  readonly deprecated?: DeprecationDeclaration;
 }
 
 /** The states from which an operation is allowed, and the states that it leads to. */
@@ -90,6 +99,10 @@ export interface ResourceDescription<
   readonly singular?: string;
   /** One or two sentences for the reference. */
   readonly description?: string;
+  /** What is particular about calls, by the storage function that serves them. */
+  readonly calls?: Readonly<Partial<Record<StorageFunction, CallDeclaration>>>;
+  /** Applies to all calls of the resource, and of the resources below it. */
+  readonly deprecated?: DeprecationDeclaration;
   readonly item: Item;
   /** The field that identifies an item in paths; default `id`. */
   readonly key?: FieldOf<Item>;
@@ -164,6 +177,12 @@ export interface Operation {
   readonly body: JsonSchema | undefined;
   readonly states: StateChange | undefined;
   readonly enqueues: boolean;
+  readonly deprecated: Deprecation | undefined;
+}
+
+export interface Call {
+  readonly note: string | undefined;
+  readonly deprecated: Deprecation | undefined;
 }
 
 export interface Child {
@@ -178,6 +197,8 @@ export interface Resource extends QueryRules {
   readonly name: string;
   readonly singular: string;
   readonly description: string;
+  readonly calls: ReadonlyMap<StorageFunction, Call>;
+  readonly deprecated: Deprecation | undefined;
   readonly serverSet: readonly string[];
   readonly shownOnce: readonly string[];
   readonly bodies: BodySchemas;

@@ -62,6 +62,10 @@ async function send(ctx: Koa.Context, { status, headers, body }: ApiResponse): P
   }
   ctx.status = status;
   if (body instanceof Readable) return stream(ctx, body);
+  if (Buffer.isBuffer(body)) {
+    ctx.body = body;
+    return;
+  }
   if (headers['content-type'] === undefined) ctx.type = 'application/json; charset=utf-8';
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const encoded = await compress(text, ctx.get('accept-encoding'));

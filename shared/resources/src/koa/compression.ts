@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import Negotiator from 'negotiator';
+import { smallestEncoding } from '../pipeline/request/encoding.js';
 
 const brotli = promisify(brotliCompress);
 const zip = promisify(gzip);
@@ -17,9 +17,8 @@ export interface Encoded {
 /** Compresses a body if it is large enough and the caller accepts it. */
 export async function compress(text: string, acceptEncoding: string): Promise<Encoded> {
   const body = Buffer.from(text);
-  if (body.length < smallestBytes || acceptEncoding === '') return { body, encoding: undefined };
-  const negotiator = new Negotiator({ headers: { 'accept-encoding': acceptEncoding } });
-  switch (negotiator.encoding(['br', 'gzip', 'identity'])) {
+  if (body.length < smallestBytes) return { body, encoding: undefined };
+  switch (smallestEncoding(acceptEncoding)) {
     case 'br':
       // Quality 4 is as fast as gzip and smaller; the default of 11 is for static files.
       return {

@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../validation/json-schema.js';
+import type { Tag, TagGroup } from './tags.js';
 
 /** The part of OpenAPI 3.1 that the generator writes. */
 export interface OpenApiDocument {
@@ -9,7 +10,9 @@ export interface OpenApiDocument {
     readonly description: string;
     readonly 'x-internal': boolean;
   }[];
-  readonly tags: readonly { readonly name: string; readonly description: string }[];
+  readonly tags: readonly Tag[];
+  /** Groups of tags, in the order of the reference. */
+  readonly 'x-tagGroups': readonly TagGroup[];
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly paths: Readonly<Record<string, PathItem>>;
   readonly components: {
@@ -32,6 +35,7 @@ export interface OperationObject {
   readonly summary: string;
   readonly description: string;
   readonly tags: readonly string[];
+  readonly deprecated?: true;
   /** The scope that the operation needs. */
   readonly 'x-scope'?: string;
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
@@ -50,6 +54,7 @@ export interface ParameterObject {
   readonly schema: JsonSchema;
   readonly deprecated?: boolean;
   readonly example?: unknown;
+  readonly examples?: Readonly<Record<string, { readonly value: unknown; readonly 'x-disabled': boolean }>>;
 }
 
 export interface ResponseObject {
@@ -76,4 +81,8 @@ export interface HeaderObject {
   readonly description: string;
   readonly schema: JsonSchema;
   readonly example?: unknown;
+}
+
+export function isReference(value: object): value is Reference {
+  return '$ref' in value;
 }

@@ -12,18 +12,26 @@ import {
   problemSchema,
 } from './error-responses.js';
 import { headerReferences, responseHeaders } from './headers.js';
+import { versionIndex, versionIndexSchema } from './index-page.js';
 import { pathParameter } from './parameters.js';
+import { type ApiChange, guide } from './guide.js';
 import { catalogPaths } from './paths.js';
 import { limitedPaths, limitedResponses, rateLimitHeaders } from './rate-limit.js';
 import { resourceSchemas } from './schemas.js';
 import { requirements, securedPaths, type Security } from './security.js';
+import { type ResourceGroup, selfTag, tagGroups, tagsOf } from './tags.js';
 
 /** Describes the API as a whole. */
 export interface ApiInfo {
   readonly title: string;
+  /** What the API is, in Markdown: the beginning of the reference. */
   readonly description: string;
   /** The version of the software, not of the API. */
   readonly version: string;
+  /** The changelog of the API, newest first. */
+  readonly changes?: readonly ApiChange[];
+  /** The order of the resources in the reference; default: one group of all. */
+  readonly groups?: readonly ResourceGroup[];
 }
 
 export interface DocumentSource {
@@ -46,19 +54,31 @@ export function openApiDocument({
   security,
   rateLimit,
 }: DocumentSource): OpenApiDocument {
+  const { changes = [], groups = [{ title: 'Resources', resources: [...catalog.roots.keys()] }] } = info;
   const resources = allResources([...catalog.roots.values()]);
   const served = catalogPaths(catalog, security !== undefined);
   const secured = security === undefined ? served : securedPaths(catalog, security, served);
-  const limited = rateLimit === undefined ? secured : limitedPaths(secured);
-  const paths = { ...limited, ...referencePaths(rootUrl) };
+  const counted = { ...secured, ...indexPath({ apiUrl, catalog }) };
+  const limited = rateLimit === undefined ? counted : limitedPaths(counted);
+  const paths = { ...limited, ...errorPath(rootUrl) };
   const errors = referenced(errorResponses(rootUrl), 'responses', paths);
   const responses = rateLimit === undefined ? errors : limitedResponses(errors);
   const headers = { ...responseHeaders, ...(rateLimit && rateLimitHeaders(rateLimit)) };
   return {
     openapi: '3.1.1',
     info: {
-      ...info,
+      title: info.title,
       summary: info.title,
+      description: guide({
+        description: info.description,
+        apiUrl,
+        rootUrl,
+        streams: resources.some((resource) => catalog.storageOf(resource).stream !== undefined),
+        security,
+        rateLimit,
+        changes,
+      }),
+      version: info.version,
       license: { name: 'MIT', identifier: 'MIT' },
       contact: { name: 'Reference', url: `${apiUrl}/docs` },
     },
@@ -69,7 +89,8 @@ export function openApiDocument({
         'x-internal': false,
       },
     ],
-    tags: [...tagsOf(resources), { name: 'reference', description: 'The description of this API.' }],
+    tags: tagsOf(resources, catalog.roots),
+    'x-tagGroups': tagGroups(groups, catalog.roots),
     security: security === undefined ? [] : requirements(security.schemes),
     paths,
     components: {
@@ -113,16 +134,42 @@ function allResources(roots: readonly Resource[]): readonly Resource[] {
   return [...found];
 }
 
-/** Groups operations by the name of their resource. If several share a name, the first provides the description. */
-function tagsOf(resources: readonly Resource[]): OpenApiDocument['tags'] {
-  const named = new Map(resources.toReversed().map((resource) => [resource.name, resource]));
-  return [...named.values()].map(({ name, description }) => ({
-    name,
-    description: description || `The ${name}.`,
-  }));
+const page = {
+  schema: { type: 'string', maxLength: 100_000, pattern: String.raw`^[\s\S]*$` },
+  example: '<!doctype html>',
+};
+
+/** Describes the index of the version. */
+function indexPath(source: Pick<DocumentSource, 'apiUrl' | 'catalog'>): Readonly<Record<string, PathItem>> {
+  return {
+    '/': {
+      get: {
+        operationId: 'getIndex',
+        summary: 'Retrieve the index',
+        description:
+          'Returns where to find the reference, the OpenAPI document and the top-level resources, as JSON or HTML.',
+        tags: [selfTag],
+        security: [],
+        responses: {
+          '200': {
+            description: 'The index.',
+            headers: headerReferences(),
+            content: {
+              'application/json': { schema: versionIndexSchema, example: versionIndex(source) },
+              'text/html': page,
+            },
+          },
+          '421': errorReference(421),
+          '429': errorReference(429),
+          '500': errorReference(500),
+        },
+      },
+    },
+  };
 }
 
-function referencePaths(rootUrl: string): Readonly<Record<string, PathItem>> {
+/** Describes the pages that explain errors. */
+function errorPath(rootUrl: string): Readonly<Record<string, PathItem>> {
   const code = pathParameter('code', 'An error code.', {
     type: 'integer',
     minimum: 40000,
@@ -136,18 +183,16 @@ function referencePaths(rootUrl: string): Readonly<Record<string, PathItem>> {
       get: {
         operationId: 'getError',
         summary: 'Explain an error code',
-        description: 'Returns cause and fix, as HTML or JSON.',
-        tags: ['reference'],
+        description:
+          'Returns cause and fix of an error: the page that `more info` links to, as HTML or JSON.',
+        tags: [selfTag],
         security: [],
         responses: {
           '200': {
             description: 'The explanation.',
             headers: headerReferences(),
             content: {
-              'text/html': {
-                schema: { type: 'string', maxLength: 100_000, pattern: String.raw`^[\s\S]*$` },
-                example: '<!doctype html>',
-              },
+              'text/html': page,
               'application/json': { schema: errorPageSchema, example: errorPageExample },
             },
           },

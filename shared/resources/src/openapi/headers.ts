@@ -64,6 +64,16 @@ export const responseHeaders = {
     schema: { type: 'integer', format: 'int32', minimum: 0, maximum: 3600 },
     example: 2,
   },
+  Deprecation: {
+    description: 'When the call became, or will become, deprecated, in seconds since 1970 (RFC 9745).',
+    schema: { type: 'string', maxLength: 20, pattern: String.raw`^@-?\d+$` },
+    example: '@1767225600',
+  },
+  Sunset: {
+    description: 'When the call stops working (RFC 8594).',
+    schema: text(29),
+    example: 'Thu, 01 Jan 2026 00:00:00 GMT',
+  },
   WWWAuthenticate: {
     description: 'The authentication scheme, and the error in the credentials (RFC 6750).',
     schema: text(512),
@@ -83,6 +93,8 @@ const names: Readonly<Record<keyof typeof responseHeaders, string>> = {
   Allow: 'Allow',
   AcceptPatch: 'Accept-Patch',
   RetryAfter: 'Retry-After',
+  Deprecation: 'Deprecation',
+  Sunset: 'Sunset',
   WWWAuthenticate: 'WWW-Authenticate',
 };
 

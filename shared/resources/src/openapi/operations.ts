@@ -4,17 +4,7 @@ import { eventText } from '../pipeline/event-stream.js';
 import type { JsonSchema } from '../validation/json-schema.js';
 import { maxElements } from '../validation/large-body.js';
 import { bounded } from './bounded-schema.js';
-import {
-  ofBulk,
-  ofCreate,
-  ofDelete,
-  ofDeleteMany,
-  ofGet,
-  ofList,
-  ofPatch,
-  ofReplace,
-  ofSearch,
-} from './descriptions.js';
+import { deprecatedOperation, deprecationAt } from './deprecation.js';
 import type { LinkObject, OperationObject, ParameterObject, ResponseObject } from './document-types.js';
 import { errorReference } from './error-responses.js';
 import { exampleBody, exampleOf } from './example.js';
@@ -32,10 +22,10 @@ import {
   selectionParameters,
 } from './parameters.js';
 import { bodySchema, camelCase, itemOrFields, schemaName, schemaReference } from './schemas.js';
+import { type Call, type Subject, wordingOf } from './wording.js';
 
 /** The context of an operation. */
-export interface OperationPlace {
-  readonly resource: Resource;
+export interface OperationPlace extends Subject {
   /** Prefix in operation ids: the singulars of the parents, e.g. `CustomerOrder`. */
   readonly owner: string;
   readonly serves: (name: StorageFunction) => boolean;
@@ -50,14 +40,11 @@ export interface OperationPlace {
   readonly reasonAgainst: (name: StorageFunction) => string | undefined;
   /** Whether collections can be paged by cursor. */
   readonly seeks: boolean;
-  /** Whether a POST may return an existing item. */
-  readonly findsExisting: boolean;
   /** Whether the API needs credentials. */
   readonly secured: boolean;
 }
 
 interface Parts {
-  readonly description: string;
   readonly parameters?: readonly ParameterObject[];
   readonly requestBody?: Readonly<Record<string, unknown>>;
   readonly responses: Readonly<Record<string, ResponseObject>>;
@@ -68,23 +55,33 @@ interface Parts {
 export function operation(
   place: OperationPlace,
   operationId: string,
-  summary: string,
+  call: Call | Operation,
   parts: Parts,
 ): OperationObject {
   const always = [403, 404, 406, 414, 421, 429, 431, 500, 503, ...(place.secured ? [401] : [])];
   const statuses = [...new Set([...parts.errors, ...always])].toSorted((one, other) => one - other);
-  return {
+  const { summary, description } = wordingOf(place, call);
+  const described: OperationObject = {
     operationId,
     summary,
-    description: parts.description,
+    description: [description, ...(call === 'list' ? reasonsAgainst(place) : [])].join('\n\n'),
     tags: [place.resource.name],
-    ...(parts.parameters && parts.parameters.length > 0 && { parameters: parts.parameters }),
+    ...(parts.parameters && parts.parameters.length > 0 && { parameters: parts.parameters.map(unsent) }),
     ...(parts.requestBody && { requestBody: parts.requestBody }),
     responses: {
       ...parts.responses,
       ...Object.fromEntries(statuses.map((status) => [String(status), errorReference(status)])),
     },
   };
+  const deprecated = deprecationAt(place, call);
+  return deprecated === undefined ? described : deprecatedOperation(described, deprecated);
+}
+
+/** Keeps the example of an optional parameter out of samples and trial requests: `x-disabled` is an extension of Scalar. */
+function unsent({ example, ...parameter }: ParameterObject): ParameterObject {
+  if (example === undefined || parameter.required === true)
+    return { ...parameter, ...(example !== undefined && { example }) };
+  return { ...parameter, examples: { example: { value: example, 'x-disabled': true } } };
 }
 
 type Headers = readonly (keyof typeof responseHeaders)[];
@@ -96,11 +93,10 @@ export function collectionOperations(place: OperationPlace): Readonly<Record<str
   const plural = owner + schemaName(name);
   const manyItems = arrayOf(schemaReference(singular));
   return {
-    ...(serves('list') && { get: listOperation(place, `list${plural}`, `List ${name}`, false) }),
+    ...(serves('list') && { get: listOperation(place, `list${plural}`, false) }),
     ...(serves('stream') && { get: streamOperation(place) }),
     ...(serves('create') && {
-      post: operation(place, `create${owner}${schemaName(singular)}`, `Create a ${singular}`, {
-        description: ofCreate(resource, serves('createMany'), place.findsExisting),
+      post: operation(place, `create${owner}${schemaName(singular)}`, 'create', {
         parameters: [idempotencyKey],
         requestBody: createBody(place),
         responses: {
@@ -111,8 +107,7 @@ export function collectionOperations(place: OperationPlace): Readonly<Record<str
       }),
     }),
     ...(serves('replaceMany') && {
-      put: operation(place, `replace${plural}`, `Change many ${name}, all or none`, {
-        description: ofBulk(resource),
+      put: operation(place, `replace${plural}`, 'replaceMany', {
         parameters: bulkConditionParameters(resource),
         requestBody: body({ type: 'array', items: schemaReference(`${singular} bulk`) }, [
           exampleBody(
@@ -127,8 +122,7 @@ export function collectionOperations(place: OperationPlace): Readonly<Record<str
       }),
     }),
     ...(serves('deleteMany') && {
-      delete: operation(place, `delete${plural}`, `Delete the ${name} that match the filters`, {
-        description: ofDeleteMany(resource),
+      delete: operation(place, `delete${plural}`, 'deleteMany', {
         parameters: selectionParameters(resource, false),
         responses: { '204': { description: 'Deleted.', headers: headerReferences() } },
         errors: [400, 409],
@@ -138,17 +132,10 @@ export function collectionOperations(place: OperationPlace): Readonly<Record<str
 }
 
 /** Describes GET on a collection or on `/search/{keyword}`. */
-export function listOperation(
-  place: OperationPlace,
-  id: string,
-  summary: string,
-  bySearch: boolean,
-): OperationObject {
+export function listOperation(place: OperationPlace, id: string, bySearch: boolean): OperationObject {
   const { resource } = place;
   const headers: Headers = ['XTotalCount', 'Link', 'PreferenceApplied', 'ETag'];
-  const description = bySearch ? ofSearch(resource) : withReasons(place, ofList(resource));
-  return operation(place, id, summary, {
-    description,
+  return operation(place, id, bySearch ? 'search' : 'list', {
     parameters: [...collectionParameters(resource, bySearch, place.seeks), ifNoneMatch],
     responses: {
       '200': success(resource, pageSchema(resource), `One page of ${resource.name}.`, headers),
@@ -158,17 +145,16 @@ export function listOperation(
   });
 }
 
-/** Adds to a description why other methods of the collection, or of its items, are not possible. */
-function withReasons(place: OperationPlace, description: string): string {
+/** Returns sentences that explain why other methods of the collection, or of its items, are not possible. */
+function reasonsAgainst(place: OperationPlace): readonly string[] {
   const callsByReason = new Map<string, string[]>();
   for (const { name, call } of refusable) {
     const reason = place.serves(name) ? undefined : place.reasonAgainst(name);
     if (reason !== undefined) callsByReason.set(reason, [...(callsByReason.get(reason) ?? []), call]);
   }
-  const sentences = [...callsByReason].map(
+  return [...callsByReason].map(
     ([reason, calls]) => `${calls.join(', ')} ${calls.length === 1 ? 'is' : 'are'} not possible: ${reason}`,
   );
-  return [description, ...sentences].join('\n\n');
 }
 
 /** The calls that a definition may give reasons against. */
@@ -191,8 +177,7 @@ export function itemOperations(place: OperationPlace): Readonly<Record<string, O
   const changeErrors = [400, 409, 412, 413, 415, 422, ...(resource.ifMatch === 'required' ? [428] : [])];
   return {
     ...(serves('get') && {
-      get: operation(place, `get${id}`, `Read a ${singular}`, {
-        description: ofGet(resource, serves('wait')),
+      get: operation(place, `get${id}`, 'get', {
         parameters: itemParameters(resource, serves('wait')),
         responses: {
           '200': {
@@ -208,8 +193,7 @@ export function itemOperations(place: OperationPlace): Readonly<Record<string, O
       }),
     }),
     ...(serves('replace') && {
-      put: operation(place, `replace${id}`, `Replace a ${singular}`, {
-        description: ofReplace(resource),
+      put: operation(place, `replace${id}`, 'replace', {
         parameters: conditions,
         requestBody: body(
           schemaReference(`${singular} replace`),
@@ -220,8 +204,7 @@ export function itemOperations(place: OperationPlace): Readonly<Record<string, O
       }),
     }),
     ...(serves('patch') && {
-      patch: operation(place, `patch${id}`, `Change some fields of a ${singular}`, {
-        description: ofPatch(resource),
+      patch: operation(place, `patch${id}`, 'patch', {
         parameters: conditions,
         requestBody: body(
           schemaReference(`${singular} patch`),
@@ -233,8 +216,7 @@ export function itemOperations(place: OperationPlace): Readonly<Record<string, O
       }),
     }),
     ...(serves('delete') && {
-      delete: operation(place, `delete${id}`, `Delete a ${singular}`, {
-        description: ofDelete(resource),
+      delete: operation(place, `delete${id}`, 'delete', {
         parameters: conditions,
         responses: { '204': { description: 'Deleted.', headers: headerReferences() } },
         errors: changeErrors.filter((status) => ![413, 415, 422].includes(status)),
@@ -244,19 +226,13 @@ export function itemOperations(place: OperationPlace): Readonly<Record<string, O
 }
 
 /** Describes PUT on `item/{verb}`. */
-export function specialOperation(
-  place: OperationPlace,
-  { verb, summary, body: schema, states, enqueues }: Operation,
-): OperationObject {
+export function specialOperation(place: OperationPlace, special: Operation): OperationObject {
   const { resource, owner } = place;
   const { singular } = resource;
+  const { verb, body: schema, enqueues } = special;
   const item = schemaReference(singular);
-  const rule =
-    states === undefined
-      ? ''
-      : ` Possible while ${states.field} is ${states.from.join(' or ')}; leads to ${states.to.join(' or ')}, where it has no further effect.`;
-  return operation(place, `${camelCase(verb)}${owner}${schemaName(singular)}`, summary, {
-    description: `${summary}.${rule}`,
+  const id = `${camelCase(verb)}${owner}${schemaName(singular)}`;
+  return operation(place, id, special, {
     parameters: [
       ...(enqueues ? [respondAsync] : []),
       idempotencyKey,
@@ -372,8 +348,7 @@ function body(
 export function streamOperation(place: OperationPlace): OperationObject {
   const { resource, owner } = place;
   const example = eventText({ id: '1', data: exampleOf(bounded(resource.item)) });
-  return operation(place, `stream${owner}${schemaName(resource.name)}`, `Listen to ${resource.name}`, {
-    description: `${resource.description} Server-sent events (HTML Standard, § 9.2); \`data\` is JSON.`,
+  return operation(place, `stream${owner}${schemaName(resource.name)}`, 'stream', {
     parameters: [...selectionParameters(resource, false), lastEventId],
     responses: {
       '200': {

@@ -1,4 +1,5 @@
 import type { Catalog } from '../definition/catalog.js';
+import { nameInProse } from '../definition/naming.js';
 import type { Child, Resource } from '../definition/resource.js';
 import type { StorageFunction } from '../definition/storage.js';
 import type { ParameterObject, PathItem } from './document-types.js';
@@ -19,6 +20,7 @@ export function catalogPaths(catalog: Catalog, secured: boolean): Readonly<Recor
     resourcePaths(catalog, secured, resource, {
       path: '',
       owner: '',
+      parents: [],
       parameters: [],
       parent: undefined,
       child: undefined,
@@ -30,6 +32,7 @@ export function catalogPaths(catalog: Catalog, secured: boolean): Readonly<Recor
 interface Above {
   readonly path: string;
   readonly owner: string;
+  readonly parents: readonly Resource[];
   readonly parameters: readonly ParameterObject[];
   /** The singular of the parent. */
   readonly parent: string | undefined;
@@ -49,6 +52,7 @@ function resourcePaths(
   const place: OperationPlace = {
     resource,
     owner: above.owner,
+    parents: above.parents,
     serves,
     parentParameters,
     createSchema:
@@ -66,11 +70,12 @@ function resourcePaths(
   const keySchema = resource.item.properties?.[resource.key] ?? {};
   const parameters = [
     ...above.parameters,
-    pathParameter(key, `The ${resource.key} of a ${resource.singular}.`, keySchema),
+    pathParameter(key, `The \`${resource.key}\` of the ${nameInProse(resource)}.`, keySchema),
   ];
   const below = {
     path: item,
     owner: above.owner + schemaName(resource.singular),
+    parents: [...above.parents, resource],
     parameters,
     parent: resource.singular,
   };
@@ -125,12 +130,7 @@ function searchPath(
     minLength: 1,
     maxLength: 1000,
   });
-  const operation = listOperation(
-    place,
-    `search${owner}${schemaName(resource.name)}`,
-    `Search ${resource.name}`,
-    true,
-  );
+  const operation = listOperation(place, `search${owner}${schemaName(resource.name)}`, true);
   return [[`${collection}/search/{keyword}`, withParameters([...parameters, keyword], { get: operation })]];
 }
 

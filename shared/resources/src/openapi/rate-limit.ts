@@ -1,6 +1,13 @@
 import type { RateLimitPolicy } from '../pipeline/access/rate-limit.js';
 import { mapValues } from '../validation/map-values.js';
-import type { HeaderObject, OperationObject, PathItem, Reference, ResponseObject } from './document-types.js';
+import {
+  type HeaderObject,
+  isReference,
+  type OperationObject,
+  type PathItem,
+  type Reference,
+  type ResponseObject,
+} from './document-types.js';
 
 type Responses = Readonly<Record<string, ResponseObject | Reference>>;
 
@@ -43,7 +50,7 @@ export function limitedResponses<Response extends ResponseObject | Reference>(
   responses: Readonly<Record<string, Response>>,
 ): Readonly<Record<string, Response>> {
   return mapValues(responses, (response) =>
-    '$ref' in response ? response : { ...response, headers: { ...response.headers, ...references } },
+    isReference(response) ? response : { ...response, headers: { ...response.headers, ...references } },
   );
 }
 

@@ -2,35 +2,43 @@ import { createHash } from 'node:crypto';
 import { apiError } from '../errors/api-error.js';
 import { matchesWeakly, parseTags } from '../pipeline/entity-tag.js';
 import type { Reference } from '../pipeline/pipeline.js';
-import type { ApiResponse } from '../pipeline/request/request.js';
+import type { ApiRequest, ApiResponse } from '../pipeline/request/request.js';
+import { supportedVersion } from '../pipeline/request/route.js';
 import { type DocumentSource, openApiDocument } from './document.js';
-import { referencePage, referenceStyle } from './reference-page.js';
+import { indexResponse, rootIndex, versionIndex } from './index-page.js';
+import { pageHeaders, referencePage, startScript } from './reference-page.js';
+import { rendererName, rendererResponse } from './renderer.js';
 
-const pageHeaders = {
-  'content-type': 'text/html; charset=utf-8',
-  'content-security-policy': "default-src 'none'; style-src 'self'; frame-ancestors 'none'",
-};
+type Answer = (request: ApiRequest) => ApiResponse | Promise<ApiResponse>;
 
-/** Serves `openapi.json`, `docs` and its stylesheet with an `ETag`. They are rendered on the first request. */
+/** Serves the indexes, `openapi.json`, and `docs` with its scripts. The document is generated on the first request. */
 export function createReference(source: DocumentSource): Reference {
-  let made: ReadonlyMap<string, ApiResponse> | undefined;
-  const make = (): ReadonlyMap<string, ApiResponse> => {
-    const document = openApiDocument(source);
-    const responses: readonly (readonly [string, ApiResponse])[] = [
-      ['openapi.json', { status: 200, headers: {}, body: JSON.stringify(document) }],
-      ['docs', { status: 200, headers: pageHeaders, body: referencePage(document) }],
-      [
-        'docs/style.css',
-        { status: 200, headers: { 'content-type': 'text/css; charset=utf-8' }, body: referenceStyle },
-      ],
-    ];
-    return new Map(responses.map(([name, response]) => [name, tagged(response)]));
-  };
-  return (segments, { method, headers }) => {
-    made ??= make();
-    const response = made.get(segments.join('/'));
-    if (response === undefined) return undefined;
-    if (method === 'GET' || method === 'HEAD') return unlessKnown(response, headers['if-none-match']);
+  const { apiUrl, info } = source;
+  const path = new URL(apiUrl).pathname;
+  const files = once((): ReadonlyMap<string, Answer> => {
+    const kept = (headers: ApiResponse['headers'], body: string): Answer => {
+      const response = tagged({ status: 200, headers, body });
+      return ({ headers: asked }) => unlessKnown(response, asked['if-none-match']);
+    };
+    return new Map<string, Answer>([
+      ['', (request) => indexResponse(versionIndex(source), info.title, request)],
+      ['openapi.json', kept({}, JSON.stringify(openApiDocument(source)))],
+      ['docs', kept(pageHeaders(apiUrl), referencePage(info.title, path))],
+      ['docs/start.js', kept({ 'content-type': 'text/javascript; charset=utf-8' }, startScript(path))],
+      [`docs/${rendererName}`, rendererResponse],
+    ]);
+  });
+  return (segments, request) => {
+    const [first = '', version, ...rest] = segments;
+    const answer =
+      version === undefined && (first === '' || first.toLowerCase() === 'api')
+        ? (asked: ApiRequest) => indexResponse(rootIndex(info.title, apiUrl), info.title, asked)
+        : version?.toLowerCase() === supportedVersion
+          ? files().get(rest.join('/').toLowerCase())
+          : undefined;
+    if (answer === undefined) return undefined;
+    const { method } = request;
+    if (method === 'GET' || method === 'HEAD') return answer(request);
     if (method === 'OPTIONS') return { status: 204, headers: { allow: 'GET, HEAD, OPTIONS' } };
     throw apiError(40501, `${method} is not possible here; possible: GET, HEAD, OPTIONS`, {
       allow: 'GET, HEAD, OPTIONS',
@@ -47,4 +55,9 @@ function unlessKnown(response: ApiResponse, known: string | undefined): ApiRespo
   const { etag = '' } = response.headers;
   const tags = known === undefined ? undefined : parseTags(known);
   return tags !== undefined && matchesWeakly(tags, etag) ? { status: 304, headers: { etag } } : response;
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let made: Value | undefined;
+  return () => (made ??= make());
 }

@@ -1,3 +1,4 @@
+import { capitalized, nameInProse, withArticle } from '../definition/naming.js';
 import type { Child, Resource } from '../definition/resource.js';
 import type { JsonSchema } from '../validation/json-schema.js';
 import { mapValues } from '../validation/map-values.js';
@@ -6,29 +7,28 @@ import { bounded, publishedBody } from './bounded-schema.js';
 /** Returns the schemas of a resource: its item, the bodies that it accepts, and those that create its children. */
 export function resourceSchemas(resource: Resource): Readonly<Record<string, JsonSchema>> {
   const { singular, bodies } = resource;
+  const one = nameInProse(resource);
+  const an = withArticle(one);
   const item = withReadOnly(resource, bounded(resource.item));
   return {
-    [schemaName(singular)]: { description: `A ${singular}.`, ...item },
+    [schemaName(singular)]: { description: `${capitalized(an)}.`, ...item },
     [schemaName(`${singular} fields`)]: {
       ...item,
-      description: `The fields of a ${singular} selected by the parameter \`fields\`.`,
+      description: `The fields of ${an} selected by the parameter \`fields\`.`,
       required: [],
     },
-    [schemaName(`${singular} create`)]: {
-      description: `A new ${singular}.`,
-      ...ofBody(resource, bodies.create),
-    },
+    [schemaName(`${singular} create`)]: { description: `A new ${one}.`, ...ofBody(resource, bodies.create) },
     ...Object.fromEntries([...resource.children.values()].flatMap((child) => createBelow(singular, child))),
     [schemaName(`${singular} replace`)]: {
-      description: `A full replacement of a ${singular}.`,
+      description: `A full replacement of ${an}.`,
       ...ofBody(resource, bodies.replace),
     },
     [schemaName(`${singular} patch`)]: {
-      description: `Changes to a ${singular}.`,
+      description: `Changes to ${an}.`,
       ...withReadOnly(resource, publishedBody(bodies.patch)),
     },
     [schemaName(`${singular} bulk`)]: {
-      description: `One ${singular} of a bulk change.`,
+      description: `One ${one} of a bulk change.`,
       ...ofBody(resource, bodies.bulk),
     },
   };

@@ -5,6 +5,7 @@ import type { Listeners } from './access/listeners.js';
 import { abortOnRevocation } from './access/revocation.js';
 import { applyRowScope, type RowScopes } from './access/row-scope.js';
 import { requireScope, scopedCall, type ScopeOf } from './access/scope.js';
+import { announce, deprecationOf } from './deprecation-headers.js';
 import type { CheckedRequest } from './handlers/checked-request.js';
 import { prepare, staysOpen } from './handlers/dispatch.js';
 import { parentFieldsOf, requireParents } from './handlers/item-lookup.js';
@@ -18,7 +19,10 @@ import { isPreflight } from './request/response-headers.js';
 import { afterVersion, findRoute, isStream, type Route } from './request/route.js';
 
 /** Answers the paths on which the API describes itself; undefined for any other path. */
-export type Reference = (segments: readonly string[], request: ApiRequest) => ApiResponse | undefined;
+export type Reference = (
+  segments: readonly string[],
+  request: ApiRequest,
+) => ApiResponse | Promise<ApiResponse> | undefined;
 
 /** The parts that the pipeline works with. */
 export interface Pipeline {
@@ -38,7 +42,7 @@ const bodyMethods = new Set(['POST', 'PUT', 'PATCH']);
 /**
  * Answers one request. The stages run in the order in which the API documents its checks; only the last one touches the
  * storage.
- * @param segments the decoded path including `api` and the version: `['api', 'v1', 'orders', '7']`
+ * @param segments the decoded path including `api` and the version: `['api', 'v1', 'orders', '7']`, or that of an index
  * @param onCaller receives the caller as soon as it is known, so that errors can be answered accordingly
  */
 export async function answer(
@@ -47,13 +51,12 @@ export async function answer(
   segments: readonly string[],
   onCaller: (caller: Caller) => void,
 ): Promise<ApiResponse> {
-  const path = afterVersion(segments);
-  const reference = pipeline.reference(path, request);
+  const reference = pipeline.reference(segments, request);
   if (reference !== undefined) {
     countByAddress(pipeline.accessControl, request, onCaller);
     return reference;
   }
-  const found = findRoute(pipeline.catalog, path);
+  const found = findRoute(pipeline.catalog, afterVersion(segments));
   requireMethod(found, request.method);
   if (request.method === 'OPTIONS') return optionsResponse(found, request);
 
@@ -88,7 +91,9 @@ export async function answer(
     await requireParents(route.parents, within);
     return execute(within);
   });
-  return executeOnce(context);
+  const response = await executeOnce(context);
+  const deprecation = deprecationOf(route, request.method);
+  return deprecation === undefined ? response : announce(response, deprecation, `${pipeline.apiUrl}/docs`);
 }
 
 function optionsResponse(route: Route, request: ApiRequest): ApiResponse {

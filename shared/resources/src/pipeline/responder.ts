@@ -39,7 +39,7 @@ export interface ResponderOptions {
 export interface Responder {
   /** Returns the headers of every answer, including those of later middleware. */
   readonly commonHeaders: (request: ApiRequest) => Record<string, string>;
-  /** Answers a request below `/api` or `/errors`, with or without the prefix; undefined for any other path. Never throws. */
+  /** Answers `/` and requests below `/api` or `/errors`, with or without the prefix; undefined for any other path. Never throws. */
   readonly respond: (request: ApiRequest) => Promise<ApiResponse | undefined>;
   /** Answers a request whose handling threw. */
   readonly answerError: (request: ApiRequest, error: unknown) => ApiResponse;
@@ -89,11 +89,11 @@ function hasBody(request: ApiRequest): boolean {
   return request.method === 'POST' || request.method === 'PUT' || request.method === 'PATCH';
 }
 
-/** Returns the path starting at `/api` or `/errors`; undefined for any other. A gateway may or may not strip the prefix. */
+/** Returns `/` or the path starting at `/api` or `/errors`; undefined for any other. A gateway may or may not strip the prefix. */
 function withoutPrefix(path: string, prefix: string): string | undefined {
-  const hasPrefix = path.startsWith(`${prefix}/`);
+  const hasPrefix = `${path}/`.startsWith(`${prefix}/`);
   const candidates = hasPrefix ? [path.slice(prefix.length), path] : [path];
-  return candidates.find((candidate) => /^\/(?:api|errors)(?:\/|$)/.test(candidate));
+  return candidates.find((candidate) => /^(?:\/?$|\/(?:api|errors)(?:\/|$))/.test(candidate));
 }
 
 function errorPageOrThrow(request: ApiRequest, segments: readonly string[]): ApiResponse {

@@ -47,6 +47,12 @@ export function requireMethod(route: Route, method: string): void {
   }
 }
 
+/** Returns the storage function that serves a method of a route; undefined for OPTIONS and special operations. */
+export function functionOf(route: Route, method: string): StorageFunction | undefined {
+  const methods = route.kind === 'item' ? itemMethods : route.kind === 'operation' ? [] : collectionMethods;
+  return methods.find(([name, serving]) => name === method && route.serves(serving))?.[1];
+}
+
 function reasonAgainst(route: Route, method: string): string | undefined {
   if (route.kind !== 'collection' && route.kind !== 'item') return undefined;
   const methods = route.kind === 'collection' ? collectionMethods : itemMethods;

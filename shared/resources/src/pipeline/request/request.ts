@@ -24,6 +24,6 @@ export interface ApiResponse {
   readonly status: number;
   /** Names in lower case. `content-type` defaults to `application/json; charset=utf-8`. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Serialised as JSON unless it is a string or a stream; undefined: no body. */
+  /** Serialised as JSON unless it is a string, a stream, or a buffer, which is sent as it is; undefined: no body. */
   readonly body?: unknown;
 }

@@ -3,6 +3,7 @@ import type { ApiRequest } from './request.js';
 const exposedHeaders = [
   'Accept-Patch',
   'Allow',
+  'Deprecation',
   'ETag',
   'Idempotency-Replayed',
   'Link',
@@ -11,6 +12,7 @@ const exposedHeaders = [
   'RateLimit',
   'RateLimit-Policy',
   'Retry-After',
+  'Sunset',
   'WWW-Authenticate',
   'X-Request-Id',
   'X-Total-Count',

@@ -1,0 +1,85 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect } from 'chai';
+import { type Postgres, startPostgres } from '../test/system/postgres.js';
+import { type Service, startService } from '../test/system/service.js';
+import {
+  compiled,
+  type Finding,
+  type Generator,
+  generators,
+  installJudges,
+  type Judge,
+  redocly,
+  scalarParser,
+} from './judges.js';
+import { type Waiver, waivers } from './waivers.js';
+
+const judges = { redocly, scalarParser };
+
+describe('The OpenAPI document, with credentials on', function () {
+  this.timeout(600_000);
+  const used = new Set<Waiver>();
+  let postgres: Postgres;
+  let api: Service;
+  let directory: string;
+  let file: string;
+
+  before(async () => {
+    await installJudges();
+    directory = await mkdtemp(path.join(tmpdir(), 'longshore-openapi-'));
+    file = path.join(directory, 'openapi.json');
+    postgres = await startPostgres();
+    api = await startService(
+      'api',
+      {
+        API_STORAGE: 'postgres',
+        DATABASE_URL: postgres.url,
+        // Redocly rejects servers named example.com or localhost.
+        API_BASE_URL: 'https://api.longshore.dev',
+        API_AUTH: 'keys',
+        API_ADMIN_KEY: 'an-admin-key-that-only-the-judges-know',
+      },
+      60_000,
+    );
+    const document = await (await fetch(`${api.url}/api/v1/openapi.json`)).json();
+    await writeFile(file, JSON.stringify(document, null, 2));
+  });
+  after(async () => {
+    await api.end('SIGKILL');
+    await postgres.remove();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  const findingsOf = async (judge: string, judgement: Judge): Promise<readonly string[]> => {
+    const findings = (await judgement(file)).filter((finding) => !isWaived(judge, finding));
+    return findings.map(({ rule, message, at }) => `${rule} ${at}: ${message}`);
+  };
+  const objectionsTo = (name: string, generate: Generator): Promise<readonly string[]> =>
+    compiled(generate, file, path.join(directory, name));
+
+  for (const [judge, judgement] of Object.entries(judges)) {
+    it(`has no finding of ${judge} without a waiver`, async () => {
+      expect(await findingsOf(judge, judgement)).to.deep.equal([]);
+    });
+  }
+
+  for (const [name, generate] of Object.entries(generators)) {
+    it(`makes a client with ${name} that compiles in strict mode`, async () => {
+      expect(await objectionsTo(name, generate)).to.deep.equal([]);
+    });
+  }
+
+  it('needs all of its waivers', () => {
+    expect(waivers.filter((waiver) => !used.has(waiver))).to.deep.equal([]);
+  });
+
+  function isWaived(judge: string, { rule, at }: Finding): boolean {
+    const waiver = waivers.find(
+      (one) => one.judge === judge && one.rule === rule && (one.at === undefined || one.at.test(at)),
+    );
+    if (waiver !== undefined) used.add(waiver);
+    return waiver !== undefined;
+  }
+});

@@ -1,0 +1,134 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Its package.json names the judges; nothing else of this repository needs them. */
+const directory = fileURLToPath(new URL('judges/', import.meta.url));
+/** Some judges need a newer Node.js than Longshore does. */
+const node = path.join(directory, 'node_modules/node/bin/node');
+const mostBytes = 256 * 1_048_576;
+
+/** What a judge objects to. */
+export interface Finding {
+  readonly rule: string;
+  readonly message: string;
+  /** A path in the document. */
+  readonly at: string;
+}
+
+/** Reads the document in a file. */
+export type Judge = (file: string) => Promise<readonly Finding[]>;
+
+/** Writes a client of the document in a file into a directory. */
+export type Generator = (file: string, out: string) => Promise<unknown>;
+
+/** Installs the judges unless they are there in the versions of the lock file. @throws {Error} if npm fails */
+export async function installJudges(): Promise<void> {
+  const wanted = await readFile(path.join(directory, 'package-lock.json'), 'utf8');
+  const stamp = path.join(directory, 'node_modules/.installed');
+  if ((await readFile(stamp, 'utf8').catch(() => '')) === wanted) return;
+  process.stderr.write('Installing the judges of the OpenAPI document (once, about 400 MB)\n');
+  const options = ['ci', '--no-audit', '--no-fund', '--loglevel=error'];
+  const npm = spawn('npm', options, { cwd: directory, stdio: ['ignore', 'ignore', 'inherit'] });
+  const [code] = (await once(npm, 'close')) as [number | null];
+  if (code !== 0) throw new Error('npm could not install the judges');
+  await writeFile(stamp, wanted);
+}
+
+/** Returns what Redocly’s strict rules find in the document in this file. */
+export async function redocly(file: string): Promise<readonly Finding[]> {
+  const text = await run('@redocly/cli/bin/cli.js', [
+    'lint',
+    file,
+    '--extends=recommended-strict',
+    '--format=json',
+    '--max-problems=1000',
+  ]);
+  const { problems } = JSON.parse(text) as {
+    problems: readonly { ruleId: string; message: string; location: readonly { pointer?: string }[] }[];
+  };
+  return problems.map(({ ruleId, message, location }) => ({
+    rule: ruleId,
+    message,
+    at: location[0]?.pointer ?? '',
+  }));
+}
+
+const scalarScript = `
+  import { readFile } from 'node:fs/promises';
+  import { validate } from '@scalar/openapi-parser';
+  const { errors = [] } = await validate(await readFile(process.argv[1], 'utf8'));
+  process.stdout.write(JSON.stringify(errors));`;
+
+/** Returns what @scalar/openapi-parser finds. */
+export async function scalarParser(file: string): Promise<readonly Finding[]> {
+  const found = JSON.parse(await execute(['--input-type=module', '--eval', scalarScript, file])) as readonly {
+    code?: string;
+    message: string;
+    path?: readonly string[] | string;
+  }[];
+  return found.map(({ code = 'invalid', message, path: at = [] }) => ({
+    rule: code,
+    message,
+    at: [at].flat().join('/'),
+  }));
+}
+
+/** Generators of clients in TypeScript. */
+export const generators: Readonly<Record<string, Generator>> = {
+  'openapi-typescript': (file, out) =>
+    run('openapi-typescript/bin/cli.js', [file, `--output=${path.join(out, 'schema.ts')}`]),
+  '@hey-api/openapi-ts': (file, out) =>
+    run('@hey-api/openapi-ts/bin/run.js', ['--input', file, '--output', out, '--no-log-file']),
+  orval: (file, out) =>
+    run('orval/dist/bin/orval.mjs', [
+      '--input',
+      file,
+      '--output',
+      path.join(out, 'client.ts'),
+      '--client',
+      'fetch',
+    ]),
+};
+
+/** Generates a client into an empty directory and returns what the TypeScript compiler objects to, in strict mode. */
+export async function compiled(generate: Generator, file: string, out: string): Promise<readonly string[]> {
+  await mkdir(out, { recursive: true });
+  await generate(file, out);
+  const files = (await readdir(out, { recursive: true })).filter((name) => name.endsWith('.ts'));
+  if (files.length === 0) return ['the generator wrote no TypeScript'];
+  const options = {
+    compilerOptions: {
+      strict: true,
+      noEmit: true,
+      target: 'es2022',
+      module: 'esnext',
+      moduleResolution: 'bundler',
+      lib: ['es2023', 'dom', 'dom.iterable'],
+      types: [],
+    },
+    include: ['**/*.ts'],
+  };
+  await writeFile(path.join(out, 'tsconfig.json'), JSON.stringify(options));
+  const text = await run('typescript/bin/tsc', ['--project', out, '--pretty', 'false']);
+  return text.split('\n').filter((line) => line !== '');
+}
+
+function run(script: string, args: readonly string[]): Promise<string> {
+  return execute([path.join(directory, 'node_modules', script), ...args]);
+}
+
+/** Resolves to the standard output; judges that find something exit with 1 and 2. */
+function execute(args: readonly string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const environment = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
+    const options = { cwd: directory, env: environment, maxBuffer: mostBytes };
+    execFile(node, args, options, (error, stdout, stderr) => {
+      if (error === null || (stdout !== '' && typeof error.code === 'number' && error.code <= 2))
+        resolve(stdout);
+      else reject(new Error(`${path.basename(args[0] ?? '')}: ${stderr || stdout || error.message}`));
+    });
+  });
+}

@@ -1,0 +1,45 @@
+import { DefinitionError } from './naming.js';
+
+/** Announces the end of a resource or of a call. Times are ISO 8601: `2026-11-22` or `2026-11-22T12:00:00Z`. */
+export interface DeprecationDeclaration {
+  /** When it became, or will become, deprecated: the `Deprecation` header (RFC 9745). */
+  readonly since: string;
+  /** When it stops working: the `Sunset` header (RFC 8594). Default: not decided. */
+  readonly sunset?: string;
+  /** What to use instead, as a sentence for the reference. */
+  readonly instead?: string;
+}
+
+/** A checked {@link DeprecationDeclaration}. */
+export interface Deprecation {
+  readonly since: Date;
+  readonly sunset: Date | undefined;
+  readonly instead: string | undefined;
+}
+
+/** @throws {DefinitionError} if a time is not ISO 8601, or the sunset is not after the deprecation */
+export function compileDeprecation(declared: DeprecationDeclaration | undefined): Deprecation | undefined {
+  if (declared === undefined) return undefined;
+  const since = timeOf(declared.since);
+  const sunset = declared.sunset === undefined ? undefined : timeOf(declared.sunset);
+  if (sunset !== undefined && sunset <= since)
+    throw new DefinitionError(
+      `sunset ${declared.sunset} must be later than ${declared.since}, when it is deprecated`,
+    );
+  return { since, sunset, instead: declared.instead };
+}
+
+/** Returns the first announcement among these: pass the most specific first. */
+export function firstDeprecation(
+  sources: readonly ({ readonly deprecated: Deprecation | undefined } | undefined)[],
+): Deprecation | undefined {
+  return sources.find((source) => source?.deprecated !== undefined)?.deprecated;
+}
+
+function timeOf(text: string): Date {
+  const time = new Date(text);
+  if (/^\d{4}-\d{2}-\d{2}(?:T[\d:.]+Z)?$/.test(text) && !Number.isNaN(time.getTime())) return time;
+  throw new DefinitionError(
+    `"${text}" must be a date or a UTC time, such as 2026-11-22 or 2026-11-22T12:00:00Z`,
+  );
+}

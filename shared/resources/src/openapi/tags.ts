@@ -1,0 +1,66 @@
+import { capitalized, nameInProse, pluralOf } from '../definition/naming.js';
+import type { Resource } from '../definition/resource.js';
+
+/** A group of top-level resources in the reference. */
+export interface ResourceGroup {
+  readonly title: string;
+  /** Names of top-level resources. */
+  readonly resources: readonly string[];
+}
+
+export interface Tag {
+  readonly name: string;
+  readonly 'x-displayName': string;
+  readonly description: string;
+}
+
+export interface TagGroup {
+  readonly name: string;
+  readonly tags: readonly string[];
+}
+
+/** The tag of what the API says about itself. */
+export const selfTag = 'api';
+
+/** Returns one tag for each resource name, and one for the API itself. If several share a name, a top-level one describes it. */
+export function tagsOf(resources: readonly Resource[], roots: ReadonlyMap<string, Resource>): readonly Tag[] {
+  const named = new Map([...resources.toReversed().map((one) => [one.name, one] as const), ...roots]);
+  const ofResources = [...named.values()].toReversed().map((resource) => {
+    const words = capitalized(pluralOf(nameInProse(resource)));
+    return {
+      name: resource.name,
+      'x-displayName': words,
+      description: resource.description || `${words}.`,
+    };
+  });
+  return [
+    ...ofResources,
+    { name: selfTag, 'x-displayName': 'This API', description: 'The index, and the explanations of errors.' },
+  ];
+}
+
+/** Groups tags for the reference (`x-tagGroups`): a resource below others belongs to the group where it appears first. */
+export function tagGroups(
+  groups: readonly ResourceGroup[],
+  roots: ReadonlyMap<string, Resource>,
+): readonly TagGroup[] {
+  const placed = new Set<string>();
+  const take = (resource: Resource, into: string[]): void => {
+    if (!placed.has(resource.name)) {
+      placed.add(resource.name);
+      into.push(resource.name);
+    }
+    for (const { resource: child } of resource.children.values()) {
+      if (!placed.has(child.name)) take(child, into);
+    }
+  };
+  const filled = groups.map(({ title, resources }) => {
+    const tags: string[] = [];
+    for (const name of resources) {
+      const root = roots.get(name);
+      if (root !== undefined) take(root, tags);
+    }
+    return { name: title, tags };
+  });
+  return [...filled.filter(({ tags }) => tags.length > 0), { name: 'About', tags: [selfTag] }];
+}

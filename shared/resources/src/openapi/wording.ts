@@ -1,0 +1,162 @@
+import { nameInProse, pluralOf, withArticle } from '../definition/naming.js';
+import type { Operation, Resource } from '../definition/resource.js';
+import type { StorageFunction } from '../definition/storage.js';
+
+/** A heading in the imperative, and sentences that explain what the call does. */
+export interface Wording {
+  readonly summary: string;
+  readonly description: string;
+}
+
+/** The resource that an operation belongs to, and where. */
+export interface Subject {
+  readonly resource: Resource;
+  /** The resources above it in the path, outermost first. */
+  readonly parents: readonly Resource[];
+  readonly serves: (name: StorageFunction) => boolean;
+  /** Whether a POST may return an existing item. */
+  readonly findsExisting: boolean;
+}
+
+/** A call other than a special operation, by the storage function that serves it; `search` is GET on `/search/{keyword}`. */
+export type Call = Exclude<StorageFunction, 'wait' | 'createMany' | 'operations'> | 'search';
+
+/** Words a call: `Create an order`, `List the line items of a customer’s order`. A definition may add sentences as a note. */
+export function wordingOf(subject: Subject, call: Call | Operation): Wording {
+  if (typeof call === 'object') return specialWording(call);
+  const { summary, sentences } = standard[call](wordsOf(subject), subject);
+  const note = call === 'search' ? undefined : subject.resource.calls.get(call)?.note;
+  return { summary, description: joined(sentences, note) };
+}
+
+/** Words a special operation by its summary and the states that it leads from and to. */
+function specialWording({ summary, states }: Operation): Wording {
+  return {
+    summary,
+    description: joined([
+      `${summary}.`,
+      states !== undefined &&
+        `Allowed while \`${states.field}\` is ${orList(states.from)}; leads to ${orList(states.to)}, where it has no further effect.`,
+    ]),
+  };
+}
+
+/** The words for a subject in sentences. */
+interface Words {
+  /** `order` */
+  readonly one: string;
+  /** `an order` */
+  readonly an: string;
+  /** `orders` */
+  readonly many: string;
+  /** `orders`, or `the orders of a customer` below one */
+  readonly all: string;
+  /** ` of a customer`, or empty */
+  readonly of: string;
+  /** ` for a customer`, or empty */
+  readonly whose: string;
+}
+
+interface Draft {
+  readonly summary: string;
+  readonly sentences: readonly (string | false)[];
+}
+
+const standard: Readonly<Record<Call, (words: Words, subject: Subject) => Draft>> = {
+  list: ({ all, many }, { resource }) => ({
+    summary: `List ${all}`,
+    sentences: [`Returns one page of ${many}.`, paging(resource)],
+  }),
+  search: ({ all, many }, { resource }) => ({
+    summary: `Search ${all}`,
+    sentences: [
+      `Returns the ${many} that match the keyword; the same as \`q\` on the collection.`,
+      paging(resource),
+    ],
+  }),
+  stream: ({ all }, { resource }) => ({
+    summary: `Stream ${all}`,
+    sentences: [
+      resource.description,
+      'The answer is a stream of server-sent events (HTML Standard, § 9.2) whose `data` is JSON.',
+    ],
+  }),
+  create: ({ one, an, many, whose }, { serves, findsExisting }) => ({
+    summary: `Create ${an}${whose}`,
+    sentences: [
+      `Creates ${an} and returns it.`,
+      serves('createMany') &&
+        `An array creates several ${many}, all or none, and returns them in the same order.`,
+      findsExisting &&
+        `If a key in the body identifies an existing ${one}, the answer is 200 with that ${one}.`,
+    ],
+  }),
+  replaceMany: ({ one, many, of }, { resource }) => ({
+    summary: `Update several ${many}${of}`,
+    sentences: [
+      `${resource.partialBulk ? 'Changes the given fields of each listed' : 'Replaces each listed'} ${one}, all or none, and returns them in the same order.`,
+      `Other ${many} stay as they are.`,
+    ],
+  }),
+  deleteMany: ({ all, many }) => ({
+    summary: `Delete ${all}`,
+    sentences: [`Deletes the ${many} that match the filters; without a filter, all of them.`],
+  }),
+  get: ({ one, an, of }, { serves }) => ({
+    summary: `Retrieve ${an}${of}`,
+    sentences: [
+      `Returns the ${one}, or 304 if \`If-None-Match\` names its current version.`,
+      serves('wait') && `With \`wait\`, the answer comes when the ${one} has finished.`,
+    ],
+  }),
+  replace: ({ one, an, of }) => ({
+    summary: `Replace ${an}${of}`,
+    sentences: [
+      `Replaces all writable fields of the ${one}. Optional fields that the body omits are removed or get their defaults.`,
+    ],
+  }),
+  patch: ({ an, of }) => ({
+    summary: `Update ${an}${of}`,
+    sentences: [
+      'Changes the fields in the body and leaves all others as they are (JSON merge patch, RFC 7396).',
+      '`null` removes an optional field.',
+    ],
+  }),
+  delete: ({ one, an, of }) => ({ summary: `Delete ${an}${of}`, sentences: [`Deletes the ${one}.`] }),
+};
+
+function wordsOf({ resource, parents }: Subject): Words {
+  const one = nounOf(resource, parents);
+  const many = pluralOf(one);
+  const names = parents.map((parent, index) => nounOf(parent, parents.slice(0, index)));
+  const parent = names.length === 0 ? undefined : withArticle(names.join('’s '));
+  return {
+    one,
+    an: withArticle(one),
+    many,
+    all: parent === undefined ? many : `the ${many} of ${parent}`,
+    of: parent === undefined ? '' : ` of ${parent}`,
+    whose: parent === undefined ? '' : ` for ${parent}`,
+  };
+}
+
+/** Returns the singular below the parents: the `group-customer` of a group is a `customer`. */
+function nounOf(resource: Resource, parents: readonly Resource[]): string {
+  const noun = nameInProse(resource);
+  const parent = parents.at(-1);
+  const prefix = parent === undefined ? '' : `${nameInProse(parent)} `;
+  return noun.startsWith(prefix) ? noun.slice(prefix.length) : noun;
+}
+
+function paging({ defaultSort, key }: Resource): string {
+  const terms = defaultSort.map(({ field, direction }) => (direction === 'desc' ? `-${field}` : field));
+  return `Filters narrow the list, \`sort\` orders it (by default \`${terms.join(',') || key}\`), and the \`Link\` header leads to the other pages.`;
+}
+
+function joined(sentences: readonly (string | false)[], note?: string): string {
+  return [...sentences, note].filter(Boolean).join(' ');
+}
+
+function orList(values: readonly string[]): string {
+  return values.map((value) => `\`${value}\``).join(' or ');
+}

@@ -1,0 +1,34 @@
+import { type Deprecation, firstDeprecation } from '../definition/deprecation.js';
+import { functionOf } from './request/method.js';
+import type { ApiResponse } from './request/request.js';
+import type { Route } from './request/route.js';
+
+/** Returns what is announced for a call: by its operation, itself, its resource, or a resource above. */
+export function deprecationOf(route: Route, method: string): Deprecation | undefined {
+  const { resource, parents } = route;
+  const name = functionOf(route, method);
+  const own = route.kind === 'operation' ? route.operation : name && resource.calls.get(name);
+  return firstDeprecation([own, resource, ...parents.map((parent) => parent.resource).toReversed()]);
+}
+
+/**
+ * Adds `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and the link to the reference.
+ * @param docsUrl the page that explains deprecations
+ */
+export function announce(
+  response: ApiResponse,
+  { since, sunset }: Deprecation,
+  docsUrl: string,
+): ApiResponse {
+  const { link } = response.headers;
+  const announcement = `<${docsUrl}>; rel="deprecation"; type="text/html"`;
+  return {
+    ...response,
+    headers: {
+      ...response.headers,
+      deprecation: `@${Math.floor(since.getTime() / 1000)}`,
+      ...(sunset && { sunset: sunset.toUTCString() }),
+      link: link === undefined || link === '' ? announcement : `${link}, ${announcement}`,
+    },
+  };
+}

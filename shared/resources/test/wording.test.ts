@@ -1,0 +1,90 @@
+import { defineResource, type OpenApiDocument, type Resource } from '@longshore/resources';
+import { expect } from 'chai';
+import Type from 'typebox';
+import { serve, type TestApi } from './support/api.js';
+
+const Item = Type.Object({ id: Type.String(), name: Type.String() });
+
+const unused = async (): Promise<never> => {
+  throw new Error('never called');
+};
+
+/** A resource with every call, one of them with a note, and `archive` as its operation. */
+function resource(name: string, children: readonly Resource[] = [], singular?: string): Resource {
+  return defineResource({
+    name,
+    ...(singular !== undefined && { singular }),
+    item: Item,
+    calls: { delete: { note: 'It cannot be restored.' } },
+    operations: { archive: { summary: 'Archive it' } },
+    children: children.map((child) => ({ resource: child })),
+    storage: {
+      list: unused,
+      create: unused,
+      replaceMany: unused,
+      deleteMany: unused,
+      get: unused,
+      replace: unused,
+      patch: unused,
+      delete: unused,
+      operations: { archive: unused },
+    },
+  });
+}
+
+describe('The words of the reference', () => {
+  let api: TestApi;
+  let document: OpenApiDocument;
+  before(async () => {
+    const customers = resource('customers', [
+      resource('orders', [resource('entries')]),
+      resource('events', [], 'customer-event'),
+    ]);
+    api = await serve({ resources: [customers, resource('api-keys'), resource('hours'), resource('users')] });
+    document = JSON.parse((await api.call('/api/v1/openapi.json')).text) as OpenApiDocument;
+  });
+  after(() => api.close());
+
+  const operationAt = (method: string, path: string): { summary: string; description: string } =>
+    document.paths[path]?.[method] as { summary: string; description: string };
+
+  it('name each call with the right article and number', () => {
+    const order = '/customers/{customerId}/orders/{orderId}';
+    const summaries = [
+      ['post', '/api-keys'],
+      ['get', '/hours/{hourId}'],
+      ['put', '/users/{userId}'],
+      ['patch', '/users/{userId}'],
+      ['delete', '/users/{userId}'],
+      ['get', '/api-keys'],
+      ['put', '/hours'],
+      ['delete', '/hours'],
+      ['post', '/customers/{customerId}/orders'],
+      ['get', `${order}/entries`],
+      ['get', '/customers/{customerId}/events/{customerEventId}'],
+    ].map(([method = '', path = '']) => operationAt(method, path).summary);
+    expect(summaries).to.deep.equal([
+      'Create an API key',
+      'Retrieve an hour',
+      'Replace a user',
+      'Update a user',
+      'Delete a user',
+      'List API keys',
+      'Update several hours',
+      'Delete hours',
+      'Create an order for a customer',
+      'List the entries of a customer’s order',
+      'Retrieve an event of a customer',
+    ]);
+  });
+
+  it('end with the notes of the definition', () => {
+    expect(operationAt('delete', '/users/{userId}').description).to.equal(
+      'Deletes the user. It cannot be restored.',
+    );
+  });
+
+  it('describe schemas with the right article', () => {
+    expect(document.components.schemas['ApiKey']?.description).to.equal('An API key.');
+  });
+});
