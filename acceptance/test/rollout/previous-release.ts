@@ -8,8 +8,8 @@ import { house } from '../house/house.js';
 const execute = promisify(execFile);
 
 /**
- * The version that this one replaces. Nothing has been released yet: this is the first commit whose servers claim
- * jobs by name.
+ * The version that this one replaces. Nothing has been released yet: this is the first commit with the
+ * schema of the first release.
  */
 const previousRelease = '3831b3eb0418cd0634f6ea3f80c9753aec550216';
 
