@@ -144,7 +144,7 @@ function newestInHistory(state: FinishedState, search: JobSearch): string {
       where ${all(search.ofHistory())}`;
 }
 
-/** Returns SQL for the newest jobs of a state, one for each table that has any. */
+/** Returns SQL for the newest jobs of a state, one per table with such jobs. */
 function linesOf(state: Exclude<JobState, FinishedState>, search: JobSearch): string[] {
   const { bind, holding, conditions, order } = search;
   const queues = `${bind(holding(state).ids)}::integer[]`;
