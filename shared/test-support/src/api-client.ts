@@ -18,12 +18,13 @@ export function apiFetch(
 ): (path: string, init?: RequestInit) => Promise<Response> {
   const api = new DocumentedApi(documentUrl);
   return async (path, init = {}) => {
-    const response = await fetch(baseUrl + path, init);
+    const url = new URL(baseUrl + path); // resolves `..`, as fetch does
+    const response = await fetch(url, init);
     if (response.headers.get('content-type')?.startsWith('text/event-stream') === true) return response;
     const { method = 'GET', body } = init;
     const headers = Object.fromEntries(new Headers(init.headers));
     await api.check(
-      { method, path, headers, body },
+      { method, path: url.pathname + url.search, headers, body },
       {
         status: response.status,
         headers: Object.fromEntries(response.headers),

@@ -15,14 +15,15 @@ export function bodyReader(limitBytes: number): (ctx: Koa.Context) => Promise<un
     extendTypes: { text: ['application/json', 'application/merge-patch+json'] },
     textLimit: String(limitBytes),
     encoding: null, // bytes
+    onerror: (error: Error) => {
+      throw readError(error, limitBytes);
+    },
   };
   const read = bodyParser(options);
   return async (ctx) => {
     try {
       lowerCoding(ctx.req.headers);
-      await read(ctx, async () => {}).catch((error: unknown) => {
-        throw readError(error, limitBytes);
-      });
+      await read(ctx, async () => {});
       const bytes: unknown = ctx.request.rawBody;
       return Buffer.isBuffer(bytes) && bytes.length > 0 ? parseJson(bytes) : undefined;
     } catch (error) {
@@ -38,15 +39,14 @@ function lowerCoding(headers: IncomingHttpHeaders): void {
   if (coding !== undefined) headers['content-encoding'] = coding.toLowerCase();
 }
 
-function readError(error: unknown, limitBytes: number): Error {
-  const status = error instanceof Error && 'status' in error ? error.status : undefined;
-  switch (status) {
+function readError(error: Error & { readonly status?: number }, limitBytes: number): Error {
+  switch (error.status) {
     case 413:
       return apiError(41301, `The body exceeds ${limitBytes} bytes`, { connection: 'close' });
     case 415:
-      return apiError(41501, messageOf(error).slice(0, 200));
+      return apiError(41501, error.message.slice(0, 200));
     default:
-      return apiError(40001, `The body cannot be read: ${messageOf(error)}`);
+      return apiError(40001, `The body cannot be read: ${error.message}`);
   }
 }
 
