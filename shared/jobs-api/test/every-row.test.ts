@@ -31,7 +31,7 @@ onEachStorage('Every row of the table of resources', (api) => {
       const released = new Promise<void>((resolve) => (release = resolve));
       const server = await new Promise<string>((ready) => {
         serving = api.withServer(api.newName(), async ({ id }) => {
-          ready(id);
+          ready(String(id));
           await released;
         });
       });

@@ -1,9 +1,13 @@
 import { httpClient, type HttpClient } from './http-client.js';
 import { DocumentedApi } from './openapi/documented-api.js';
 
-/** Returns an HTTP client for tests that rejects with an Error each answer that is not as the API's document says. */
-export function apiClient(baseUrl: string): HttpClient {
-  const api = new DocumentedApi(async () => baseUrl);
+/**
+ * Returns an HTTP client for tests that rejects with an Error each answer that is not as the API's document says.
+ *
+ * @param documentUrl returns where the document is served, if not there
+ */
+export function apiClient(baseUrl: string, documentUrl = async (): Promise<string> => baseUrl): HttpClient {
+  const api = new DocumentedApi(documentUrl);
   return httpClient(baseUrl, (request, answer) => api.check(request, answer));
 }
 
