@@ -120,7 +120,7 @@ describe('Rows that cannot be interpreted', () => {
       }
       const job = (await call('GET', `/api/v1/jobs/${ids[state]}`)).json() as Record<string, unknown>;
       expect(job['unreadable'], state).to.include.members(['createdAt']);
-      expect(job['createdAt'], state).to.match(/^(9999|1970)-/);
+      expect(job['createdAt'], state).to.match(/^20\d\d-/); // the time in its id
     }
   });
 
