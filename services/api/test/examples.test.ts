@@ -12,11 +12,14 @@ interface Media {
   readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
 }
 
-interface Example {
+interface Parameter extends Media {
   readonly name: string;
   readonly in: string;
-  readonly example?: unknown;
   readonly explode?: boolean;
+}
+
+interface Example extends Pick<Parameter, 'name' | 'in' | 'explode'> {
+  readonly example: unknown;
 }
 
 type Ids = Readonly<Record<string, string>>;
@@ -58,10 +61,13 @@ describe('The examples of the document', () => {
     const { example, examples } = Object.values(requestBody?.content ?? {})[0] ?? {};
     return examples === undefined ? [example] : Object.values(examples).map(({ value }) => value);
   };
-  const parametersOf = (method: string, path: string): readonly Example[] => [
-    ...((document.paths[path]?.parameters ?? []) as readonly Example[]),
-    ...((operationAt(method, path)['parameters'] ?? []) as readonly Example[]),
-  ];
+  const parametersOf = (method: string, path: string): readonly Example[] =>
+    [document.paths[path]?.parameters, operationAt(method, path)['parameters']]
+      .flatMap((parameters) => (parameters ?? []) as readonly Parameter[])
+      .map(({ example, examples = {}, ...rest }) => ({
+        ...rest,
+        example: example ?? Object.values(examples)[0]?.value,
+      }));
   const queryOf = (method: string, path: string): string =>
     parametersOf(method, path)
       .filter((parameter) => parameter.in === 'query' && parameter.example !== undefined)

@@ -29,19 +29,18 @@ onEachStorage('Every row of the table of resources', (api) => {
       const { item: recurring } = await api.post('/recurring-jobs', { ...schedule, id: 'row' });
       const { item: batch } = await api.post('/batches', { jobs: [{ ...newJob, delayMs: 3_600_000 }] });
       const released = new Promise<void>((resolve) => (release = resolve));
-      await new Promise<void>((ready) => {
-        serving = api.withServer(api.newName(), async () => {
-          ready();
+      const server = await new Promise<string>((ready) => {
+        serving = api.withServer(api.newName(), async ({ id }) => {
+          ready(String(id));
           await released;
         });
       });
-      const [server] = (await api.get('/servers')).items;
       places = {
         job: job.id,
         finished: finished.id,
         queue,
         idle: String(finished['queue']),
-        server: server?.id ?? '',
+        server,
         recurring: recurring.id,
         batch: batch.id,
       };

@@ -45,10 +45,10 @@ describe('Errors', () => {
     });
 
     for (const path of [
-      '/',
-      '/api',
-      '/api/v1',
-      '/api/v1/',
+      '/api/v1/nothing',
+      '/api/v1/openapi',
+      '/api/v1/docs/nothing',
+      '/api/v1/DOCS',
       '/nothing',
       '/errors/1',
       '/errors/99999',

@@ -44,6 +44,18 @@ describe('The index', () => {
       .and.contain(`href="${links.reference}"`);
   });
 
+  for (const path of [
+    '/',
+    '/api',
+    '/api/v1',
+    '/api/v1/openapi.json',
+    '/api/v1/docs',
+    '/api/v1/docs/start.js',
+  ])
+    it(`rejects unknown parameters at ${path}`, async () => {
+      expect((await api.call(`${path}?x=1`)).codes).to.deep.equal([40002]);
+    });
+
   it('is read-only', async () => {
     expect((await api.call('/api/v1', { method: 'POST' })).codes).to.deep.equal([40501]);
   });

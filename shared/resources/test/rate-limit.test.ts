@@ -91,7 +91,7 @@ describe('A limited API', () => {
   it('keeps its description open, and counts requests for it', async () => {
     const api = await serveNotes({ authenticate: () => undefined });
     const statuses = [];
-    for (const path of ['openapi.json', 'docs', 'docs/style.css'])
+    for (const path of ['openapi.json', 'docs', 'docs/start.js'])
       statuses.push((await api.call(`/api/v1/${path}`)).status);
     statuses.push((await api.call('/errors/42901')).status);
     await api.close();

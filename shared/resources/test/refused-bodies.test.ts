@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import Type from 'typebox';
 import { defineResource } from '@longshore/resources';
@@ -81,4 +81,39 @@ describe('A body that is too large', () => {
       const { errors } = JSON.parse(rest.join('\r\n\r\n')) as { errors: { code: number }[] };
       expect(errors.map(({ code }) => code)).to.deep.equal([41301]);
     });
+});
+
+describe('A body that is compressed', () => {
+  let api: TestApi;
+  before(async () => {
+    api = await serve({ resources: [notes] });
+  });
+  after(() => api.close());
+
+  const note = JSON.stringify({ id: '1', text: 'hello' });
+  const send = (encoding: string, body: Buffer) =>
+    api.call('/api/v1/notes', {
+      method: 'POST',
+      body: new Uint8Array(body),
+      headers: { 'content-type': 'application/json', 'content-encoding': encoding },
+    });
+
+  for (const [encoding, body] of Object.entries({
+    gzip: gzipSync(note),
+    GZIP: gzipSync(note),
+    deflate: deflateSync(note),
+    br: brotliCompressSync(note),
+    identity: Buffer.from(note),
+  }))
+    it(`is read with Content-Encoding: ${encoding}`, async () => {
+      expect((await send(encoding, body)).status).to.equal(201);
+    });
+
+  it('is answered with 415 in an encoding that is not supported', async () => {
+    expect((await send('zstd', Buffer.from(note))).codes).to.deep.equal([41501]);
+  });
+
+  it('is answered with 400 if it is damaged', async () => {
+    expect((await send('gzip', Buffer.from(note))).codes).to.deep.equal([40001]);
+  });
 });

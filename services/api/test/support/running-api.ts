@@ -28,20 +28,17 @@ export interface RunningApi {
 
 /** Starts the api in this process on a free port: in memory and without a server of its own, unless told otherwise. */
 export async function runApi(environment: Readonly<Record<string, string>> = {}): Promise<RunningApi> {
-  const { logger, text } = keptLog();
-  const config = readApiConfig({
-    API_STORAGE: 'memory',
-    PORT: '0',
-    API_EMBEDDED_SERVER: 'false',
-    API_EMBEDDED_DASHBOARD: 'false',
-    API_AUTH: 'keys',
-    API_ADMIN_KEY: adminKey,
-    ...environment,
-  });
-  const service = await startApi(config, logger, new AbortController().signal);
-  const port = /"port":(\d+)/.exec(text())?.[1] ?? '';
-  const url = `http://127.0.0.1:${port}`;
-  const client = apiClient(url);
+  const { url, text, stop: stopApi } = await start(environment);
+  // Reading the document would count as a request of the test's.
+  const unlimited =
+    environment['API_RATE_LIMIT_BURST'] === undefined
+      ? undefined
+      : await start({ ...environment, API_RATE_LIMIT_BURST: '1000' });
+  const client = apiClient(url, async () => (unlimited ?? { url }).url);
+  const stop = async (): Promise<void> => {
+    await stopApi();
+    await unlimited?.stop();
+  };
 
   const call: RunningApi['call'] = (method, path, { token, json, headers = {} } = {}) =>
     client.request(method, path, {
@@ -60,7 +57,25 @@ export async function runApi(environment: Readonly<Record<string, string>> = {})
     const { id, key } = made.json() as { id: string; key: string };
     return { id, token: key };
   };
-  return { url, log: text, call, codes, makeKey, stop: () => service.stop() };
+  return { url, log: text, call, codes, makeKey, stop };
+}
+
+async function start(
+  environment: Readonly<Record<string, string>>,
+): Promise<{ url: string; text: () => string; stop: () => Promise<void> }> {
+  const { logger, text } = keptLog();
+  const config = readApiConfig({
+    API_STORAGE: 'memory',
+    PORT: '0',
+    API_EMBEDDED_SERVER: 'false',
+    API_EMBEDDED_DASHBOARD: 'false',
+    API_AUTH: 'keys',
+    API_ADMIN_KEY: adminKey,
+    ...environment,
+  });
+  const service = await startApi(config, logger, new AbortController().signal);
+  const port = /"port":(\d+)/.exec(text())?.[1] ?? '';
+  return { url: `http://127.0.0.1:${port}`, text, stop: async () => service.stop() };
 }
 
 function keptLog(): { logger: Logger; text: () => string } {

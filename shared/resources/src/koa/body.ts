@@ -1,19 +1,31 @@
 import { isUtf8 } from 'node:buffer';
-import type { IncomingMessage } from 'node:http';
-import { createBrotliDecompress, createUnzip } from 'node:zlib';
+import type { IncomingHttpHeaders } from 'node:http';
 import bourne from '@hapi/bourne';
 import type Koa from 'koa';
-import readAll from 'raw-body';
+import bodyParser from 'koa-bodyparser';
 import { apiError } from '../errors/api-error.js';
 import { join } from '../validation/field-path.js';
 import { discardRest } from './discarded-body.js';
 
 /** Returns a function that reads and parses the JSON body of a request, or returns undefined if it is empty. */
 export function bodyReader(limitBytes: number): (ctx: Koa.Context) => Promise<unknown> {
+  // The parser limits and inflates the body. Its JSON mode would replace bytes that are not UTF-8.
+  const options = {
+    enableTypes: ['text'],
+    extendTypes: { text: ['application/json', 'application/merge-patch+json'] },
+    textLimit: String(limitBytes),
+    encoding: null, // bytes
+    onerror: (error: Error) => {
+      throw readError(error, limitBytes);
+    },
+  };
+  const read = bodyParser(options);
   return async (ctx) => {
     try {
-      const bytes = await bytesOf(ctx.req, limitBytes);
-      return bytes.length === 0 ? undefined : parseJson(bytes);
+      lowerCoding(ctx.req.headers);
+      await read(ctx, async () => {});
+      const bytes: unknown = ctx.request.rawBody;
+      return Buffer.isBuffer(bytes) && bytes.length > 0 ? parseJson(bytes) : undefined;
     } catch (error) {
       if (!(await discardRest(ctx.req))) ctx.set('connection', 'close');
       throw error;
@@ -21,29 +33,20 @@ export function bodyReader(limitBytes: number): (ctx: Koa.Context) => Promise<un
   };
 }
 
-async function bytesOf(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
-  const { 'content-encoding': encoding = 'identity', 'content-length': length } = request.headers;
-  const stream = decoded(request, encoding.toLowerCase());
-  try {
-    return await readAll(stream, { limit: limitBytes, length: stream === request ? (length ?? null) : null });
-  } catch (error) {
-    if (error instanceof Error && 'status' in error && error.status === 413)
-      throw apiError(41301, `The body exceeds ${limitBytes} bytes`, { connection: 'close' });
-    throw apiError(40001, `The body cannot be read: ${messageOf(error)}`);
-  }
+/** The parser compares codings by case, which has no meaning in them (RFC 9110, section 8.4.1). */
+function lowerCoding(headers: IncomingHttpHeaders): void {
+  const coding = headers['content-encoding'];
+  if (coding !== undefined) headers['content-encoding'] = coding.toLowerCase();
 }
 
-function decoded(request: IncomingMessage, encoding: string): NodeJS.ReadableStream {
-  switch (encoding) {
-    case 'identity':
-      return request;
-    case 'gzip':
-    case 'deflate':
-      return request.pipe(createUnzip());
-    case 'br':
-      return request.pipe(createBrotliDecompress());
+function readError(error: Error & { readonly status?: number }, limitBytes: number): Error {
+  switch (error.status) {
+    case 413:
+      return apiError(41301, `The body exceeds ${limitBytes} bytes`, { connection: 'close' });
+    case 415:
+      return apiError(41501, error.message.slice(0, 200));
     default:
-      throw apiError(41501, `Unsupported Content-Encoding: ${encoding.slice(0, 100)}`);
+      return apiError(40001, `The body cannot be read: ${error.message}`);
   }
 }
 

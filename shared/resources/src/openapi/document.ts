@@ -159,6 +159,7 @@ function indexPath(source: Pick<DocumentSource, 'apiUrl' | 'catalog'>): Readonly
               'text/html': page,
             },
           },
+          '400': errorReference(400),
           '421': errorReference(421),
           '429': errorReference(429),
           '500': errorReference(500),

@@ -4,12 +4,13 @@ import { matchesWeakly, parseTags } from '../pipeline/entity-tag.js';
 import type { Reference } from '../pipeline/pipeline.js';
 import type { ApiRequest, ApiResponse } from '../pipeline/request/request.js';
 import { supportedVersion } from '../pipeline/request/route.js';
+import { requireNoParameters } from '../query/query-parser.js';
 import { type DocumentSource, openApiDocument } from './document.js';
 import { indexResponse, rootIndex, versionIndex } from './index-page.js';
 import { pageHeaders, referencePage, startScript } from './reference-page.js';
 import { rendererName, rendererResponse } from './renderer.js';
 
-type Answer = (request: ApiRequest) => ApiResponse | Promise<ApiResponse>;
+type Answer = NonNullable<ReturnType<Reference>>;
 
 /** Serves the indexes, `openapi.json`, and `docs` with its scripts. The document is generated on the first request. */
 export function createReference(source: DocumentSource): Reference {
@@ -28,22 +29,27 @@ export function createReference(source: DocumentSource): Reference {
       [`docs/${rendererName}`, rendererResponse],
     ]);
   });
-  return (segments, request) => {
-    const [first = '', version, ...rest] = segments;
-    const answer =
-      version === undefined && (first === '' || first.toLowerCase() === 'api')
-        ? (asked: ApiRequest) => indexResponse(rootIndex(info.title, apiUrl), info.title, asked)
-        : version?.toLowerCase() === supportedVersion
-          ? files().get(rest.join('/').toLowerCase())
-          : undefined;
-    if (answer === undefined) return undefined;
-    const { method } = request;
-    if (method === 'GET' || method === 'HEAD') return answer(request);
-    if (method === 'OPTIONS') return { status: 204, headers: { allow: 'GET, HEAD, OPTIONS' } };
-    throw apiError(40501, `${method} is not possible here; possible: GET, HEAD, OPTIONS`, {
-      allow: 'GET, HEAD, OPTIONS',
-    });
+  return (segments) => {
+    const answer = answerAt(segments);
+    return answer && ((request) => readOnly(request, answer));
   };
+
+  function answerAt([first = '', version, ...rest]: readonly string[]): Answer | undefined {
+    if (version === supportedVersion) return files().get(rest.join('/'));
+    if (version !== undefined || (first !== '' && first !== 'api')) return undefined;
+    return (request) => indexResponse(rootIndex(info.title, apiUrl), info.title, request);
+  }
+}
+
+/** @throws {ApiError} 40501 for other methods than GET, HEAD and OPTIONS; 40002 for parameters */
+function readOnly(request: ApiRequest, answer: Answer): ReturnType<Answer> {
+  const { method, query } = request;
+  const allow = 'GET, HEAD, OPTIONS';
+  if (method === 'OPTIONS') return { status: 204, headers: { allow } };
+  if (method !== 'GET' && method !== 'HEAD')
+    throw apiError(40501, `${method} is not possible here; possible: ${allow}`, { allow });
+  requireNoParameters(query);
+  return answer(request);
 }
 
 function tagged(response: ApiResponse): ApiResponse {

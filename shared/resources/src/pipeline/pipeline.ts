@@ -18,11 +18,10 @@ import type { ApiRequest, ApiResponse } from './request/request.js';
 import { isPreflight } from './request/response-headers.js';
 import { afterVersion, findRoute, isStream, type Route } from './request/route.js';
 
-/** Answers the paths on which the API describes itself; undefined for any other path. */
+/** Finds what answers a path on which the API describes itself; undefined for any other path. */
 export type Reference = (
   segments: readonly string[],
-  request: ApiRequest,
-) => ApiResponse | Promise<ApiResponse> | undefined;
+) => ((request: ApiRequest) => ApiResponse | Promise<ApiResponse>) | undefined;
 
 /** The parts that the pipeline works with. */
 export interface Pipeline {
@@ -51,10 +50,10 @@ export async function answer(
   segments: readonly string[],
   onCaller: (caller: Caller) => void,
 ): Promise<ApiResponse> {
-  const reference = pipeline.reference(segments, request);
+  const reference = pipeline.reference(segments);
   if (reference !== undefined) {
     countByAddress(pipeline.accessControl, request, onCaller);
-    return reference;
+    return reference(request);
   }
   const found = findRoute(pipeline.catalog, afterVersion(segments));
   requireMethod(found, request.method);
