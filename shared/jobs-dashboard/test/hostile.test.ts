@@ -110,7 +110,7 @@ describe('hostile text', () => {
     });
   }
 
-  it('shows a document nested deeper than anyone reads', async () => {
+  it('shows a very deeply nested document', async () => {
     const document = '['.repeat(5_000) + ']'.repeat(5_000);
     const site = await openSite({
       read: ({ storage }) =>

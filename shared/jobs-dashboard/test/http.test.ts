@@ -34,7 +34,7 @@ describe('every answer', () => {
     }
   });
 
-  it('has them when it is a refusal, an error, a 304 or another method', async () => {
+  it('has them on rejections, errors, 304s and other methods too', async () => {
     const refused = await openSite({ authorize: () => null });
     const broken = await openSite({
       authorize: () => {
@@ -99,7 +99,7 @@ describe('the files of the pages', () => {
   });
   after(() => site.close());
 
-  it('are there for everyone, hashed, for good', async () => {
+  it('are public, hashed and cached forever', async () => {
     const { text } = await site.http.get('/job-dashboard/');
     const files = Array.from(
       text.matchAll(/(?:href|src)="\.\/(assets\/[\da-f]{16}\/[^"]+)"/g),
@@ -122,8 +122,8 @@ describe('the files of the pages', () => {
   });
 });
 
-describe('a storage that is out of reach', () => {
-  it('gives a page that says so, 503', async () => {
+describe('an unreachable storage', () => {
+  it('results in an error page with status 503', async () => {
     const fail = () =>
       Promise.reject(new StorageUnavailableError('connect ECONNREFUSED postgres://user:secret@db'));
     const out = {
@@ -145,8 +145,8 @@ describe('a storage that is out of reach', () => {
   });
 });
 
-describe('a storage that gives up on one part', () => {
-  it('gives a page without it, which says so', async () => {
+describe('a storage that times out on one part', () => {
+  it('results in a page without that part, and a notice', async () => {
     const fail = () => Promise.reject(new StorageUnavailableError('It took too long'));
     const site = await openSite({
       read: ({ storage }) => overriding(storage, { jobs: { listBrief: fail } }),
@@ -162,7 +162,7 @@ describe('a storage that gives up on one part', () => {
 });
 
 describe('an unforeseen error', () => {
-  it('shows its incident only, and tells the application the cause', async () => {
+  it('shows only its incident, and reports the cause to the application', async () => {
     const cause = new Error('password is hunter2');
     const site = await openSite({
       read: ({ storage }) => overriding(storage, { servers: { list: () => Promise.reject(cause) } }),

@@ -3,8 +3,8 @@ import { overriding } from '@longshore/test-support';
 import { expect } from 'chai';
 import { openSite, type Site } from './dashboard-site.js';
 
-describe('what ended in the last hour', () => {
-  it('is left out while it is counted, and asked for soon', async () => {
+describe('the count of the last hour', () => {
+  it('is left out while it is being counted, and refreshed soon', async () => {
     const { site, release } = await siteThatCounts();
     try {
       for (const path of ['/', '/queues']) {
@@ -21,7 +21,7 @@ describe('what ended in the last hour', () => {
     }
   });
 
-  it('is left out where the storage gives up to count it, and the page says so', async () => {
+  it('is left out, with a note, if the storage gives up counting', async () => {
     const { site } = await siteThatCounts(() =>
       Promise.reject(new StorageUnavailableError('It took too long')),
     );
@@ -35,7 +35,7 @@ describe('what ended in the last hour', () => {
     }
   });
 
-  it('is read once for the queues of a page, however that is sorted', async () => {
+  it('is read once for the queues of a page, whatever their order', async () => {
     const { site, release, asked } = await siteThatCounts();
     try {
       release();

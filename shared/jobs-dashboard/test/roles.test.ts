@@ -29,7 +29,7 @@ const sessionRoutes: Readonly<Record<string, (method: string) => number | undefi
 describe('each route', () => {
   for (const role of [...roles, null]) {
     for (const method of methods) {
-      it(`answers ${method} by ${role ?? 'a stranger'} as it should`, async () => {
+      it(`checks access for ${method} by ${role ?? 'an anonymous client'}`, async () => {
         const viewer = role === null ? null : { name: 'someone', role };
         const site = await openSite({ authorize: () => viewer, control: ({ storage }) => storage });
         try {
@@ -48,7 +48,7 @@ describe('each route', () => {
   }
 
   for (const method of methods) {
-    it(`of a session answers ${method} as it should, if there are passwords and if there are none`, async () => {
+    it(`of a session responds to ${method} with and without passwords`, async () => {
       const basic = { authorization: `Basic ${Buffer.from('grace:secret').toString('base64')}` };
       const locked = await openSite({ password: 'secret', control: ({ storage }) => storage });
       const open = [...roles, null].map(async (role) => ({
@@ -76,7 +76,7 @@ describe('each route', () => {
     });
   }
 
-  it('of a page is among those that are looked at for everything else', async () => {
+  it('of a page is covered by the tests of all pages', async () => {
     const site = await openSite();
     try {
       const looked = pagePaths(site.story).map((path) => path.replace(/\?.*/s, ''));

@@ -11,7 +11,7 @@ describe('times of a list in a zone', () => {
     return times.map((at) => timeIn('Europe/Berlin', at, detail).replaceAll(',', ''));
   };
 
-  it('are told to the minute', () => {
+  it('are shown to the minute', () => {
     expect(told('2026-03-02T01:30:00Z')).to.deep.equal(['Mon 2 Mar 02:30']);
   });
 
@@ -22,14 +22,14 @@ describe('times of a list in a zone', () => {
     ]);
   });
 
-  it('all have their year as soon as one is in another', () => {
+  it('all have their year as soon as one is in another year', () => {
     expect(told('2026-12-01T00:00:00Z', '2027-12-01T00:00:00Z')).to.deep.equal([
       'Tue 1 Dec 2026 01:00',
       'Wed 1 Dec 2027 01:00',
     ]);
   });
 
-  it('have the name that their zone bears at the time', () => {
+  it('have the zone’s name at that time', () => {
     const summer = new Date('2026-07-01T00:00:00Z');
     expect([now, summer].map((at) => zoneNameAt('America/New_York', at))).to.deep.equal(['GMT-5', 'GMT-4']);
   });
