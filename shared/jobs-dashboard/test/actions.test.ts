@@ -33,10 +33,10 @@ describe('an action', () => {
 
   const tokenOf = ({ text }: HttpResponse): string => /name="token" value="([^"]+)"/.exec(text)?.[1] ?? '';
   const token = async (): Promise<string> => {
-    const asked = role;
+    const before = role;
     role = 'admin';
     const page = await site.http.get(`/job-dashboard/jobs/${site.story.failedId}`);
-    role = asked;
+    role = before;
     return tokenOf(page);
   };
   const post = (path: string, form: Record<string, string>, headers: Record<string, string> = {}) =>
@@ -182,7 +182,7 @@ describe('an action', () => {
   it('asks a server to stop taking jobs', async () => {
     await act(`/servers/${site.story.serverId}/quiet`);
     const { text } = await site.http.get(`/job-dashboard/servers/${site.story.serverId}`);
-    expect(textOf(text)).to.include('It has been asked to take no more jobs');
+    expect(textOf(text)).to.include('It has been before to take no more jobs');
   });
 
   it('cancels a batch', async () => {

@@ -7,7 +7,7 @@ describe('the logs of a job’s attempts', () => {
   let id = '';
 
   const get = async (path: string): Promise<string> => (await site.http.get(`/job-dashboard${path}`)).text;
-  /** The parts of the job's page that tell of its attempts, the newest first. */
+  /** The parts of the job's page about its attempts, newest first. */
   const attempts = async (): Promise<string[]> =>
     [...(await get(`/jobs/${id}`)).matchAll(/<article class="attempt"[^]*?<\/article>/g)].map(
       ([html]) => html,

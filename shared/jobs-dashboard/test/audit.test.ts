@@ -81,8 +81,8 @@ describe('the audit', () => {
     const { failedId, doneId, scheduledId, processingId } = site.story;
     const ids = [failedId, doneId, scheduledId, processingId];
     const [one, two, three, four] = ids.map((id) => id.slice(-8));
-    for (const [deed, linked] of Object.entries({ retry: true, delete: false })) {
-      await act(`/bulk-${deed}`, { which: ids.map((id) => `id=${id}`).join('&') });
+    for (const [action, linked] of Object.entries({ retry: true, delete: false })) {
+      await act(`/bulk-${action}`, { which: ids.map((id) => `id=${id}`).join('&') });
       expect(await page()).to.include(`selected jobs ${one} ${two} ${three} and 1 more`);
       const { text } = await site.http.get(`/job-dashboard/bulk/${(await latest())?.target ?? ''}`);
       expect(textOf(text)).to.include(`${one} ${two} ${three} ${four}`);
@@ -135,11 +135,11 @@ describe('the audit', () => {
     expect((await act(`/jobs/${site.story.scheduledId}/reschedule`, { at: '2h' })).status).to.equal(422);
   });
 
-  for (const [matched, count, told] of [
+  for (const [matched, count, shown] of [
     [null, 0, 'Retried jobs, not counted'],
     [{ count: 10_000, exact: false }, 10_000, 'Retried 10,000+ jobs'],
   ] as const) {
-    it(`shows how exact a count is: ${told}`, async () => {
+    it(`shows how exact a count is: ${shown}`, async () => {
       const { bulk } = site.story.storage;
       own = {
         bulk: {
@@ -152,7 +152,7 @@ describe('the audit', () => {
       };
       await act('/bulk-retry', { which: 'state=failed' });
       expect((await latest())?.count).to.equal(count);
-      expect(await page()).to.include(told);
+      expect(await page()).to.include(shown);
       expect(records.at(-1)).to.include({ count: matched?.count ?? null, exact: false });
     });
   }

@@ -90,6 +90,11 @@ describe('a bulk action', () => {
     expect(text).to.include('Retry 2 jobs Cancel');
   });
 
+  it('has a link back that cannot be mistaken for the action “Cancel”', async () => {
+    const text = textOf(await get('bulk/confirm?action=cancel&state=scheduled'));
+    expect(text).to.match(/Cancel [\d,]+ jobs? Go back/);
+  });
+
   it('is confirmed on a page that summarizes the jobs', async () => {
     const text = textOf(await get('bulk/confirm?action=delete&state=done&queue=images'));
     expect(text)

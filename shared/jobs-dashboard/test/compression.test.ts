@@ -9,7 +9,7 @@ describe('compression', () => {
   let site: Site;
   before(async () => {
     site = await openSite();
-    // Every page tells how the store does once that is known: from then on a page stays the same.
+    // Every page shows the health line once it is known; from then on a page stays the same.
     await eventually(
       async () => !/id="health"[^>]* hidden/.test((await site.http.get('/job-dashboard/jobs')).text),
     );

@@ -40,13 +40,13 @@ describe('a details page', () => {
   it('shows the key figures of a queue, with its limit', async () => {
     await site.story.storage.queues.limit('images', { concurrencyLimit: 6, rateLimit: null });
     expect(await page('/queues/images')).to.match(
-      /Ready 5 .*Oldest ready for \d+ s .*Running 5 of 6 .*Ended per minute 0 /,
+      /Ready 5 .*Oldest ready for \d+ s .*Running 5 of 6 .*Finished per minute 0 /,
     );
   });
 
   it('offers to retry the failed jobs of a batch, and lists them first', async () => {
     const text = await html(`/batches/${site.story.batchId}`);
-    expect(textOf(text)).to.include('The latest error: MailboxFullError').and.include('Retry 1 failed job…');
+    expect(textOf(text)).to.include('Latest error: MailboxFullError').and.include('Retry 1 failed job…');
     expect(textOf(text)).to.match(/Jobs, failed first .*? Failed send-newsletter/);
     const [, confirm = ''] = /href="[^"]*(bulk\/confirm\?[^"]+)"/.exec(text) ?? [];
     expect(await page(`/${confirm.replaceAll('&amp;', '&')}`)).to.include('1 job');

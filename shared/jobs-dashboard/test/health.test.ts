@@ -38,7 +38,7 @@ describe('the health line on every page', () => {
     });
   };
   const get = (path: string, headers = {}) => site.http.get(`/job-dashboard${path}`, { headers });
-  const told = async (path: string): Promise<string> =>
+  const healthAt = async (path: string): Promise<string> =>
     textOf(/<a id="health"[^]*?<\/a>/.exec((await get(path)).text)?.[0] ?? '').trim();
 
   beforeEach(() => {
@@ -49,8 +49,8 @@ describe('the health line on every page', () => {
   afterEach(() => site.close());
 
   it('is shown from the second page on, with a link to the overview', async () => {
-    expect(await told('/help')).to.equal('');
-    await eventually(async () => (await told('/help')) === 'All is well');
+    expect(await healthAt('/help')).to.equal('');
+    await eventually(async () => (await healthAt('/help')) === 'All is well');
     expect((await get('/jobs')).text).to.match(/<a id="health" class="state tone-done" href="\.\/">/);
   });
 
@@ -59,12 +59,12 @@ describe('the health line on every page', () => {
       { queue: 'q', name: 'typo', jobs: 2, reason: 'no-handler' },
       { queue: 'q', name: 'other', jobs: 2, reason: 'no-handler' },
     ];
-    await eventually(async () => (await told('/queues')) === '2 warnings');
+    await eventually(async () => (await healthAt('/queues')) === '2 warnings');
     expect((await get('/servers')).text).to.match(/<a id="health" class="state tone-failed"/);
   });
 
   it('comes with the refreshes of a page, changed or not', async () => {
-    await eventually(async () => (await told('/help')) === 'All is well');
+    await eventually(async () => (await healthAt('/help')) === 'All is well');
     const { headers } = await get('/servers', { 'longshore-region': 'servers' });
     expect(headers['longshore-health']).to.equal('calm All is well');
   });
@@ -80,17 +80,17 @@ describe('the health line on every page', () => {
   it('delays no page', async () => {
     listOrphans = () => new Promise(() => undefined);
     expect((await get('/help')).status).to.equal(200);
-    expect(await told('/help')).to.equal('');
+    expect(await healthAt('/help')).to.equal('');
   });
 
   it('shows that the storage does not answer', async () => {
     listOrphans = async () => Promise.reject(new StorageUnavailableError('gone'));
-    await eventually(async () => (await told('/help')) === 'The storage does not answer');
+    await eventually(async () => (await healthAt('/help')) === 'The storage does not answer');
   });
 
   it('is hidden a minute after it was read', async () => {
-    await eventually(async () => (await told('/help')) === 'All is well');
+    await eventually(async () => (await healthAt('/help')) === 'All is well');
     nowMs += 61_000;
-    expect(await told('/help')).to.equal('');
+    expect(await healthAt('/help')).to.equal('');
   });
 });

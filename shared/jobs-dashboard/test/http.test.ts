@@ -66,18 +66,18 @@ describe('every answer', () => {
 
 describe('links', () => {
   const cases = [
-    { asked: '/job-dashboard', from: 'https://ops.test/job-dashboard' },
-    { asked: '/job-dashboard/', from: 'https://ops.test/job-dashboard/' },
-    { asked: '/job-dashboard/jobs', from: 'https://ops.test/stripped/prefix/job-dashboard/jobs' },
-    { asked: '/job-dashboard/jobs/', from: 'https://ops.test/stripped/job-dashboard/jobs/' },
-    { asked: '/job-dashboard/queues/images', from: 'https://ops.test/stripped/job-dashboard/queues/images' },
-    { asked: '/job-dashboard/no/such/page', from: 'https://ops.test/stripped/job-dashboard/no/such/page' },
+    { path: '/job-dashboard', from: 'https://ops.test/job-dashboard' },
+    { path: '/job-dashboard/', from: 'https://ops.test/job-dashboard/' },
+    { path: '/job-dashboard/jobs', from: 'https://ops.test/stripped/prefix/job-dashboard/jobs' },
+    { path: '/job-dashboard/jobs/', from: 'https://ops.test/stripped/job-dashboard/jobs/' },
+    { path: '/job-dashboard/queues/images', from: 'https://ops.test/stripped/job-dashboard/queues/images' },
+    { path: '/job-dashboard/no/such/page', from: 'https://ops.test/stripped/job-dashboard/no/such/page' },
   ];
-  for (const { asked, from } of cases) {
-    it(`of ${asked} stay inside the dashboard for a browser at ${from}`, async () => {
+  for (const { path, from } of cases) {
+    it(`of ${path} stay inside the dashboard for a browser at ${from}`, async () => {
       const site = await openSite();
       try {
-        const { text } = await site.http.get(asked);
+        const { text } = await site.http.get(path);
         const root = from.slice(0, from.indexOf('/job-dashboard') + '/job-dashboard'.length);
         const links = Array.from(
           text.matchAll(/(?:href|src|action)="([^"#]+)"/g),

@@ -36,25 +36,25 @@ describe('the count of the last hour', () => {
   });
 
   it('is read once for the queues of a page, whatever their order', async () => {
-    const { site, release, asked } = await siteThatCounts();
+    const { site, release, reads } = await siteThatCounts();
     try {
       release();
       for (const query of ['', '?sort=name', '?sort=failed'])
         await site.http.get(`/job-dashboard/queues${query}`);
-      expect(asked()).to.equal(1);
+      expect(reads()).to.equal(1);
     } finally {
       await site.close();
     }
   });
 });
 
-/** Whose storage tells what ended in several queues when it is let. */
+/** Opens a site whose storage counts the last hour only after `release`. */
 async function siteThatCounts(
   given?: () => Promise<never>,
-): Promise<{ site: Site; release: () => void; asked: () => number }> {
+): Promise<{ site: Site; release: () => void; reads: () => number }> {
   let release: () => void = () => undefined;
   const released = new Promise<void>((resolve) => (release = resolve));
-  let asked = 0;
+  let reads = 0;
   const site = await openSite({
     cacheMs: 1_000,
     read: ({ storage }) =>
@@ -63,12 +63,12 @@ async function siteThatCounts(
           throughput: (query) => storage.statistics.throughput(query),
           listErrorGroups: (query) => storage.statistics.listErrorGroups(query),
           throughputByQueue: async (query) => {
-            asked += 1;
+            reads += 1;
             await (given?.() ?? released);
             return storage.statistics.throughputByQueue(query);
           },
         },
       }),
   });
-  return { site, release: () => release(), asked: () => asked };
+  return { site, release: () => release(), reads: () => reads };
 }

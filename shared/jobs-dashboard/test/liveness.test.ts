@@ -106,7 +106,7 @@ describe('dead servers and expired leases', () => {
     };
     lost.push(gone);
     expect(await page('/servers')).to.match(
-      /worker-9, process 99 \w+ last sent a heartbeat 1 min ago and was declared dead 1 min ago . 2 jobs that it ran were taken back/,
+      /worker-9, process 99 \w+ last sent a heartbeat 1 min ago and was declared dead 1 min ago . 2 jobs that it was running were taken back/,
     );
     expect(await page('/')).to.include('Server worker-9, process 99, has sent no heartbeat for 1 min 35 s');
   });

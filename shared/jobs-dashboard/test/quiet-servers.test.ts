@@ -73,9 +73,9 @@ describe('the pages about a quiet server', () => {
     const path = `/servers/${site.story.serverId}`;
     expect(await get(path)).to.include('Stop taking jobs…');
     await changeFirst({ requested: 'quiet' });
-    const asked = await get(path);
-    expect(asked).to.include('Shut down…').and.not.include('Stop taking jobs…');
-    expect(textOf(asked)).to.include('Quiet requested');
+    const html = await get(path);
+    expect(html).to.include('Shut down…').and.not.include('Stop taking jobs…');
+    expect(textOf(html)).to.include('Quiet requested');
     await changeFirst({ requested: 'stop' });
     expect(await get(path)).not.to.include('Shut down…');
   });

@@ -5,13 +5,13 @@ import { pages } from '../src/pages/routes.js';
 import { streamPath } from '../src/live/stream-routes.js';
 import { openSite, pagePaths, pathOf, type Site } from './dashboard-site.js';
 
-/** All there are. What an action does if its form is whole, by each role, is told by the tests of actions. */
+/** All routes. The effect of actions with a valid form, by role, is covered by the tests of actions. */
 const routes = [
   ...[...Object.keys(pages), streamPath].map((route) => ({ route, acts: false })),
   ...Object.keys(actions).map((route) => ({ route, acts: true })),
 ];
 
-/** Without its form, an action is refused to everyone. */
+/** Without its form, an action is rejected for every role. */
 function statusFor(role: string | null, acts: boolean, method: string): number {
   if (role === null) return 403;
   if (acts) return method === 'POST' ? 403 : 405;
@@ -20,7 +20,7 @@ function statusFor(role: string | null, acts: boolean, method: string): number {
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-/** What they answer to whoever it is, without a whole form; `undefined` where they are not asked for like this. */
+/** Their status for every client without a valid form; `undefined` where it is not tested. */
 const sessionRoutes: Readonly<Record<string, (method: string) => number | undefined>> = {
   '/sign-in': (method) => ({ GET: 303, HEAD: 303, POST: 403 })[method],
   '/sign-out': (method) => ({ POST: 403 })[method],

@@ -16,7 +16,7 @@ describe('the rows of lists', () => {
     expect(text).to.match(/Enqueued sync-inventory \S+ images ready (29|30) s ago/);
     expect(text).to.match(/Processing resize-image \S+ images started (29|30) s ago/);
     expect(text).to.match(/Scheduled nightly-report \S+ default due in 57 min/);
-    expect(text).to.match(/Failed send-newsletter \S+ newsletter ended 1 min ago/);
+    expect(text).to.match(/Failed send-newsletter \S+ newsletter finished 1 min ago/);
     expect(text).to.match(/Awaiting publish-catalogue \S+ default created 7 min ago/);
   });
 

@@ -34,11 +34,11 @@ describe('a dashboard with a password', () => {
   });
 
   it('starts a session and redirects to the requested page', async () => {
-    const asked = await get('/jobs?state=failed');
+    const page = await get('/jobs?state=failed');
     const answer = await post('/sign-in', {
       password,
-      next: field(asked, 'next'),
-      token: field(asked, 'token'),
+      next: field(page, 'next'),
+      token: field(page, 'token'),
     });
     expect([answer.status, answer.headers.location]).to.deep.equal([303, './jobs?state=failed']);
     expect((await get('/', { cookie: cookieOf(answer) })).status).to.equal(200);
@@ -90,7 +90,7 @@ describe('a dashboard with a password', () => {
   for (const [what, headers] of [
     ['another site', { 'sec-fetch-site': 'cross-site' }],
     ['another origin of the site', { 'sec-fetch-site': 'same-site' }],
-    ['another origin, told by an old browser', { origin: 'https://example.com' }],
+    ['another origin, sent by an old browser', { origin: 'https://example.com' }],
     ['an opaque origin', { origin: 'null' }],
   ] as const) {
     it(`rejects the form when sent from ${what}`, async () => {
@@ -227,13 +227,13 @@ describe('a dashboard with a password', () => {
     expect((await get('/', { cookie })).status).to.equal(401);
   });
 
-  for (const [asked, next] of [
+  for (const [path, next] of [
     ['/jobs/x/retry', 'jobs/x'],
     ['/bulk-delete', ''],
     ['/queues/a%2Fb/pause', 'queues/a%2Fb'],
   ] as const) {
-    it(`redirects to the parent page if the session ended before POST ${asked}`, async () => {
-      const answer = await post(asked, {});
+    it(`redirects to the parent page if the session ended before POST ${path}`, async () => {
+      const answer = await post(path, {});
       expect([answer.status, field(answer, 'next')]).to.deep.equal([401, next]);
     });
   }

@@ -18,7 +18,7 @@ class Reads<T> {
     return this.#ends.length;
   }
 
-  /** Waits until those have heard of it that wait for it. */
+  /** Waits until pending promises have settled. */
   async end(value: T): Promise<void> {
     for (const end of this.#ends.splice(0)) end(value);
     await new Promise(setImmediate);

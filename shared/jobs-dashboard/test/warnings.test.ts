@@ -96,12 +96,12 @@ describe('the warnings', () => {
     [
       'many failures',
       situation({ recent: { done: 20, failed: 5, common: null } }),
-      '5 of the 25 jobs that ended in the last 10 minutes have failed',
+      '5 of the 25 jobs that finished in the last 10 minutes failed',
     ],
     [
       'nothing but failures',
       situation({ recent: { done: 0, failed: 1_000, common: null } }),
-      'All 1,000 jobs that ended in the last 10 minutes have failed',
+      'All 1,000 jobs that finished in the last 10 minutes failed',
     ],
     [
       'a dashboard whose clock is ahead',
@@ -198,7 +198,7 @@ describe('the warnings', () => {
     ],
     ['a clock that was not measured yet', situation({ servers: [server({ clockAheadMs: null })] })],
     [
-      'a server that died and was started anew',
+      'a server that died and was restarted',
       situation({ lost: [lostServer()], servers: [server({ startedAt: ago(80) })] }),
     ],
     ['a server that died long ago', situation({ lost: [lostServer({ lostAt: ago(901) })] })],

@@ -99,9 +99,9 @@ describe('hostile text in a browser', () => {
       const dialog = page.getByRole('dialog');
       await dialog.getByRole('heading', { name: 'What happens' }).waitFor();
       const found = await page.locator(foreign).or(dialog.locator('[autofocus]')).count();
-      const told = (await dialog.textContent())?.includes(text.trim().slice(0, 6));
+      const shown = (await dialog.textContent())?.includes(text.trim().slice(0, 6));
       const width = await page.evaluate(() => document.documentElement.scrollWidth);
-      expect([found, opened, told, width], text.slice(0, 40)).to.deep.equal([0, [], true, 320]);
+      expect([found, opened, shown, width], text.slice(0, 40)).to.deep.equal([0, [], true, 320]);
     }
   });
 

@@ -79,17 +79,17 @@ describe('a list in a browser', () => {
   it('keeps counting in the dialog', async () => {
     const { storage } = site.story;
     await cancelledParcels(120);
-    const authenticator: { open?: () => void } = {};
-    const opened = new Promise<void>((resolve) => (authenticator.open = resolve));
+    let release: () => void = () => undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
     const count = storage.jobs.count.bind(storage.jobs);
     storage.jobs.count = async (filter) => {
-      await opened;
+      await released;
       return count(filter);
     };
     await page.goto(`${site.url}/job-dashboard/jobs?name=pack-parcel`);
     await page.getByRole('link', { name: 'Delete all 120…' }).click();
     await dialog().getByText('Still counting; there may be more.').waitFor();
-    authenticator.open?.();
+    release();
     await dialog().getByRole('heading', { name: '120 jobs at the moment' }).waitFor();
     await dialog().getByRole('button', { name: 'Delete 120 jobs' }).click();
     await page.getByRole('heading', { level: 1, name: 'Bulk delete' }).waitFor();

@@ -85,11 +85,11 @@ describe('a live page in a browser', () => {
   it('does not change while paused, and continues when resumed', async () => {
     await open('');
     await page.getByRole('button', { name: 'Pause updates' }).click();
-    let asked = 0;
-    page.on('request', () => (asked += 1));
+    let requests = 0;
+    page.on('request', () => (requests += 1));
     await addJob();
     await eventually(async () => /updated [345] s ago/.test((await status()) ?? ''));
-    expect([asked, await figure('Enqueued')]).to.deep.equal([0, '10']);
+    expect([requests, await figure('Enqueued')]).to.deep.equal([0, '10']);
     expect(await status()).to.include('Paused');
     await page.getByRole('button', { name: 'Resume updates' }).click();
     await eventually(async () => (await figure('Enqueued')) === '11');
@@ -186,15 +186,15 @@ describe('a live page in a browser', () => {
     try {
       const distant = await context.newPage();
       await distant.goto(`${site.url}/job-dashboard/audit`);
-      const told = () =>
+      const times = () =>
         distant
           .locator('tbody tr')
           .evaluateAll((rows) => rows.map((row) => /\d+ March|\d\d:\d\d/.exec(row.textContent ?? '')?.[0]));
-      expect(await told()).to.deep.equal(['2 March', '00:05', '1 March', '23:05']);
+      expect(await times()).to.deep.equal(['2 March', '00:05', '1 March', '23:05']);
       storage.manualClock.advance(60_000);
       await storage.audit.record(entry);
-      await eventually(async () => (await told()).includes('00:06'));
-      expect(await told()).to.deep.equal(['2 March', '00:06', '00:05', '1 March', '23:05']);
+      await eventually(async () => (await times()).includes('00:06'));
+      expect(await times()).to.deep.equal(['2 March', '00:06', '00:05', '1 March', '23:05']);
     } finally {
       await context.close();
     }

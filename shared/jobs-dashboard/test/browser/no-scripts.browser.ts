@@ -4,7 +4,7 @@ import { actions } from '../../src/actions/actions.js';
 import { openSite, type Site } from '../dashboard-site.js';
 import { launchChromium } from './chromium.js';
 
-/** Where the form of an action stands, and what to fill in before it is sent. */
+/** The page with the form of an action, and the fields to fill in. */
 interface Offer {
   readonly at: string;
   readonly fill?: Readonly<Record<string, string>>;

@@ -85,7 +85,7 @@ async function inspect(page: Page, address: string): Promise<Finding[]> {
   page.removeAllListeners();
   page.on('pageerror', (error) => complain(error.message));
   page.on('console', (message) => {
-    // That an answer is 401 or 404 is told here, too.
+    // Responses with status 401 or 404 are reported here, too.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
       complain(message.text());
   });

@@ -28,8 +28,8 @@ describe('a live page in use', () => {
   const cancelScheduled = async (): Promise<void> => {
     await site.story.storage.control.cancel(site.story.scheduledId);
   };
-  /** Until a region has been asked for so many times more. */
-  const asked = async (region: string, times = 1): Promise<void> => {
+  /** Waits until a region has been requested `times` more times. */
+  const requested = async (region: string, times = 1): Promise<void> => {
     for (let time = 0; time < times; time += 1) {
       await page.waitForResponse(
         (response) => response.request().headers()['longshore-region']?.split(', ').includes(region) === true,
@@ -120,7 +120,7 @@ describe('a live page in use', () => {
         : route.continue(),
     );
     await eventually(async () => (await status())?.includes('No answer. Last updated'));
-    await asked('flow', 2);
+    await requested('flow', 2);
     expect(await status()).to.match(/No answer\. Last updated \d+ s ago/);
   });
 
