@@ -42,7 +42,11 @@ export function scenesOf(story: Story): Scene[] {
       path: 'jobs?words=ada&state=failed',
       act: (page) => askInDialog(page, /^Retry all/),
     },
-    { name: 'bulk-dialog-cancel', path: 'jobs?state=scheduled', act: (page) => askInDialog(page, /^Cancel all/) },
+    {
+      name: 'bulk-dialog-cancel',
+      path: 'jobs?state=scheduled',
+      act: (page) => askInDialog(page, /^Cancel all/),
+    },
     { name: 'set-aside', path: 'set-aside', site: 'paused' },
     { name: 'audit', path: 'audit' },
     { name: 'errors', path: 'errors' },
