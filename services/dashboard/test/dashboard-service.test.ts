@@ -118,12 +118,12 @@ describe('the service dashboard', () => {
     expect(log()).to.include('"event":"wrong password"').and.not.include('ada:wrong');
   });
 
-  it('warns that everybody on this machine is an admin if there is no password', async () => {
+  it('warns without a password that everybody on this machine is an admin', async () => {
     await start({ DASHBOARD_PASSWORD: '' });
     expect(log()).to.include('whoever reaches the dashboard from this machine is an admin');
   });
 
-  it('stops while somebody follows a job', async () => {
+  it('stops while a viewer follows a job', async () => {
     const http = await start();
     await starting;
     const storage = new PostgresStorage({ url: database.url });

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import type { Story } from '../test/story.js';
 
-/** Something that a picture is taken of. */
+/** A picture to take. */
 export interface Scene {
   /** Of the file, before the look. */
   readonly name: string;
@@ -9,11 +9,11 @@ export interface Scene {
   readonly path: string;
   /** Which dashboard: that of the story by default. */
   readonly site?: 'locked' | 'paused' | 'empty';
-  /** What is done there before the picture is taken. */
+  /** The interaction before the picture is taken. */
   readonly act?: (page: Page) => Promise<void>;
 }
 
-/** Every page, and the states of pages that one does not meet by going to them. */
+/** Every page, and states of pages that need an interaction. */
 export function scenesOf(story: Story): Scene[] {
   return [
     { name: 'overview', path: '' },
@@ -37,7 +37,17 @@ export function scenesOf(story: Story): Scene[] {
     { name: 'batch', path: `batches/${story.batchId}` },
     { name: 'bulk', path: `bulk/${story.operationId}` },
     { name: 'bulk-confirm', path: 'bulk/confirm?action=retry&state=failed' },
-    { name: 'bulk-dialog', path: 'jobs?words=ada&state=failed', act: askInDialog },
+    {
+      name: 'bulk-dialog',
+      path: 'jobs?words=ada&state=failed',
+      act: (page) => askInDialog(page, /^Retry all/),
+    },
+    {
+      name: 'bulk-dialog-cancel',
+      path: 'jobs?state=scheduled',
+      act: (page) => askInDialog(page, /^Cancel all/),
+    },
+    { name: 'set-aside', path: 'set-aside', site: 'paused' },
     { name: 'audit', path: 'audit' },
     { name: 'errors', path: 'errors' },
     { name: 'servers', path: 'servers' },
@@ -54,12 +64,12 @@ async function selectRows(page: Page): Promise<void> {
   await page.getByText('Updates paused while selecting').waitFor({ state: 'attached' });
 }
 
-async function askInDialog(page: Page): Promise<void> {
-  await page.getByRole('link', { name: /^Retry all/ }).click();
+async function askInDialog(page: Page, name: RegExp): Promise<void> {
+  await page.getByRole('link', { name }).click();
   await page.getByRole('dialog').waitFor();
 }
 
-/** Twelve seconds in which nothing answers. */
+/** Goes offline for twelve seconds. */
 async function loseConnection(page: Page): Promise<void> {
   await page.clock.install();
   await page.reload();

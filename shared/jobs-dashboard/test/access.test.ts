@@ -5,14 +5,14 @@ import Koa from 'koa';
 import { type Authorize, createDashboard } from '../src/index.js';
 import { listenerOf, openSite, pagePaths, type Site } from './dashboard-site.js';
 
-describe('a dashboard that nobody has configured', () => {
+describe('an unconfigured dashboard', () => {
   let site: Site;
   before(async () => {
     site = await openSite();
   });
   after(() => site.close());
 
-  it('serves a direct client of its own machine', async () => {
+  it('serves a direct client on the same machine', async () => {
     expect((await site.http.get('/job-dashboard/')).status).to.equal(200);
   });
 
@@ -38,12 +38,12 @@ describe('a dashboard that nobody has configured', () => {
   }
 
   for (const host of ['localhost', 'LOCALHOST:8080', '[::1]:8080', '127.0.0.2']) {
-    it(`serves a request for the host ${host}`, async () => {
+    it(`accepts a request for the host ${host}`, async () => {
       expect((await site.http.get('/job-dashboard/', { headers: { host } })).status).to.equal(200);
     });
   }
 
-  it('is closed to a request by HTTP/1.0, which proxies speak that say nothing of whom they speak for', async () => {
+  it('is closed to HTTP/1.0 requests, which come from proxies that do not identify their client', async () => {
     const answer = await site.http.raw('GET /job-dashboard/ HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n');
     expect(answer).to.match(/^HTTP\/1\.1 403 /);
   });
@@ -62,7 +62,7 @@ describe('a dashboard that nobody has configured', () => {
     }
   });
 
-  it('is closed where it is told that this is production', async () => {
+  it('is closed if configured for production', async () => {
     const production = await openSite({ production: true });
     try {
       expect((await production.http.get('/job-dashboard/')).status).to.equal(403);
@@ -71,7 +71,7 @@ describe('a dashboard that nobody has configured', () => {
     }
   });
 
-  it('is closed to a client that comes by another address of this machine', async () => {
+  it('is closed to clients that use another address of this machine', async () => {
     const app = new Koa().use(createDashboard({ storage: site.story.storage }));
     const server = app.listen(0, '127.0.0.1');
     try {
@@ -92,7 +92,7 @@ describe('a dashboard that nobody has configured', () => {
     }
   });
 
-  it('counts an empty password as none', async () => {
+  it('treats an empty password as no password', async () => {
     const empty = await openSite({ password: '', production: true });
     try {
       expect((await empty.http.get('/job-dashboard/')).status).to.equal(403);
@@ -101,7 +101,7 @@ describe('a dashboard that nobody has configured', () => {
     }
   });
 
-  it('does not take both a password and an authorize function', () => {
+  it('rejects a password together with an authorize function', () => {
     const authorize: Authorize = () => null;
     expect(() => createDashboard({ storage: site.story.storage, password: 'x', authorize })).to.throw(
       TypeError,
@@ -110,7 +110,7 @@ describe('a dashboard that nobody has configured', () => {
 });
 
 describe('a dashboard with an authorize function', () => {
-  it('shows whom it lets in', async () => {
+  it('shows the viewer that the function returned', async () => {
     const site = await openSite({
       production: true,
       authorize: async () => ({ name: 'Ada <3', role: 'operator' }),
@@ -124,7 +124,7 @@ describe('a dashboard with an authorize function', () => {
     }
   });
 
-  it('keeps out on every page whom it does not, loopback or not', async () => {
+  it('rejects everybody else on every page, from loopback too', async () => {
     const site = await openSite({ authorize: () => null });
     try {
       for (const path of pagePaths(site.story)) {
@@ -135,7 +135,7 @@ describe('a dashboard with an authorize function', () => {
     }
   });
 
-  it('lets its errors be errors', async () => {
+  it('passes on the errors of the function', async () => {
     const site = await openSite({ authorize: () => Promise.reject(new Error('directory down')) });
     try {
       expect((await site.http.get('/job-dashboard/')).status).to.equal(500);
@@ -148,7 +148,7 @@ describe('a dashboard with an authorize function', () => {
 
 describe('a dashboard mounted elsewhere', () => {
   for (const path of ['jobs', '/a b', '/:path', '/a/../b', '//']) {
-    it(`refuses the path ${path}`, async () => {
+    it(`rejects the path ${path}`, async () => {
       const site = await openSite();
       await site.close();
       const mount = (): unknown => createDashboard({ storage: site.story.storage, path });
@@ -157,7 +157,7 @@ describe('a dashboard mounted elsewhere', () => {
     });
   }
 
-  it('may be the whole of an application', async () => {
+  it('can be a whole application', async () => {
     const site = await openSite();
     const server = await serve(
       listenerOf(new Koa().use(createDashboard({ storage: site.story.storage, path: '/' }))),

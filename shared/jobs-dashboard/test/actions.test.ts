@@ -33,10 +33,10 @@ describe('an action', () => {
 
   const tokenOf = ({ text }: HttpResponse): string => /name="token" value="([^"]+)"/.exec(text)?.[1] ?? '';
   const token = async (): Promise<string> => {
-    const asked = role;
+    const before = role;
     role = 'admin';
     const page = await site.http.get(`/job-dashboard/jobs/${site.story.failedId}`);
-    role = asked;
+    role = before;
     return tokenOf(page);
   };
   const post = (path: string, form: Record<string, string>, headers: Record<string, string> = {}) =>
@@ -89,7 +89,7 @@ describe('an action', () => {
     expect((await site.http.get('/job-dashboard/queues/mail')).text).not.to.include('until it is resumed');
   });
 
-  it('is told to the application, with who did it', async () => {
+  it('is reported to the application, with its user', async () => {
     await act(`/jobs/${site.story.failedId}/retry`);
     expect(records).to.deep.equal([
       {
@@ -106,17 +106,17 @@ describe('an action', () => {
     ]);
   });
 
-  it('gives a scheduled job another time', async () => {
+  it('reschedules a scheduled job', async () => {
     await act(`/jobs/${site.story.scheduledId}/reschedule`, { at: '2026-03-03T08:00' });
     const job = await site.story.storage.jobs.find(site.story.scheduledId);
     expect(job?.runAt).to.deep.equal(new Date('2026-03-03T08:00:00Z'));
   });
 
-  it('gives no job a time that is told from now', async () => {
+  it('does not reschedule to a relative time', async () => {
     expect((await act(`/jobs/${site.story.scheduledId}/reschedule`, { at: '2h' })).status).to.equal(422);
   });
 
-  it('gives no job a time that has passed, and says what time it is', async () => {
+  it('does not reschedule into the past, and shows the current time', async () => {
     const { storage, scheduledId } = site.story;
     const before = await storage.jobs.find(scheduledId);
     const answer = await act(`/jobs/${scheduledId}/reschedule`, { at: '2026-03-01T08:00' });
@@ -125,7 +125,7 @@ describe('an action', () => {
     expect(await storage.jobs.find(scheduledId)).to.deep.equal(before);
   });
 
-  it('limits a queue, and takes the limits away again', async () => {
+  it('sets the limits of a queue, and removes them again', async () => {
     const limits = async () => {
       const queue = (await site.story.storage.queues.list()).find(({ name: found }) => found === 'mail');
       return [queue?.concurrencyLimit, queue?.rateLimit];
@@ -137,7 +137,7 @@ describe('an action', () => {
     expect(await limits()).to.deep.equal([null, null]);
   });
 
-  it('deletes a queue that nothing uses, and goes to the list of queues', async () => {
+  it('deletes an unused queue and goes to the list of queues', async () => {
     expect((await site.http.get('/job-dashboard/queues/unused')).text).to.include('Delete the queue');
     const { headers } = await act('/queues/unused/delete');
     expect(placeIn(headers)).to.equal('../../queues');
@@ -145,7 +145,7 @@ describe('an action', () => {
     expect((await act('/queues/unused/delete')).status).to.equal(404);
   });
 
-  it('deletes no queue that is in use, nor offers it', async () => {
+  it('does not delete or offer to delete a queue in use', async () => {
     expect((await site.http.get('/job-dashboard/queues/mail')).text).not.to.include('Delete the queue');
     const { status, text } = await act('/queues/mail/delete');
     expect(status).to.equal(409);
@@ -158,7 +158,7 @@ describe('an action', () => {
     { seconds: '5' },
     { jobs: '1', seconds: '-1' },
   ]) {
-    it(`limits no queue by ${JSON.stringify(form)}, 422`, async () => {
+    it(`rejects the limits ${JSON.stringify(form)} with 422`, async () => {
       expect((await act('/queues/mail/limit', form)).status).to.equal(422);
       expect(records).to.deep.equal([]);
     });
@@ -179,10 +179,10 @@ describe('an action', () => {
     );
   });
 
-  it('asks a server to take no more jobs', async () => {
+  it('asks a server to stop taking jobs', async () => {
     await act(`/servers/${site.story.serverId}/quiet`);
     const { text } = await site.http.get(`/job-dashboard/servers/${site.story.serverId}`);
-    expect(textOf(text)).to.include('It has been asked to take no more jobs');
+    expect(textOf(text)).to.include('It has been before to take no more jobs');
   });
 
   it('cancels a batch', async () => {
@@ -190,7 +190,7 @@ describe('an action', () => {
     expect(await site.story.storage.batches.find(site.story.batchId)).to.include({ cancelled: 4, failed: 1 });
   });
 
-  it('is noted down for good, and told on the audit page', async () => {
+  it('is recorded permanently, and shown on the audit page', async () => {
     await act(`/jobs/${site.story.failedId}/retry`);
     const [entry] = await site.story.storage.audit.list({ limit: 1 });
     expect(entry).to.include({ who: 'ada', action: 'jobs/retry', target: site.story.failedId, count: 1 });
@@ -199,7 +199,7 @@ describe('an action', () => {
     );
   });
 
-  it('that the state does not allow changes nothing, 409', async () => {
+  it('that the state does not allow changes nothing and returns 409', async () => {
     expect((await act(`/jobs/${site.story.doneId}/cancel`)).status).to.equal(409);
     expect([await stateOf(site.story.doneId), records]).to.deep.equal(['done', []]);
   });
@@ -233,7 +233,7 @@ describe('an action', () => {
     });
   }
 
-  it('is offered to those only who may do it', async () => {
+  it('is offered only to viewers with the role', async () => {
     const offered = async (given: Role): Promise<boolean[]> => {
       role = given;
       const { text } = await site.http.get(`/job-dashboard/jobs/${site.story.failedId}`);
@@ -246,7 +246,7 @@ describe('an action', () => {
 });
 
 describe('a dashboard without control', () => {
-  it('offers no action and takes none', async () => {
+  it('offers no actions and rejects them', async () => {
     const site = await openSite();
     try {
       const { text } = await site.http.get(`/job-dashboard/jobs/${site.story.failedId}`);

@@ -2,12 +2,12 @@ import type { ClaimedJob } from '@longshore/jobs/storage';
 import { expect } from 'chai';
 import { openSite, type Site, textOf } from './dashboard-site.js';
 
-describe('what the attempts of a job said', () => {
+describe('the logs of a job’s attempts', () => {
   let site: Site;
   let id = '';
 
   const get = async (path: string): Promise<string> => (await site.http.get(`/job-dashboard${path}`)).text;
-  /** The parts of the job's page that tell of its attempts, the newest first. */
+  /** The parts of the job's page about its attempts, newest first. */
   const attempts = async (): Promise<string[]> =>
     [...(await get(`/jobs/${id}`)).matchAll(/<article class="attempt"[^]*?<\/article>/g)].map(
       ([html]) => html,
@@ -42,7 +42,7 @@ describe('what the attempts of a job said', () => {
   });
   afterEach(() => site.close());
 
-  it('stands with each attempt that has ended, and nowhere else', async () => {
+  it('are shown with each finished attempt, and only there', async () => {
     await attemptThatSays(['one', 'two'], true);
     await attemptThatSays(['three'], true);
     const [second = '', first = ''] = await attempts();
@@ -54,25 +54,25 @@ describe('what the attempts of a job said', () => {
       .and.not.include('three');
   });
 
-  it('is told apart in the log by where each attempt begins to speak', async () => {
+  it('are separated by headings where each attempt begins', async () => {
     await attemptThatSays(['one', 'two'], true);
     await attemptThatSays(['three'], false);
     expect(textOf(await get(`/jobs/${id}/log`))).to.match(/Attempt 1 .*one .*two .*Attempt 2 .*three/);
     expect(textOf(await get(`/jobs/${id}/log?attempt=2`))).not.to.match(/Attempt 2 +\d/);
   });
 
-  it('has no headings in the log of the only attempt', async () => {
+  it('have no headings if there was only one attempt', async () => {
     await attemptThatSays(['one'], false);
     expect(textOf(await get(`/jobs/${id}/log`))).not.to.include('Attempt');
   });
 
-  it('stands in the log alone for the attempt that runs, and for the only one', async () => {
+  it('are shown only in the log for a running or single attempt', async () => {
     await attemptThatSays(['one'], false);
     expect((await attempts()).join('')).not.to.include('Log, ');
     expect(textOf(await get(`/jobs/${id}`))).to.match(/Log .*one .*View full log/);
   });
 
-  it('stands above all else with its latest 25 lines only', async () => {
+  it('are limited to the latest 25 lines at the top of the page', async () => {
     await attemptThatSays(
       Array.from({ length: 30 }, (_, index) => `line ${index}.`),
       false,
@@ -83,7 +83,7 @@ describe('what the attempts of a job said', () => {
     expect(textOf(text)).to.include('5 earlier lines').and.include('line 5.').and.not.include('line 4.');
   });
 
-  it('leads to all that each said where the page has the end of it only', async () => {
+  it('link to the full log of each attempt if the page shows only the end', async () => {
     await attemptThatSays(
       Array.from({ length: 101 }, (_, index) => `line ${index}.`),
       true,
@@ -95,7 +95,7 @@ describe('what the attempts of a job said', () => {
     expect((await site.http.get(`/job-dashboard/jobs/${id}/log?attempt=none`)).status).to.equal(400);
   });
 
-  it('is told beside what was done to the job by hand', async () => {
+  it('are shown next to the manual changes to the job', async () => {
     const html = await get(`/jobs/${id}`);
     expect(html).to.match(new RegExp(`href="[^"]*audit\\?target=${id}"`));
     const { recurringId } = site.story;

@@ -48,13 +48,13 @@ describe('the audit', () => {
     expect(await latest()).to.deep.equal(before);
   });
 
-  it('says of what was refused that nothing was changed, and why', async () => {
+  it('shows that a rejected action changed nothing, and why', async () => {
     await act(`/jobs/${site.story.doneId}/cancel`);
     expect((await latest())?.filter).to.include({ outcome: 'refused', why: 'This job cannot be cancelled' });
     expect(await page()).to.include('refused; nothing was changed');
   });
 
-  it('says from where', async () => {
+  it('shows the address', async () => {
     await act('/queues/mail/pause');
     expect((await latest())?.filter).to.deep.equal({ address: '127.0.0.1' });
   });
@@ -64,7 +64,7 @@ describe('the audit', () => {
     ['/queues/mail/resume', false],
     ['/servers/:server/quiet', true],
   ] as const) {
-    it(`tells ${path} without effect from one that changed something`, async () => {
+    it(`distinguishes ${path} without effect from one with effect`, async () => {
       const target = path.replace(':server', site.story.serverId);
       if (twice) {
         await act(target);
@@ -77,12 +77,12 @@ describe('the audit', () => {
     });
   }
 
-  it('tells which jobs were selected for an action on many, with links unless it deletes them', async () => {
+  it('shows which jobs a bulk action selected, with links unless it deletes them', async () => {
     const { failedId, doneId, scheduledId, processingId } = site.story;
     const ids = [failedId, doneId, scheduledId, processingId];
     const [one, two, three, four] = ids.map((id) => id.slice(-8));
-    for (const [deed, linked] of Object.entries({ retry: true, delete: false })) {
-      await act(`/bulk-${deed}`, { which: ids.map((id) => `id=${id}`).join('&') });
+    for (const [action, linked] of Object.entries({ retry: true, delete: false })) {
+      await act(`/bulk-${action}`, { which: ids.map((id) => `id=${id}`).join('&') });
       expect(await page()).to.include(`selected jobs ${one} ${two} ${three} and 1 more`);
       const { text } = await site.http.get(`/job-dashboard/bulk/${(await latest())?.target ?? ''}`);
       expect(textOf(text)).to.include(`${one} ${two} ${three} ${four}`);
@@ -90,7 +90,7 @@ describe('the audit', () => {
     }
   });
 
-  it('does not say that an operation was stopped that had ended', async () => {
+  it('does not record a stop of a finished operation', async () => {
     const { storage } = site.story;
     const { id } = await storage.bulk.start({ action: 'retry', filter: { state: ['failed'] } });
     while (await storage.bulk.advance());
@@ -98,14 +98,14 @@ describe('the audit', () => {
     expect((await latest())?.filter).to.include({ outcome: 'refused' });
   });
 
-  it('keeps the limits that a queue was given', async () => {
+  it('records the limits set on a queue', async () => {
     await act('/queues/mail/limit', { concurrency: '5', jobs: '10', seconds: '2' });
     const values = { concurrencyLimit: 5, rateLimit: { jobs: 10, periodMs: 2_000 } };
     expect((await latest())?.filter).to.deep.include({ values });
     expect(records.at(-1)?.values).to.deep.equal(values);
   });
 
-  it('keeps what was there before the limits of a queue, and the time of a job', async () => {
+  it('records the previous limits of a queue and time of a job', async () => {
     const first = { concurrencyLimit: 5, rateLimit: { jobs: 10, periodMs: 2_000 } };
     await act('/queues/mail/limit', { concurrency: '5', jobs: '10', seconds: '2' });
     expect((await latest())?.filter).to.deep.include({ before: { concurrencyLimit: null, rateLimit: null } });
@@ -118,7 +118,7 @@ describe('the audit', () => {
     expect((await latest())?.filter).to.deep.include({ before: { at } });
   });
 
-  it('tells from what to what, and of what stayed nothing', async () => {
+  it('shows old and new values, and omits unchanged ones', async () => {
     await act('/queues/mail/limit', { concurrency: '5', jobs: '10', seconds: '2' });
     await act('/queues/mail/limit', { concurrency: '6', jobs: '10', seconds: '2' });
     const text = await page();
@@ -126,20 +126,20 @@ describe('the audit', () => {
     expect(text).to.include('mail at once none → 5, starts none → 10 per 2 s done');
   });
 
-  it('keeps the time that a job was given', async () => {
+  it('records a job’s new time', async () => {
     await act(`/jobs/${site.story.scheduledId}/reschedule`, { at: '2026-03-03T08:00' });
     expect((await latest())?.filter).to.deep.include({ values: { at: '2026-03-03T08:00:00.000Z' } });
   });
 
-  it('takes no time that is told from now as the new one of a job', async () => {
+  it('rejects relative times as a job’s new time', async () => {
     expect((await act(`/jobs/${site.story.scheduledId}/reschedule`, { at: '2h' })).status).to.equal(422);
   });
 
-  for (const [matched, count, told] of [
+  for (const [matched, count, shown] of [
     [null, 0, 'Retried jobs, not counted'],
     [{ count: 10_000, exact: false }, 10_000, 'Retried 10,000+ jobs'],
   ] as const) {
-    it(`says how well a count is known: ${told}`, async () => {
+    it(`shows how exact a count is: ${shown}`, async () => {
       const { bulk } = site.story.storage;
       own = {
         bulk: {
@@ -152,12 +152,12 @@ describe('the audit', () => {
       };
       await act('/bulk-retry', { which: 'state=failed' });
       expect((await latest())?.count).to.equal(count);
-      expect(await page()).to.include(told);
+      expect(await page()).to.include(shown);
       expect(records.at(-1)).to.include({ count: matched?.count ?? null, exact: false });
     });
   }
 
-  it('is listed by who, what, and what it was done to', async () => {
+  it('can be filtered by user, action and target', async () => {
     await act(`/jobs/${site.story.failedId}/retry`);
     await act('/queues/mail/pause');
     expect(await page(`?target=${site.story.failedId}`))
@@ -167,7 +167,7 @@ describe('the audit', () => {
     expect(await page('?who=nobody')).not.to.include('Paused queue');
   });
 
-  it('goes with records of what was refused, for the application', async () => {
+  it('comes with records of rejected requests for the application', async () => {
     const { failedId } = site.story;
     role = 'viewer';
     await act(`/jobs/${failedId}/retry`);
@@ -186,7 +186,7 @@ describe('the audit', () => {
 });
 
 describe('a dashboard with a password', () => {
-  it('tells the application of sign-ins and of wrong passwords', async () => {
+  it('reports sign-ins and wrong passwords to the application', async () => {
     const accesses: AccessRecord[] = [];
     const site = await openSite({ password: 'right', onAccess: (record) => accesses.push(record) });
     try {
@@ -210,7 +210,7 @@ describe('a dashboard with a password', () => {
     }
   });
 
-  it('takes no form by HTTP Basic authentication with a token of its sign-in page', async () => {
+  it('rejects forms by HTTP Basic authentication with a token of its sign-in page', async () => {
     const site = await openSite({ password: 'right', control: ({ storage }) => storage });
     try {
       const { text } = await site.http.get('/job-dashboard/');
@@ -227,7 +227,7 @@ describe('a dashboard with a password', () => {
     }
   });
 
-  it('notes in the audit that a name was only claimed', async () => {
+  it('records in the audit that a name was only claimed', async () => {
     const site = await openSite({ password: 'right', control: ({ storage }) => storage });
     try {
       const authorization = `Basic ${Buffer.from('eve:right').toString('base64')}`;

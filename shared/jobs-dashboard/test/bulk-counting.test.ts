@@ -15,7 +15,7 @@ class Counting {
   }
 }
 
-describe('the confirmation of an action on many jobs, before they are counted', () => {
+describe('the confirmation of a bulk action, before its jobs are counted', () => {
   const path = '/job-dashboard/bulk/confirm?action=retry&state=failed';
   let site: Site;
   let near: BriefJob[] = [];
@@ -45,14 +45,14 @@ describe('the confirmation of an action on many jobs, before they are counted', 
   });
   afterEach(() => site.close());
 
-  it('is there at once, and says what is known and that it counts', async () => {
+  it('is shown at once, with what is known so far', async () => {
     const html = await get();
     expect(textOf(html)).to.include('100+ jobs at the moment').and.include('Still counting');
     expect(html).to.include('>Retry 100+ jobs</button>');
     expect(html).to.match(/data-region="jobs" data-every="500"/);
   });
 
-  it('completes itself when they are counted', async () => {
+  it('is completed once they are counted', async () => {
     const etag = etagIn(await get(), 'jobs');
     counting.resolve({ count: 10_000, exact: false });
     const headers = { 'longshore-region': 'jobs', 'if-none-match': etag };
@@ -62,21 +62,21 @@ describe('the confirmation of an action on many jobs, before they are counted', 
     expect(text).to.include('>Retry 10,000+ jobs</button>').and.include('data-every="5000"');
   });
 
-  it('offers to do it to all that match where none is known yet', async () => {
+  it('offers the action on all matching jobs if none is known yet', async () => {
     near = [];
     const html = await get();
     expect(textOf(html)).to.include('Not counted yet').and.not.include('None of these jobs');
     expect(html).to.include('>Retry all that match</button>');
   });
 
-  it('says so if the storage gave up counting', async () => {
+  it('shows that the storage gave up counting', async () => {
     counting.reject(new StorageUnavailableError('too slow'));
     const html = await get();
     expect(textOf(html)).to.include('100+ jobs at the moment').and.include('Counting took too long');
     expect(html).to.include('data-every="5000"');
   });
 
-  it('knows the number of those that it has seen all of', async () => {
+  it('shows an exact number if it has read all of them', async () => {
     near = near.slice(0, 3);
     expect(textOf(await get()))
       .to.include('3 jobs at the moment')

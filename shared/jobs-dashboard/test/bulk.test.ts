@@ -24,7 +24,7 @@ function plain(html: string): string {
     .replaceAll('&amp;', '&');
 }
 
-describe('an action on many jobs', () => {
+describe('a bulk action', () => {
   let site: Site;
   beforeEach(async () => {
     site = await openSite({ control: ({ storage }) => storage });
@@ -63,7 +63,7 @@ describe('an action on many jobs', () => {
     return next;
   };
 
-  it('is offered for selected rows only if one of them is in a state for it', async () => {
+  it('is offered for selected rows only if one of them has a suitable state', async () => {
     const offered = async (path: string): Promise<(string | undefined)[]> =>
       [...(await get(path)).matchAll(/name="action" value="(\w+)"/g)].map(([, action]) => action);
     expect(await offered('jobs?state=failed')).to.deep.equal(['retry', 'delete']);
@@ -71,7 +71,7 @@ describe('an action on many jobs', () => {
     expect(await offered('jobs')).to.deep.equal(['retry', 'run', 'cancel', 'delete']);
   });
 
-  it('is not offered where no row can take it, and nothing can be selected there', async () => {
+  it('is not offered where no row has a suitable state, and nothing can be selected there', async () => {
     const viewer = { name: 'olga', role: 'operator' } as const;
     const other = await openSite({ authorize: () => viewer, control: ({ storage }) => storage });
     try {
@@ -83,14 +83,19 @@ describe('an action on many jobs', () => {
   });
   const failed = async () => (await site.story.storage.jobs.stateCounts()).failed;
 
-  it('is confirmed by a page that says how many jobs, which, and what happens', async () => {
+  it('is confirmed on a page that shows how many jobs, which, and the effect', async () => {
     const text = textOf(await get('bulk/confirm?action=retry&state=failed'));
     expect(text).to.include('2 jobs at the moment').and.include('state:failed');
     expect(text).to.include('They go back to their queues').and.include('charge-card');
     expect(text).to.include('Retry 2 jobs Cancel');
   });
 
-  it('is confirmed by a page that says what kinds of jobs they are', async () => {
+  it('has a link back that cannot be mistaken for the action “Cancel”', async () => {
+    const text = textOf(await get('bulk/confirm?action=cancel&state=scheduled'));
+    expect(text).to.match(/Cancel [\d,]+ jobs? Go back/);
+  });
+
+  it('is confirmed on a page that summarizes the jobs', async () => {
     const text = textOf(await get('bulk/confirm?action=delete&state=done&queue=images'));
     expect(text)
       .to.match(/Name (resize-image|generate-thumbnail) 30 , (resize-image|generate-thumbnail) 30 /)
@@ -101,12 +106,12 @@ describe('an action on many jobs', () => {
     );
   });
 
-  it('changes nothing by being looked at', async () => {
+  it('changes nothing when its page is viewed', async () => {
     await get('bulk/confirm?action=retry&state=failed');
     expect(await failed()).to.equal(2);
   });
 
-  it('is done to all that match, and leads to a page with the result', async () => {
+  it('changes all matching jobs, and redirects to a page with the result', async () => {
     const path = await confirm('bulk/confirm?action=retry&state=failed');
     expect(await failed()).to.equal(0);
     expect(textOf(await get(path)))
@@ -114,13 +119,13 @@ describe('an action on many jobs', () => {
       .and.include('Started by local');
   });
 
-  it('is done to the marked jobs only', async () => {
+  it('changes only the selected jobs', async () => {
     await confirm(`bulk/confirm?selected=1&action=retry&id=${site.story.failedId}`);
     expect(await failed()).to.equal(1);
     expect(await site.story.storage.jobs.find(site.story.failedId)).to.include({ state: 'enqueued' });
   });
 
-  it('is noted in the audit with its filter and how many jobs it was for', async () => {
+  it('is audited with its filter and number of jobs', async () => {
     await confirm('bulk/confirm?action=retry&state=failed&queue=billing');
     const [entry] = await site.story.storage.audit.list({ limit: 1 });
     expect(entry).to.deep.include({ who: 'local', action: 'bulk-retry', count: 1 });
@@ -128,7 +133,7 @@ describe('an action on many jobs', () => {
     expect(textOf(await get('audit'))).to.include('local Retried 1 job state:failed queue:billing');
   });
 
-  it('means by “2 hours ago” what it meant on the page that was confirmed', async () => {
+  it('resolves “2 hours ago” as of the confirmation page', async () => {
     expect(await get('bulk/confirm?action=retry&since=2h')).to.include(
       'name="which" value="since=2026-03-01T12%3A05%3A00.000Z"',
     );
@@ -150,7 +155,7 @@ describe('an action on many jobs', () => {
     ['args.__proto__.x', 'x', { args: [{ path: ['__proto__', 'x'], values: ['x'] }] }],
   ];
   for (const [name, value, filter] of terms) {
-    it(`is for the jobs that were confirmed: ${name}=${JSON.stringify(value)}`, async () => {
+    it(`applies to the confirmed jobs: ${name}=${JSON.stringify(value)}`, async () => {
       letSomeMatch();
       await confirm(`bulk/confirm?action=retry&${new URLSearchParams([[name, value]]).toString()}`);
       const [operation] = await site.story.storage.bulk.list({ limit: 1 });
@@ -159,7 +164,7 @@ describe('an action on many jobs', () => {
   }
 
   for (const count of [1, 20, 21, 50, 300]) {
-    it(`is for ${count} marked jobs if so many were marked`, async () => {
+    it(`applies to ${count} selected jobs if so many were selected`, async () => {
       letSomeMatch();
       const ids = Array.from({ length: count }, () => newId());
       const { text } = await site.http.get(
@@ -187,7 +192,7 @@ describe('an action on many jobs', () => {
     ['no condition', 'which='],
     ['a condition that is none', 'which=states%3Ddone'],
   ]) {
-    it(`is not started by a form of ${of}`, async () => {
+    it(`is not started by a form with ${of}`, async () => {
       const [, token = ''] =
         /name="token" value="([^"]+)"/.exec(await get('bulk/confirm?action=delete&state=done')) ?? [];
       const before = (await site.story.storage.bulk.list({ limit: 100 })).length;
@@ -213,13 +218,13 @@ describe('an action on many jobs', () => {
     ['action=delete&state=done&args..x=1', 'Some of the conditions are invalid'],
     ['action=delete&state=done&id=0198b3f0-0000-7000-8000-000000000000', 'Select jobs or give conditions'],
   ] as const) {
-    it(`is not asked for by ${query}`, async () => {
+    it(`has no confirmation for ${query}`, async () => {
       const { status, text } = await site.http.get(`/job-dashboard/bulk/confirm?${query}`);
       expect([status, textOf(text).includes(why)]).to.deep.equal([400, true]);
     });
   }
 
-  it('is offered for a group of errors, and reaches the jobs of that group only', async () => {
+  it('is offered for a group of errors, and changes only the jobs of that group', async () => {
     const [, path = ''] = /href="\.\/(bulk\/confirm[^"]*CardDeclined[^"]*)"/.exec(await get('errors')) ?? [];
     await confirm(plain(path));
     expect(await failed()).to.equal(1);
@@ -231,13 +236,13 @@ describe('an action on many jobs', () => {
     expect(await get('jobs')).not.to.include('action=retry"');
   });
 
-  it('is offered with the number of jobs that it would be done to, above the list', async () => {
+  it('is offered above the list with the number of jobs', async () => {
     const text = textOf(await get('jobs?queue=billing'));
     expect(text).to.match(/ 1 job matches, newest first .* Retry all 1… Delete all 1… .* State Job /);
     expect(textOf(await get('jobs?state=enqueued'))).to.match(/ (\d+) jobs match,.* Cancel all \1… /);
   });
 
-  it('is not offered where no job that matches is in a state for it', async () => {
+  it('is not offered if no matching job has a suitable state', async () => {
     const text = textOf(await get('jobs?queue=billing'));
     expect(text).not.to.include('Cancel all').and.not.include('Run all');
   });

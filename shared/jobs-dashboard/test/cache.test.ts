@@ -18,7 +18,7 @@ describe('the cache', () => {
     return new Cache(lifetimeMs, now, new RefreshQueue(now, rest));
   };
 
-  /** Ends when nothing more happens by itself. */
+  /** Resolves when pending promises have settled. */
   const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
   describe('with slow reads', () => {
@@ -67,9 +67,9 @@ describe('the cache', () => {
       turn();
       await settled();
       nowMs = 10_100;
-      const asked = shared.readStale('a', load, keptMs);
+      const value = shared.readStale('a', load, keptMs);
       end(7);
-      expect([await asked, loads]).to.deep.equal([7, 1]);
+      expect([await value, loads]).to.deep.equal([7, 1]);
     });
 
     it('does not evict a value before its refresh has ended', async () => {
@@ -81,9 +81,9 @@ describe('the cache', () => {
       await settled();
       nowMs = 10_100;
       await shared.read('b', load);
-      const asked = shared.readStale('a', load, keptMs);
+      const value = shared.readStale('a', load, keptMs);
       end(7);
-      expect(await asked).to.equal(7);
+      expect(await value).to.equal(7);
     });
 
     it('keeps the stale value when its refresh fails, and reports the error once it has expired', async () => {
@@ -108,9 +108,9 @@ describe('the cache', () => {
 
   it('reads a key once within its lifetime', async () => {
     const shared = cacheOf(1_000);
-    const asked = await Promise.all([shared.read('a', load), shared.read('a', load)]);
+    const value = await Promise.all([shared.read('a', load), shared.read('a', load)]);
     nowMs = 999;
-    expect([...asked, await shared.read('a', load)]).to.deep.equal([1, 1, 1]);
+    expect([...value, await shared.read('a', load)]).to.deep.equal([1, 1, 1]);
   });
 
   it('reads it again afterwards', async () => {
@@ -176,30 +176,30 @@ describe('the cache, for parts that a page does not wait for', () => {
     );
   });
 
-  /** Ends when nothing more happens by itself. */
+  /** Resolves when pending promises have settled. */
   const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-  /** Begins to read something; what is given ends it. */
+  /** Starts a slow read; `end` completes it. */
   function slowly<T>(key: string): {
-    asked: ReturnType<typeof known.readSoon<T>>;
+    value: ReturnType<typeof known.readSoon<T>>;
     end: (value: T) => Promise<void>;
   } {
     let settle: (value: T) => void = () => undefined;
     const reading = new Promise<T>((resolve) => (settle = resolve));
-    const asked = known.readSoon(key, () => reading);
-    return { asked, end: async (value) => (settle(value), await settled()) };
+    const value = known.readSoon(key, () => reading);
+    return { value, end: async (value) => (settle(value), await settled()) };
   }
 
-  /** Reads what takes so long. */
+  /** Reads a value in the given time. */
   async function readIn(tookMs: number, value: number, key = 'a'): Promise<void> {
     const reading = slowly<number>(key);
-    await reading.asked;
+    await reading.value;
     nowMs += tookMs;
     await reading.end(value);
   }
 
   it('returns nothing while a value is read for the first time', async () => {
-    expect(await slowly('a').asked).to.equal(undefined);
+    expect(await slowly('a').value).to.equal(undefined);
   });
 
   it('returns a value that can be read at once', async () => {
@@ -210,11 +210,11 @@ describe('the cache, for parts that a page does not wait for', () => {
     await readIn(1_000, 1);
     nowMs = 12_000;
     const second = slowly<number>('a');
-    expect(await second.asked).to.deep.equal({ value: 1, asOf: null });
+    expect(await second.value).to.deep.equal({ value: 1, asOf: null });
     await settled();
     turn();
     await second.end(2);
-    expect(await slowly('a').asked).to.deep.equal({ value: 2, asOf: null });
+    expect(await slowly('a').value).to.deep.equal({ value: 2, asOf: null });
   });
 
   it('refreshes a value after the page has been answered, once for all viewers', async () => {
@@ -271,25 +271,25 @@ describe('the cache, for parts that a page does not wait for', () => {
   it('returns the age of an overdue value', async () => {
     await readIn(2_000, 1);
     nowMs = 54_000;
-    expect(await slowly('a').asked).to.deep.equal({ value: 1, asOf: null });
+    expect(await slowly('a').value).to.deep.equal({ value: 1, asOf: null });
     nowMs = 54_001;
-    expect(await slowly('a').asked).to.deep.equal({ value: 1, asOf: new Date(0) });
+    expect(await slowly('a').value).to.deep.equal({ value: 1, asOf: new Date(0) });
   });
 
   it('forgets a value after five minutes', async () => {
     await known.readSoon('a', async () => 1);
     nowMs = 300_001;
-    expect(await slowly('a').asked).to.equal(undefined);
+    expect(await slowly('a').value).to.equal(undefined);
   });
 
   it('does not return the value of another key', async () => {
     await known.readSoon('a', async () => 1);
-    expect(await slowly('b').asked).to.equal(undefined);
+    expect(await slowly('b').value).to.equal(undefined);
   });
 
   it('reads a key once at a time', async () => {
     const first = slowly<number>('a');
-    await first.asked;
+    await first.value;
     let reads = 0;
     const joined = known.readSoon('a', async () => (reads += 1));
     await first.end(5);
@@ -298,10 +298,10 @@ describe('the cache, for parts that a page does not wait for', () => {
 
   it('forgets everything when it is cleared, including reads under way', async () => {
     const before = slowly<number>('a');
-    await before.asked;
+    await before.value;
     known.clear();
     await before.end(1);
-    expect(await slowly('a').asked).to.equal(undefined);
+    expect(await slowly('a').value).to.equal(undefined);
   });
 
   it('evicts the least recently used entry first', async () => {
@@ -309,13 +309,13 @@ describe('the cache, for parts that a page does not wait for', () => {
     await known.readSoon('0', async () => 0);
     await known.readSoon('1000', async () => 1_000);
     const all = [slowly('0'), slowly('1')];
-    expect([await all[0]?.asked, await all[1]?.asked]).to.deep.equal([{ value: 0, asOf: null }, undefined]);
+    expect([await all[0]?.value, await all[1]?.value]).to.deep.equal([{ value: 0, asOf: null }, undefined]);
   });
 
   it('keeps the previous value when reading it again fails', async () => {
     await known.readSoon('a', async () => 1);
     const failed = await known.readSoon('a', () => Promise.reject(new Error('down'))).catch(String);
     expect(failed).to.equal('Error: down');
-    expect(await slowly('a').asked).to.deep.equal({ value: 1, asOf: null });
+    expect(await slowly('a').value).to.deep.equal({ value: 1, asOf: null });
   });
 });

@@ -5,28 +5,28 @@ const buckets = (...ended: [done: number, failed: number][]): Bucket[] =>
   ended.map(([done, failed], index) => ({ at: new Date(index * 1_000), done, failed }));
 
 describe('a chart', () => {
-  it('is as high as the most that was done in one bucket, and tells how much that is', () => {
+  it('is scaled to the busiest bucket, and shows its count', () => {
     const { most, done } = chartOf(buckets([450, 0], [45, 0], [0, 0]), 2);
     expect(most).to.equal(450);
     expect(done).to.equal('M0 100h8v-100h-8zM10 100h8v-10h-8z');
   });
 
-  it('has no bars where nothing was done', () => {
+  it('has no bars where no job finished', () => {
     expect(chartOf(buckets([0, 0], [0, 0]), 2)).to.include({ most: 0, done: '' });
   });
 
-  it('has a bar for each finished bucket in which something was done', () => {
+  it('has a bar for each complete bucket with finished jobs', () => {
     const chart = chartOf(buckets([6, 0], [0, 0], [10, 0], [1, 0]), 2);
     expect(chart.done).to.equal('M0 100h8v-60h-8zM20 100h8v-100h-8z');
   });
 
-  it('hangs what failed below the axis, on a scale of its own', () => {
+  it('shows failures below the axis, on a separate scale', () => {
     const { most, failed } = chartOf(buckets([5_000, 1], [4_000, 2], [0, 0]), 2);
     expect(most).to.equal(5_000);
     expect(failed).to.deep.equal({ most: 2, bars: 'M0 0h8v15h-8zM10 0h8v30h-8z' });
   });
 
-  it('has no place for failures if there were none', () => {
+  it('has no room for failures if there were none', () => {
     expect(chartOf(buckets([5, 0], [0, 0]), 2).failed).to.equal(null);
   });
 
@@ -34,7 +34,7 @@ describe('a chart', () => {
     expect(chartOf(buckets([10, 0], [5, 2]), 2).unfinished).to.deep.equal({ x: 10, y: 50, height: 50 });
   });
 
-  it('shows one job among thousands', () => {
+  it('keeps one job among thousands visible', () => {
     const { done, failed } = chartOf(buckets([5_000, 1_000], [1, 1], [0, 0]), 2);
     expect(done).to.include('M10 100h8v-2h-8z');
     expect(failed?.bars).to.include('M10 0h8v6h-8z');
@@ -46,7 +46,7 @@ describe('a chart', () => {
     expect(grid).to.equal('M0 50h50M0 0v100M12.5 0v100M25 0v100M37.5 0v100');
   });
 
-  it('tells the same in at most 24 rows', () => {
+  it('has a table of at most 24 rows', () => {
     const { rows, total } = chartOf(
       buckets(...Array.from({ length: 97 }, (): [number, number] => [2, 1])),
       2,

@@ -9,7 +9,7 @@ describe('compression', () => {
   let site: Site;
   before(async () => {
     site = await openSite();
-    // Every page tells how the store does once that is known: from then on a page stays the same.
+    // Every page shows the health line once it is known; from then on a page stays the same.
     await eventually(
       async () => !/id="health"[^>]* hidden/.test((await site.http.get('/job-dashboard/jobs')).text),
     );
@@ -27,7 +27,7 @@ describe('compression', () => {
       }).on('error', reject);
     });
 
-  it('gives the same page to clients that take it, in a quarter of the bytes', async () => {
+  it('serves the same page to clients that accept it, in a quarter of the bytes', async () => {
     // How all does is known for the second page.
     await eventually(async () =>
       (await site.http.get('/job-dashboard/jobs')).text.includes(' warnings</span>'),
@@ -43,7 +43,7 @@ describe('compression', () => {
     expect(body.length).to.be.below(plain.text.length / 4);
   });
 
-  it('leaves short answers alone', async () => {
+  it('skips short responses', async () => {
     expect((await fetched('/jobs?q=mail')).encoding).to.equal(undefined);
   });
 

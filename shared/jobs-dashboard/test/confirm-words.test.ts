@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Role } from '../src/auth/viewer.js';
 import { openSite, textOf } from './dashboard-site.js';
 
-describe('the confirmation of an action on many jobs', () => {
+describe('the confirmation of a bulk action', () => {
   async function confirmation(role: Role, query: string): Promise<string> {
     const authorize = () => ({ name: 'ada', role });
     const site = await openSite({ authorize, control: ({ storage }) => storage });
@@ -13,18 +13,18 @@ describe('the confirmation of an action on many jobs', () => {
     }
   }
 
-  it('has no button where there is no job to do it to', async () => {
+  it('has no button if no job would be changed', async () => {
     const html = await confirmation('admin', 'action=delete&state=done&queue=none');
     expect(textOf(html)).to.include('0 jobs at the moment').and.include('Go back');
     expect(html).not.to.include('Delete 0 jobs');
     expect(html).not.to.match(/action="[^"]*bulk-delete"/);
   });
 
-  it('counts none where no job can be in a state for it', async () => {
+  it('counts none if no job can be in a suitable state', async () => {
     expect(textOf(await confirmation('admin', 'action=run&state=failed'))).to.include('0 jobs at the moment');
   });
 
-  it('tells a sample of the newest where there are many', async () => {
+  it('shows a sample of the newest jobs if there are many', async () => {
     const site = await openSite({ control: ({ storage }) => storage });
     try {
       for (let index = 0; index < 130; index += 1)
@@ -39,13 +39,13 @@ describe('the confirmation of an action on many jobs', () => {
     }
   });
 
-  it('asks whoever may do it', async () => {
+  it('has a button for viewers with the role', async () => {
     expect(textOf(await confirmation('operator', 'action=retry&state=failed'))).to.include(
       'Retry these jobs?',
     );
   });
 
-  it('asks nobody who may not, and says what it would take', async () => {
+  it('has no button for others, and names the role that is needed', async () => {
     const text = textOf(await confirmation('viewer', 'action=retry&state=failed'));
     expect(text).to.include('Jobs that would be retried').and.include('You need the role operator for this');
     expect(text).not.to.include('Retry these jobs?');

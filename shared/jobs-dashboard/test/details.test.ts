@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { openSite, type Site, textOf } from './dashboard-site.js';
 
-describe('the page of one thing', () => {
+describe('a details page', () => {
   let site: Site;
   const html = async (path: string): Promise<string> => (await site.http.get(`/job-dashboard${path}`)).text;
   const page = async (path: string): Promise<string> => textOf(await html(path));
@@ -11,7 +11,7 @@ describe('the page of one thing', () => {
   });
   after(() => site.close());
 
-  it('says first of a job that failed why it did, with the way to those that failed alike', async () => {
+  it('shows first why a job failed, with a link to jobs with the same error', async () => {
     const text = await html(`/jobs/${site.story.failedId}`);
     expect(textOf(text)).to.match(
       /Failed CardDeclinedError The bank said no[^:]*: [^.]* Jobs with this error It is not retried automatically: all 3 attempts are used up\. Retry/,
@@ -20,33 +20,33 @@ describe('the page of one thing', () => {
     expect(await page(`/${alike.replaceAll('&amp;', '&')}`)).to.include('All 1');
   });
 
-  it('tells an error once that came again and again', async () => {
+  it('shows a repeated error once', async () => {
     const text = await page(`/jobs/${site.story.failedId}`);
     expect(text).to.match(/Attempt 2 .*Same error as attempt 3 .*Attempt 1 .*TimeoutError The bank did not/);
     expect(text.match(/at charge \(file/g)).to.have.length(1);
   });
 
-  it('says of a job that runs when its last log line came', async () => {
+  it('shows the age of the last log line of a running job', async () => {
     expect(await page(`/jobs/${site.story.processingId}`)).to.include('Its last log line came 6 min ago');
   });
 
-  it('asks before a job runs without what it waits for', async () => {
+  it('confirms running a job without its dependencies', async () => {
     const text = await page(`/jobs/${site.story.awaitingId}`);
     expect(text)
       .to.include('It stops waiting for job “import-catalogue”')
       .and.include('Run it without waiting');
   });
 
-  it('gives the vital figures of a queue, with its limit', async () => {
+  it('shows the key figures of a queue, with its limit', async () => {
     await site.story.storage.queues.limit('images', { concurrencyLimit: 6, rateLimit: null });
     expect(await page('/queues/images')).to.match(
-      /Ready 5 .*Oldest ready for \d+ s .*Running 5 of 6 .*Ended per minute 0 /,
+      /Ready 5 .*Oldest ready for \d+ s .*Running 5 of 6 .*Finished per minute 0 /,
     );
   });
 
-  it('offers to retry what failed in a batch, and names it first', async () => {
+  it('offers to retry the failed jobs of a batch, and lists them first', async () => {
     const text = await html(`/batches/${site.story.batchId}`);
-    expect(textOf(text)).to.include('The latest error: MailboxFullError').and.include('Retry 1 failed job…');
+    expect(textOf(text)).to.include('Latest error: MailboxFullError').and.include('Retry 1 failed job…');
     expect(textOf(text)).to.match(/Jobs, failed first .*? Failed send-newsletter/);
     const [, confirm = ''] = /href="[^"]*(bulk\/confirm\?[^"]+)"/.exec(text) ?? [];
     expect(await page(`/${confirm.replaceAll('&amp;', '&')}`)).to.include('1 job');
@@ -62,7 +62,7 @@ describe('the page of one thing', () => {
       .and.include('dead after 30 s');
   });
 
-  it('leads from a chart to what failed in its time', async () => {
+  it('links from a chart to the failures in its period', async () => {
     expect(await html('/')).to.include('jobs?state=failed&amp;since=24h');
     expect(await html('/queues/newsletter')).to.include(
       'jobs?state=failed&amp;queue=newsletter&amp;since=1h',
@@ -76,7 +76,7 @@ describe('the page of one thing', () => {
     );
   });
 
-  it('names the installation on every page, in its title and before the sign-in', async () => {
+  it('shows the installation’s name on every page, in its title and at sign-in', async () => {
     const staging = await openSite({ instance: 'staging <1>', password: 'secret', production: true });
     try {
       const { text } = await staging.http.get('/job-dashboard/', { headers: { accept: 'text/html' } });

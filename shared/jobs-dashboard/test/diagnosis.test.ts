@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { explain, type Surroundings } from '../src/diagnosis/explanation.js';
 import { ago, attempt, failure, job, lease, nowMs, queue, server, read } from './situation.js';
 
-describe('the sentence about a job', () => {
+describe('the explanation of a job’s state', () => {
   const around = (own: Partial<Surroundings> = {}): Surroundings => ({
     attempts: [],
     servers: [server()],
@@ -119,7 +119,7 @@ describe('the sentence about a job', () => {
     });
   }
 
-  it('asks for attention only where a job does not go on by itself', () => {
+  it('asks for attention only if a job does not continue by itself', () => {
     expect(explain(job({}), around()).tone).to.equal('calm');
     expect(explain(job({}), around({ servers: [] })).tone).to.equal('attention');
     expect(explain(job({ state: 'failed' }), around()).tone).to.equal('attention');

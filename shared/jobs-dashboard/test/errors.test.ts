@@ -13,16 +13,16 @@ describe('the page of errors', () => {
   });
   after(() => site.close());
 
-  it('calls an error new if its first failure was in the last hour, but not where all are', async () => {
+  it('marks an error as new if its first failure was in the last hour, unless all are', async () => {
     expect(await page('/errors')).to.include('first seen 2 min ago new');
     expect(await page('/errors?since=1h')).not.to.include(' new ');
   });
 
-  it('lists the errors seen last first if they are asked for so', async () => {
+  it('sorts by last seen on request', async () => {
     expect(await page('/errors?order=last')).to.match(/MailboxFullError.*TimeoutError.*CardDeclinedError/);
   });
 
-  it('retries a group as far back as it shows it', async () => {
+  it('retries a group as far back as it is shown', async () => {
     const own = await openSite({ control: ({ storage }) => storage });
     try {
       const { storage, serverId } = own.story;
@@ -41,7 +41,7 @@ describe('the page of errors', () => {
     }
   });
 
-  it('marks figures that are at least so many, and has the dialog say how many it retries', async () => {
+  it('marks lower bounds, and the dialog shows how many jobs it retries', async () => {
     const group: ErrorGroup = {
       name: 'flood',
       fingerprint: 'HttpError: upstream said <n>',
@@ -75,8 +75,8 @@ describe('the page of errors', () => {
   });
 });
 
-describe('the overview when much fails', () => {
-  it('names the queue and the error of most failures, wherever the latest were', async () => {
+describe('the overview with many failures', () => {
+  it('names the queue and error of most failures, not of the latest', async () => {
     const site = await openSite();
     try {
       const { storage, serverId } = site.story;

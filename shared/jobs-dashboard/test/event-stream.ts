@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { request, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
 
-/** Asks for server-sent events; resolves once the answer has begun. */
+/** Requests server-sent events; resolves once the response has begun. */
 export async function openStream(url: string, headers: OutgoingHttpHeaders = {}): Promise<IncomingMessage> {
-  const asked = request(url, { headers }).end();
-  const [response] = (await once(asked, 'response')) as [IncomingMessage];
+  const sent = request(url, { headers }).end();
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
   return response;
 }
 
-/** Reads until the text has come, and goes away. */
+/** Reads until the text has arrived, and disconnects. */
 export async function readUntil(response: IncomingMessage, until: string): Promise<string> {
   let text = '';
   for await (const chunk of response) {

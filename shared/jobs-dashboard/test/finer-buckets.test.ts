@@ -8,16 +8,16 @@ const bucket = (at: number, done: number, failed = 0): Bucket => ({ at: new Date
 describe('coarse buckets beside finer ones', () => {
   const coarse = [bucket(0, 5, 1), bucket(100, 7), bucket(200, 1)];
 
-  it('hold at least what the finer ones do', () => {
+  it('hold at least as much as the finer ones', () => {
     const fine = [bucket(180, 4), bucket(190, 4), bucket(200, 1), bucket(210, 0, 2)];
     expect(withFiner(coarse, fine, 100)).to.deep.equal([bucket(0, 5, 1), bucket(100, 8), bucket(200, 1, 2)]);
   });
 
-  it('keep what they know better', () => {
+  it('keep their larger counts', () => {
     expect(withFiner(coarse, [bucket(190, 1), bucket(200, 0)], 100)).to.deep.equal(coarse);
   });
 
-  it('go on where the finer ones do', () => {
+  it('extend to the end of the finer ones', () => {
     expect(withFiner(coarse, [bucket(290, 1), bucket(300, 3)], 100)).to.deep.equal([
       bucket(100, 7),
       bucket(200, 1),
@@ -27,7 +27,7 @@ describe('coarse buckets beside finer ones', () => {
 });
 
 describe('the charts of the overview', () => {
-  it('do not contradict one another, though they are read at different moments', async () => {
+  it('do not contradict one another, though they are read at different times', async () => {
     const site = await openSite({
       read: ({ storage }) => {
         const { statistics, manualClock } = storage;

@@ -3,7 +3,7 @@ import type { HttpResponse } from '@longshore/test-support';
 import { actions } from '../src/actions/actions.js';
 import { openSite, type Site, textOf } from './dashboard-site.js';
 
-describe('what an action has done', () => {
+describe('the result of an action', () => {
   let site: Site;
   let name: string;
   beforeEach(async () => {
@@ -37,22 +37,22 @@ describe('what an action has done', () => {
     return said === null ? null : textOf(said).trim();
   };
 
-  it('is said by the page that it leads to', async () => {
+  it('is shown on the page that it redirects to', async () => {
     const next = await act(`/jobs/${site.story.failedId}/retry`);
     expect(await saidAt(next)).to.equal('The job will run again.');
   });
 
-  it('is said by a list, too', async () => {
+  it('is shown on lists too', async () => {
     const next = await act(`/jobs/${site.story.doneId}/delete`);
     expect(await saidAt(next)).to.equal('The job is deleted.');
   });
 
-  it('is told from what was so already', async () => {
+  it('differs from that of an action without effect', async () => {
     expect(await saidAt(await act('/queues/mail/pause'))).to.match(/^The queue is paused/);
     expect(await saidAt(await act('/queues/mail/pause'))).to.equal('No change was needed.');
   });
 
-  it('is not said later, nor to anybody else, nor by a forged link', async () => {
+  it('is not shown later, to anybody else, or by a forged link', async () => {
     const next = await act(`/jobs/${site.story.failedId}/retry`);
     name = 'eve';
     expect(await saidAt(next)).to.equal(null);
@@ -62,7 +62,7 @@ describe('what an action has done', () => {
     expect(await saidAt(next)).to.equal(null);
   });
 
-  it('is said of whatever has no page of its own', () => {
+  it('is shown for targets without a page of their own', () => {
     const silent = Object.keys(actions).filter(
       (path) => actions[path as keyof typeof actions]?.flash === undefined,
     );

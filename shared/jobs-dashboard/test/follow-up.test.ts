@@ -27,24 +27,24 @@ describe('the follow-up of a batch whose failures are retried', () => {
   const get = async (path: string): Promise<string> => (await site.http.get(`/job-dashboard${path}`)).text;
   const confirm = (action: string): string => `/bulk/confirm?action=${action}&state=failed&batch=${id}`;
 
-  it('stays cancelled, which the page of the batch says', async () => {
+  it('stays cancelled, as the batch’s page explains', async () => {
     expect((await site.story.storage.jobs.find(followUpId))?.state).to.equal('cancelled');
     expect(textOf(await get(`/batches/${id}`))).to.include(
       'It stays cancelled, whichever jobs are retried here.',
     );
   });
 
-  it('stays cancelled, which the confirmation says, with a link to it', async () => {
+  it('stays cancelled, as the confirmation explains, with a link to it', async () => {
     const html = await get(confirm('retry'));
     expect(textOf(html)).to.include('the callback of their batch, was cancelled and stays cancelled');
     expect(html).to.include(`jobs/${followUpId}"`);
   });
 
-  it('is nothing to think of before they are deleted', async () => {
+  it('is not mentioned before they are deleted', async () => {
     expect(await get(confirm('delete'))).not.to.include('the callback of their batch');
   });
 
-  it('is nothing to think of once it has been retried itself', async () => {
+  it('is not mentioned once it has been retried', async () => {
     await site.story.storage.control.retry(followUpId);
     expect(await get(confirm('retry'))).not.to.include('the callback of their batch');
     expect(await get(`/batches/${id}`)).not.to.include('It stays cancelled');

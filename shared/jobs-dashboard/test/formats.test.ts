@@ -56,7 +56,7 @@ describe('a time', () => {
 });
 
 describe('a count', () => {
-  it('that is not exact says that there are more', () => {
+  it('that is not exact is marked as a lower bound', () => {
     expect(formatCount({ count: 10_000, exact: false })).to.equal('10,000+');
   });
 
@@ -75,12 +75,12 @@ describe('a document', () => {
       .tokens.map(({ text }) => text)
       .join('');
 
-  it('is printed as JSON, two spaces a level', () => {
+  it('is printed as JSON, indented by two spaces', () => {
     const value = { a: [1, -0.5, 1e300, 'x"\n', null, true, [], {}], '': { b: [[2]] }, __proto__x: 1 };
     expect(printed(value)).to.equal(JSON.stringify(value, null, 2));
   });
 
-  it('is cut where it is too long', () => {
+  it('is cut if it is too long', () => {
     const { tokens, cut } = jsonTokens(redact({ long: 'x'.repeat(1_000) }, defaultRedaction), 100);
     expect(cut).to.equal(true);
     expect(tokens.map(({ text }) => text).join('')).to.have.lengthOf(101);
@@ -104,7 +104,7 @@ describe('a document', () => {
     expect(printed(parseExactly('{"pin": 900719925474099312345}'))).not.to.include('9007');
   });
 
-  it('fits into one line of a list, and owns up to what may be inexact', () => {
+  it('fits into one line of a list, and marks inexact numbers', () => {
     const args = { order: 77, lines: [{ sku: 'A-1' }, 2], token: 'hunter2', big: 9007199254740993000 };
     expect(argsLine(args, defaultRedaction)).to.equal(
       'order: 77, lines: [{sku: "A-1"}, 2], token: redacted, big: ≈9007199254740993000',
@@ -162,11 +162,11 @@ describe('a document', () => {
     });
   }
 
-  it('is redacted alike each time by a global pattern', () => {
+  it('is redacted consistently by a global pattern', () => {
     expect(redact([{ key: 1 }, { key: 2 }], /key/g)).to.deep.equal(redact([{ key: 1 }, { key: 2 }], /key/));
   });
 
-  it('never takes text of its own for a redaction', () => {
+  it('does not mistake its own text for a redaction', () => {
     expect(jsonTokens(redact(['redacted'], defaultRedaction)).tokens.map(({ kind }) => kind)).not.to.include(
       'redacted',
     );

@@ -24,13 +24,13 @@ describe('the form of an action', () => {
     });
   const act = async (path: string): Promise<HttpResponse> => post(path, { token: await token() });
 
-  it('takes no token that was made for somebody else', async () => {
+  it('rejects a token made for another user', async () => {
     const hers = await token();
     name = 'eve';
     expect((await post(`/jobs/${site.story.failedId}/retry`, { token: hers })).status).to.equal(403);
   });
 
-  it('is one wish when it is sent twice', async () => {
+  it('is one action when sent twice', async () => {
     const form = { token: await token() };
     const answers = await Promise.all([1, 2].map(() => post('/recurring/count-stock/trigger', form)));
     const [first, second] = answers.map(({ status, headers }) => [status, headers.location]);
@@ -40,7 +40,7 @@ describe('the form of an action', () => {
     );
   });
 
-  it('is another wish from a page that was made anew', async () => {
+  it('is another action after a reload of the page', async () => {
     const first = await act('/recurring/count-stock/trigger');
     const second = await act('/recurring/count-stock/trigger');
     expect(first.headers.location).not.to.equal(second.headers.location);
@@ -54,7 +54,7 @@ describe('the form of an action', () => {
     expect((await post(path, form)).status).to.equal(303);
   });
 
-  it('is made anew on an open page each hour, when the key is another, and to another role', async () => {
+  it('changes on an open page hourly, on key rotation, and with the role', async () => {
     const path = `/job-dashboard/jobs/${site.story.failedId}`;
     const [, name = '', etag = ''] =
       /data-region="([^"]+)" data-every="\d+" data-etag="([^"]+)"/.exec((await site.http.get(path)).text) ??

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { openSite, type Site } from './dashboard-site.js';
 
-describe('a fragment that many ask for', () => {
+describe('a fragment with many viewers', () => {
   let site: Site;
   beforeEach(async () => {
     site = await openSite({
@@ -17,13 +17,13 @@ describe('a fragment that many ask for', () => {
     return (await site.http.get(`/job-dashboard${path}`, { headers })).text;
   };
 
-  it('is made once', async () => {
+  it('is rendered once', async () => {
     const first = await fragment('/servers', 'servers', { 'x-user': 'ann' });
     site.story.storage.manualClock.advance(5_000);
     expect(await fragment('/servers', 'servers', { 'x-user': 'bob' })).to.equal(first);
   });
 
-  it('is made for each if it has forms, whose tokens are of no use to others', async () => {
+  it('is rendered for each viewer if it has forms, whose tokens are personal', async () => {
     const tokens = await Promise.all(
       ['ann', 'bob'].map(async (user) => {
         const text = await fragment('/queues/mail', 'queue', { 'x-user': user });
@@ -40,7 +40,7 @@ describe('a fragment that many ask for', () => {
     expect(answers.map(({ status }) => status)).to.deep.equal([403, 303]);
   });
 
-  it('is another for those who may do less', async () => {
+  it('differs by role', async () => {
     await fragment('/queues/mail', 'queue', { 'x-user': 'ann' });
     const seen = await fragment('/queues/mail', 'queue', { 'x-user': 'bob', 'x-role': 'viewer' });
     expect(seen).to.include('data-region="queue"').and.not.include('<form');

@@ -4,7 +4,7 @@ import { eventually, overriding } from '@longshore/test-support';
 import { expect } from 'chai';
 import { openSite, type Site, textOf } from './dashboard-site.js';
 
-describe('how all does, on every page', () => {
+describe('the health line on every page', () => {
   let site: Site;
   let looks = 0;
   let nowMs = Date.parse('2026-03-01T14:05:00Z');
@@ -38,7 +38,7 @@ describe('how all does, on every page', () => {
     });
   };
   const get = (path: string, headers = {}) => site.http.get(`/job-dashboard${path}`, { headers });
-  const told = async (path: string): Promise<string> =>
+  const healthAt = async (path: string): Promise<string> =>
     textOf(/<a id="health"[^]*?<\/a>/.exec((await get(path)).text)?.[0] ?? '').trim();
 
   beforeEach(() => {
@@ -48,9 +48,9 @@ describe('how all does, on every page', () => {
   });
   afterEach(() => site.close());
 
-  it('is told by the page after the first one, with the way to the overview', async () => {
-    expect(await told('/help')).to.equal('');
-    await eventually(async () => (await told('/help')) === 'All is well');
+  it('is shown from the second page on, with a link to the overview', async () => {
+    expect(await healthAt('/help')).to.equal('');
+    await eventually(async () => (await healthAt('/help')) === 'All is well');
     expect((await get('/jobs')).text).to.match(/<a id="health" class="state tone-done" href="\.\/">/);
   });
 
@@ -59,17 +59,17 @@ describe('how all does, on every page', () => {
       { queue: 'q', name: 'typo', jobs: 2, reason: 'no-handler' },
       { queue: 'q', name: 'other', jobs: 2, reason: 'no-handler' },
     ];
-    await eventually(async () => (await told('/queues')) === '2 warnings');
+    await eventually(async () => (await healthAt('/queues')) === '2 warnings');
     expect((await get('/servers')).text).to.match(/<a id="health" class="state tone-failed"/);
   });
 
   it('comes with the refreshes of a page, changed or not', async () => {
-    await eventually(async () => (await told('/help')) === 'All is well');
+    await eventually(async () => (await healthAt('/help')) === 'All is well');
     const { headers } = await get('/servers', { 'longshore-region': 'servers' });
     expect(headers['longshore-health']).to.equal('calm All is well');
   });
 
-  it('is looked for once in ten seconds, however many ask', async () => {
+  it('is read once in ten seconds, however many viewers there are', async () => {
     for (let times = 0; times < 20; times += 1) await get('/servers', { 'longshore-region': 'servers' });
     expect(looks).to.equal(1);
     nowMs += 10_000;
@@ -77,20 +77,20 @@ describe('how all does, on every page', () => {
     expect(looks).to.equal(2);
   });
 
-  it('keeps no page waiting', async () => {
+  it('delays no page', async () => {
     listOrphans = () => new Promise(() => undefined);
     expect((await get('/help')).status).to.equal(200);
-    expect(await told('/help')).to.equal('');
+    expect(await healthAt('/help')).to.equal('');
   });
 
-  it('says that the storage does not answer', async () => {
+  it('shows that the storage does not answer', async () => {
     listOrphans = async () => Promise.reject(new StorageUnavailableError('gone'));
-    await eventually(async () => (await told('/help')) === 'The storage does not answer');
+    await eventually(async () => (await healthAt('/help')) === 'The storage does not answer');
   });
 
-  it('is not told a minute after it was known', async () => {
-    await eventually(async () => (await told('/help')) === 'All is well');
+  it('is hidden a minute after it was read', async () => {
+    await eventually(async () => (await healthAt('/help')) === 'All is well');
     nowMs += 61_000;
-    expect(await told('/help')).to.equal('');
+    expect(await healthAt('/help')).to.equal('');
   });
 });

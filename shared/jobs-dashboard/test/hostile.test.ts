@@ -31,7 +31,7 @@ describe('hostile text', () => {
       });
 
       it('from the storage reaches no fragment of a page unescaped', async () => {
-        let asked = 0;
+        let requests = 0;
         for (const path of [...pagePaths(site.story), `/queues/${encodeURIComponent(text)}`]) {
           const { text: page } = await site.http.get(`/job-dashboard${path}`);
           for (const [, name = ''] of page.matchAll(/data-region="([^"]+)"/g)) {
@@ -40,10 +40,10 @@ describe('hostile text', () => {
             expect([fragment.status, fragment.text.includes('<html')], path).to.deep.equal([200, false]);
             expect(fragment.text, path).to.include(`data-region="${name}"`);
             expectHarmless(fragment.text, `${name} of ${path}`);
-            asked += 1;
+            requests += 1;
           }
         }
-        expect(asked).to.be.above(pagePaths(site.story).length);
+        expect(requests).to.be.above(pagePaths(site.story).length);
       });
 
       it('from the storage reaches no stream unescaped, and makes no event of its own', async () => {
@@ -110,7 +110,7 @@ describe('hostile text', () => {
     });
   }
 
-  it('shows a document nested deeper than anyone reads', async () => {
+  it('shows a very deeply nested document', async () => {
     const document = '['.repeat(5_000) + ']'.repeat(5_000);
     const site = await openSite({
       read: ({ storage }) =>

@@ -34,7 +34,7 @@ describe('every answer', () => {
     }
   });
 
-  it('has them when it is a refusal, an error, a 304 or another method', async () => {
+  it('has them on rejections, errors, 304s and other methods too', async () => {
     const refused = await openSite({ authorize: () => null });
     const broken = await openSite({
       authorize: () => {
@@ -66,18 +66,18 @@ describe('every answer', () => {
 
 describe('links', () => {
   const cases = [
-    { asked: '/job-dashboard', from: 'https://ops.test/job-dashboard' },
-    { asked: '/job-dashboard/', from: 'https://ops.test/job-dashboard/' },
-    { asked: '/job-dashboard/jobs', from: 'https://ops.test/stripped/prefix/job-dashboard/jobs' },
-    { asked: '/job-dashboard/jobs/', from: 'https://ops.test/stripped/job-dashboard/jobs/' },
-    { asked: '/job-dashboard/queues/images', from: 'https://ops.test/stripped/job-dashboard/queues/images' },
-    { asked: '/job-dashboard/no/such/page', from: 'https://ops.test/stripped/job-dashboard/no/such/page' },
+    { path: '/job-dashboard', from: 'https://ops.test/job-dashboard' },
+    { path: '/job-dashboard/', from: 'https://ops.test/job-dashboard/' },
+    { path: '/job-dashboard/jobs', from: 'https://ops.test/stripped/prefix/job-dashboard/jobs' },
+    { path: '/job-dashboard/jobs/', from: 'https://ops.test/stripped/job-dashboard/jobs/' },
+    { path: '/job-dashboard/queues/images', from: 'https://ops.test/stripped/job-dashboard/queues/images' },
+    { path: '/job-dashboard/no/such/page', from: 'https://ops.test/stripped/job-dashboard/no/such/page' },
   ];
-  for (const { asked, from } of cases) {
-    it(`of ${asked} stay inside the dashboard for a browser at ${from}`, async () => {
+  for (const { path, from } of cases) {
+    it(`of ${path} stay inside the dashboard for a browser at ${from}`, async () => {
       const site = await openSite();
       try {
-        const { text } = await site.http.get(asked);
+        const { text } = await site.http.get(path);
         const root = from.slice(0, from.indexOf('/job-dashboard') + '/job-dashboard'.length);
         const links = Array.from(
           text.matchAll(/(?:href|src|action)="([^"#]+)"/g),
@@ -99,7 +99,7 @@ describe('the files of the pages', () => {
   });
   after(() => site.close());
 
-  it('are there for everyone, hashed, for good', async () => {
+  it('are public, hashed and cached forever', async () => {
     const { text } = await site.http.get('/job-dashboard/');
     const files = Array.from(
       text.matchAll(/(?:href|src)="\.\/(assets\/[\da-f]{16}\/[^"]+)"/g),
@@ -122,8 +122,8 @@ describe('the files of the pages', () => {
   });
 });
 
-describe('a storage that is out of reach', () => {
-  it('gives a page that says so, 503', async () => {
+describe('an unreachable storage', () => {
+  it('results in an error page with status 503', async () => {
     const fail = () =>
       Promise.reject(new StorageUnavailableError('connect ECONNREFUSED postgres://user:secret@db'));
     const out = {
@@ -145,8 +145,8 @@ describe('a storage that is out of reach', () => {
   });
 });
 
-describe('a storage that gives up on one part', () => {
-  it('gives a page without it, which says so', async () => {
+describe('a storage that times out on one part', () => {
+  it('results in a page without that part, and a notice', async () => {
     const fail = () => Promise.reject(new StorageUnavailableError('It took too long'));
     const site = await openSite({
       read: ({ storage }) => overriding(storage, { jobs: { listBrief: fail } }),
@@ -162,7 +162,7 @@ describe('a storage that gives up on one part', () => {
 });
 
 describe('an unforeseen error', () => {
-  it('shows its incident only, and tells the application the cause', async () => {
+  it('shows only its incident, and reports the cause to the application', async () => {
     const cause = new Error('password is hunter2');
     const site = await openSite({
       read: ({ storage }) => overriding(storage, { servers: { list: () => Promise.reject(cause) } }),

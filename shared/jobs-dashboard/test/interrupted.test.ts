@@ -4,7 +4,7 @@ import type { HttpResponse } from '@longshore/test-support';
 import { expect } from 'chai';
 import { openSite, type Site, textOf } from './dashboard-site.js';
 
-describe('an action that does not come to its end', () => {
+describe('an interrupted action', () => {
   const away = new StorageUnavailableError('away');
   let site: Site;
   /** What fails, and with which error. */
@@ -45,7 +45,7 @@ describe('an action that does not come to its end', () => {
   }
   const pausedAt = async () => (await site.story.storage.queues.find('mail'))?.pausedAt ?? null;
 
-  it('says that nothing was changed if it could not begin, and leads back', async () => {
+  it('reports that nothing was changed if it could not begin, with a link back', async () => {
     failing = { step: 'begin', error: away };
     const { status, text } = await post('/queues/mail/pause');
     expect([status, await pausedAt()]).to.deep.equal([503, null]);
@@ -55,7 +55,7 @@ describe('an action that does not come to its end', () => {
     expect(text).to.include('href="../../queues/mail"').and.not.include('Reload');
   });
 
-  it('says that the result is unknown if the storage became unreachable during the action', async () => {
+  it('reports an unknown result if the storage became unreachable meanwhile', async () => {
     failing = { step: 'commit', error: away };
     const { status, text } = await post('/queues/mail/pause');
     expect(status).to.equal(503);
@@ -71,14 +71,14 @@ describe('an action that does not come to its end', () => {
     expect(await shown()).to.match(/queue “mail” was paused|It was paused/);
   });
 
-  it('says that the result is unknown, with the incident, after any other error', async () => {
+  it('reports an unknown result with the incident after any other error', async () => {
     failing = { step: 'commit', error: new Error('a bug') };
     const { status, text } = await post('/queues/mail/pause');
     expect([status, site.errors.length]).to.deep.equal([500, 1]);
     expect(textOf(text)).to.match(/It is not known .* under incident [0-9a-f]{8}\./);
   });
 
-  it('leads from a thing that is gone to what was done to it', async () => {
+  it('links from a deleted target to its history', async () => {
     const gone = newId();
     const { status, text } = await post(`/jobs/${gone}/retry`);
     expect(status).to.equal(404);
@@ -86,7 +86,7 @@ describe('an action that does not come to its end', () => {
     expect(text).to.include(`href="../../audit?target=${gone}"`);
   });
 
-  it('leads back from a thing whose state does not allow it', async () => {
+  it('links back if the state does not allow the action', async () => {
     const { doneId } = site.story;
     const { status, text } = await post(`/jobs/${doneId}/cancel`);
     expect(status).to.equal(409);
@@ -94,20 +94,20 @@ describe('an action that does not come to its end', () => {
     expect(text).to.include(`href="../../jobs/${doneId}"`);
   });
 
-  it('leads back from a form that has grown stale', async () => {
+  it('links back from a stale form', async () => {
     const { status, text } = await post('/queues/mail/pause', 'stale');
     expect(status).to.equal(403);
     expect(textOf(text)).to.include('Nothing was changed').and.include('Back to the queue');
   });
 
-  it('leads from one on many jobs to all of those', async () => {
+  it('links from a bulk action to the bulk actions', async () => {
     failing = { step: 'begin', error: away };
     const { text } = await post('/bulk-retry');
     expect(textOf(text)).to.include('Actions on many jobs');
     expect(text).to.match(/href="(\.\/)?bulk"/);
   });
 
-  it('leads back whoever opens its address as a page', async () => {
+  it('redirects back if its address is opened as a page', async () => {
     const { status, text } = await site.http.get('/job-dashboard/queues/mail/pause');
     expect([status, textOf(text).includes('Back to the queue')]).to.deep.equal([405, true]);
   });

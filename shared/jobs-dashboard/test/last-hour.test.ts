@@ -3,8 +3,8 @@ import { overriding } from '@longshore/test-support';
 import { expect } from 'chai';
 import { openSite, type Site } from './dashboard-site.js';
 
-describe('what ended in the last hour', () => {
-  it('is left out while it is counted, and asked for soon', async () => {
+describe('the count of the last hour', () => {
+  it('is left out while it is being counted, and refreshed soon', async () => {
     const { site, release } = await siteThatCounts();
     try {
       for (const path of ['/', '/queues']) {
@@ -21,7 +21,7 @@ describe('what ended in the last hour', () => {
     }
   });
 
-  it('is left out where the storage gives up to count it, and the page says so', async () => {
+  it('is left out, with a note, if the storage gives up counting', async () => {
     const { site } = await siteThatCounts(() =>
       Promise.reject(new StorageUnavailableError('It took too long')),
     );
@@ -35,26 +35,26 @@ describe('what ended in the last hour', () => {
     }
   });
 
-  it('is read once for the queues of a page, however that is sorted', async () => {
-    const { site, release, asked } = await siteThatCounts();
+  it('is read once for the queues of a page, whatever their order', async () => {
+    const { site, release, reads } = await siteThatCounts();
     try {
       release();
       for (const query of ['', '?sort=name', '?sort=failed'])
         await site.http.get(`/job-dashboard/queues${query}`);
-      expect(asked()).to.equal(1);
+      expect(reads()).to.equal(1);
     } finally {
       await site.close();
     }
   });
 });
 
-/** Whose storage tells what ended in several queues when it is let. */
+/** Opens a site whose storage counts the last hour only after `release`. */
 async function siteThatCounts(
   given?: () => Promise<never>,
-): Promise<{ site: Site; release: () => void; asked: () => number }> {
+): Promise<{ site: Site; release: () => void; reads: () => number }> {
   let release: () => void = () => undefined;
   const released = new Promise<void>((resolve) => (release = resolve));
-  let asked = 0;
+  let reads = 0;
   const site = await openSite({
     cacheMs: 1_000,
     read: ({ storage }) =>
@@ -63,12 +63,12 @@ async function siteThatCounts(
           throughput: (query) => storage.statistics.throughput(query),
           listErrorGroups: (query) => storage.statistics.listErrorGroups(query),
           throughputByQueue: async (query) => {
-            asked += 1;
+            reads += 1;
             await (given?.() ?? released);
             return storage.statistics.throughputByQueue(query);
           },
         },
       }),
   });
-  return { site, release: () => release(), asked: () => asked };
+  return { site, release: () => release(), reads: () => reads };
 }

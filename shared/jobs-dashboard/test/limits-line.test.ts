@@ -4,7 +4,7 @@ import { limitsLine } from '../src/format/limits-line.js';
 
 const minute = { jobs: 1_200, periodMs: 60_000 };
 
-describe('the limits that a queue was given', () => {
+describe('a change of a queue’s limits', () => {
   for (const [before, values, line] of [
     [{ concurrencyLimit: 2 }, { concurrencyLimit: 4_000 }, 'at once 2 → 4,000'],
     [{ concurrencyLimit: 2 }, { concurrencyLimit: null }, 'at once 2 → none'],
@@ -30,7 +30,7 @@ describe('the limits that a queue was given', () => {
     [null, { rateLimit: { jobs: 1 } }, null],
     [null, 'none', null],
   ] as const satisfies readonly (readonly [JsonValue, JsonValue, string | null])[]) {
-    it(`${JSON.stringify(before)} and then ${JSON.stringify(values)} are told as ${line}`, () => {
+    it(`${JSON.stringify(before)} and then ${JSON.stringify(values)} are recorded as ${line}`, () => {
       expect(limitsLine(before, values)).to.equal(line);
     });
   }

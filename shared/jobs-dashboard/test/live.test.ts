@@ -14,20 +14,20 @@ describe('a live page', () => {
   const region = (path: string, name: string, etag = '') =>
     site.http.get(`/job-dashboard${path}`, { headers: { 'longshore-region': name, 'if-none-match': etag } });
 
-  it('names its regions with the version that it shows', async () => {
+  it('has regions with their versions', async () => {
     const { text } = await site.http.get('/job-dashboard/');
     const { status } = await region('/', 'flow', etagIn(text, 'flow'));
     expect(status).to.equal(304);
   });
 
-  it('gives one region as a fragment', async () => {
+  it('returns one region as a fragment', async () => {
     const { status, text } = await region('/jobs', 'list');
     expect(status).to.equal(200);
     expect(text).to.include('<table').and.include('data-region="list"').and.not.include('<html');
     expect(text).not.to.include('data-region="tabs"');
   });
 
-  it('gives those of several regions that have changed', async () => {
+  it('returns only the regions that have changed', async () => {
     const page = await site.http.get('/job-dashboard/jobs');
     const [tabs, list] = [etagIn(page.text, 'tabs'), etagIn(page.text, 'list')];
     expect((await region('/jobs', 'tabs, list', `${tabs}, ${list}`)).status).to.equal(304);
@@ -36,7 +36,7 @@ describe('a live page', () => {
     expect(text).to.include('data-region="list"').and.not.include('data-region="tabs"');
   });
 
-  it('gives the region again after something has changed, and not after mere time', async () => {
+  it('returns a region again after a change, but not because time has passed', async () => {
     const etag = etagIn((await region('/', 'flow')).text);
     site.story.storage.manualClock.advance(1_000);
     expect((await region('/', 'flow', etag)).status).to.equal(304);
@@ -44,7 +44,7 @@ describe('a live page', () => {
     expect((await region('/', 'flow', etag)).status).to.equal(200);
   });
 
-  it('does not change with mere time, whatever is on the page', async () => {
+  it('does not change because time has passed, on any page', async () => {
     const { story, http } = site;
     await story.storage.queues.pause('mail');
     const paths = ['/', '/jobs', '/queues', '/queues/mail', '/recurring', `/batches/${story.batchId}`];
@@ -60,7 +60,7 @@ describe('a live page', () => {
     }
   });
 
-  it('says at once that a server is silent', async () => {
+  it('shows at once that a server is silent', async () => {
     const { serverId, storage } = site.story;
     const servers = await storage.servers.list();
     storage.servers.list = async () => servers;
@@ -76,7 +76,7 @@ describe('a live page', () => {
     }
   });
 
-  it('says at once that a recurring job is late', async () => {
+  it('shows at once that a recurring job is late', async () => {
     const { nextDueAt } = (await site.story.storage.recurring.find('count-stock')) ?? {};
     site.story.storage.manualClock.advance(
       (nextDueAt?.getTime() ?? 0) - site.story.storage.manualClock.now(),
@@ -87,11 +87,11 @@ describe('a live page', () => {
     expect([status, text.includes('no server has enqueued it')]).to.deep.equal([200, true]);
   });
 
-  it('has no region of another name', async () => {
+  it('rejects unknown regions', async () => {
     expect((await region('/jobs', 'flow')).status).to.equal(400);
   });
 
-  it('answers a region of a page that is gone with 404', async () => {
+  it('returns 404 for a region of a deleted page', async () => {
     expect((await region('/queues/none', 'queue')).status).to.equal(404);
   });
 });
@@ -124,7 +124,7 @@ describe('the snapshot', () => {
 });
 
 describe('a slow storage', () => {
-  it('gets a page that says so, 503, where there is nothing to show without it', async () => {
+  it('results in an error page with status 503 if nothing can be shown without it', async () => {
     const site = await openSite({
       readTimeoutMs: 30,
       read: ({ storage }) => overriding(storage, { jobs: { find: () => new Promise(() => {}) } }),
@@ -137,7 +137,7 @@ describe('a slow storage', () => {
     }
   });
 
-  it('gets a page without the part that is late, which says so', async () => {
+  it('results in a page without the late part, and a notice', async () => {
     const never = new Promise<never>(() => {});
     const site = await openSite({
       readTimeoutMs: 30,
@@ -152,7 +152,7 @@ describe('a slow storage', () => {
     }
   });
 
-  it('gets a page with the nearest jobs while the rest is sought, and asks for it soon', async () => {
+  it('results in a page with the nearest jobs while the rest is searched, refreshed soon', async () => {
     let found: (jobs: BriefJob[]) => void = () => undefined;
     const all = new Promise<BriefJob[]>((resolve) => (found = resolve));
     const site = await openSite({
@@ -181,7 +181,7 @@ describe('a slow storage', () => {
     }
   });
 
-  it('gets the tabs without counts while they are counted', async () => {
+  it('results in tabs without counts while they are counted', async () => {
     const never = new Promise<never>(() => {});
     const site = await openSite({
       read: ({ storage }) => overriding(storage, { jobs: { countByState: () => never } }),
@@ -197,7 +197,7 @@ describe('a slow storage', () => {
     }
   });
 
-  it('gets the nearest jobs, and what would help, when the storage gives up to seek the others', async () => {
+  it('results in the nearest jobs and advice if the storage gives up searching', async () => {
     const site = await openSite({
       read: ({ storage }) =>
         overriding(storage, {

@@ -3,7 +3,7 @@ import { overriding } from '@longshore/test-support';
 import { expect } from 'chai';
 import { openSite, type Site, textOf } from './dashboard-site.js';
 
-describe('what the pages tell of what runs no longer', () => {
+describe('dead servers and expired leases', () => {
   const stalled: Lease[] = [];
   const lost: LostServer[] = [];
   let clockAheadMs = 0;
@@ -51,7 +51,7 @@ describe('what the pages tell of what runs no longer', () => {
   });
   after(() => site.close());
 
-  it('a running job names the owner of its lease, as a link, and when it runs out', async () => {
+  it('a running job shows its lease’s owner, as a link, and its expiry', async () => {
     const path = `/jobs/${site.story.processingId}`;
     expect(await page(path)).to.match(
       /Lease owner worker-2, process 4310 .*Lease expires in 2\d s.* unless renewed/,
@@ -62,11 +62,11 @@ describe('what the pages tell of what runs no longer', () => {
     expect(text).to.match(new RegExp(`Lease owner</dt><dd><a href="[^"]*servers/${owner}"`));
   });
 
-  it('a job that is done has no lease', async () => {
+  it('a done job has no lease', async () => {
     expect(await page(`/jobs/${site.story.doneId}`)).not.to.include('Lease');
   });
 
-  it('a job whose lease ran out on a living server says so, first of all', async () => {
+  it('a job whose lease expired on a living server shows that first', async () => {
     stalled.push(leaseEnding(20));
     expect(await page(`/jobs/${site.story.processingId}`))
       .to.include('stopped renewing the lease, which expired 20 s ago')
@@ -74,7 +74,7 @@ describe('what the pages tell of what runs no longer', () => {
       .and.not.include('The server is alive');
   });
 
-  it('the pages of servers tell of a clock that is wrong, and of one that is right', async () => {
+  it('the server pages show whether its clock is in sync', async () => {
     clockAheadMs = -61_000;
     expect(await page('/servers')).to.include('Its clock is 1 min 1 s behind the storage’s clock');
     expect(await page(`/servers/${site.story.serverId}`)).to.include(
@@ -85,7 +85,7 @@ describe('what the pages tell of what runs no longer', () => {
     expect(await page(`/servers/${site.story.serverId}`)).to.include('Clock in sync');
   });
 
-  it('a dashboard whose clock is wrong says so, and calls no server silent for it', async () => {
+  it('a dashboard whose own clock is wrong shows that, and calls no server silent for it', async () => {
     storageMs = -40_000;
     const overview = await page('/');
     expect(overview).to.include('The clock of this dashboard is 40 s ahead of the storage’s clock');
@@ -93,7 +93,7 @@ describe('what the pages tell of what runs no longer', () => {
     expect(await page('/servers')).not.to.include('Silent');
   });
 
-  it('servers that died are told of on their page and on the overview', async () => {
+  it('dead servers are shown on the servers page and the overview', async () => {
     const { manualClock } = site.story.storage;
     const at = (secondsAgo: number): Date => new Date(manualClock.now() - secondsAgo * 1_000);
     const gone = {
@@ -106,12 +106,12 @@ describe('what the pages tell of what runs no longer', () => {
     };
     lost.push(gone);
     expect(await page('/servers')).to.match(
-      /worker-9, process 99 \w+ last sent a heartbeat 1 min ago and was declared dead 1 min ago . 2 jobs that it ran were taken back/,
+      /worker-9, process 99 \w+ last sent a heartbeat 1 min ago and was declared dead 1 min ago . 2 jobs that it was running were taken back/,
     );
     expect(await page('/')).to.include('Server worker-9, process 99, has sent no heartbeat for 1 min 35 s');
   });
 
-  it('the overview counts stalled leases and leads to the job', async () => {
+  it('the overview counts stalled leases and links to the job', async () => {
     stalled.push(leaseEnding(20));
     const { text } = await site.http.get('/job-dashboard/');
     expect(textOf(text)).to.include('1 job stalled: a server that is alive has stopped renewing its lease');

@@ -3,7 +3,7 @@ import { momentOf } from '../src/search/moment.js';
 
 const nowMs = Date.parse('2026-03-01T12:00:07Z');
 
-describe('a time that somebody wrote', () => {
+describe('a time entered by a user', () => {
   for (const [text, iso] of [
     ['2026-03-01', '2026-03-01T00:00:00.000Z'],
     ['2026-03-01T14:05', '2026-03-01T14:05:00.000Z'],
@@ -30,7 +30,7 @@ describe('a time that somebody wrote', () => {
     '1constructor',
     '999999w',
   ]) {
-    it(`is none as ${JSON.stringify(text)}`, () => {
+    it(`is rejected as ${JSON.stringify(text)}`, () => {
       expect(momentOf(text, nowMs)).to.equal(null);
     });
   }

@@ -16,14 +16,14 @@ describe('the pages', () => {
   });
   after(() => site.close());
 
-  it('all answer as HTML', async () => {
+  it('are all HTML', async () => {
     for (const path of pagePaths(site.story)) {
       const { status, headers } = await site.http.get(`/job-dashboard${path}`);
       expect([path, status, headers['content-type']]).to.deep.equal([path, 200, 'text/html; charset=utf-8']);
     }
   });
 
-  it('leave everything outside their path to the application', async () => {
+  it('leave requests outside their path to the application', async () => {
     expect((await site.http.get('/')).text).to.equal('elsewhere');
     expect((await site.http.get('/job-dashboards')).text).to.equal('elsewhere');
   });
@@ -33,7 +33,7 @@ describe('the pages', () => {
     expect([status, text]).to.deep.equal([200, '']);
   });
 
-  it('say on the overview how many servers run and how many jobs are in each state', async () => {
+  it('show the number of running servers and of jobs in each state on the overview', async () => {
     const text = await page('/');
     expect(text)
       .to.include('2 Servers')
@@ -43,7 +43,7 @@ describe('the pages', () => {
     expect(text).to.include('7 of 12 slots in use');
   });
 
-  it('warn on the overview of a queue that no server takes', async () => {
+  it('warn on the overview about a queue that no server consumes', async () => {
     expect(await page('/')).to.include('No server consumes queue “search”.');
   });
 
@@ -59,7 +59,7 @@ describe('the pages', () => {
     expect(text).not.to.include('charge-card');
   });
 
-  it('show what a job was given to the last digit', async () => {
+  it('show a job’s arguments to the last digit', async () => {
     const exact = await openSite({
       read: ({ storage }) =>
         overriding(storage, {
@@ -74,20 +74,20 @@ describe('the pages', () => {
     }
   });
 
-  it('tell a job’s attempts, arguments and result', async () => {
+  it('show a job’s attempts, arguments and result', async () => {
     const text = await page(`/jobs/${site.story.retriedId}`);
     expect(text).to.include('Attempt 3 Done').and.include('Attempt 1 Failed');
     expect(text).to.include('smtp.example.com did not answer');
     expect(text).to.include('"invoiceId" : 5512').and.include('"messageId"');
   });
 
-  it('show a stack', async () => {
+  it('show a stack trace', async () => {
     expect(await page(`/jobs/${site.story.failedId}`)).to.include(
       'at charge (file:///app/billing/charge-card.js:42:11)',
     );
   });
 
-  it('find a job by its id in capitals', async () => {
+  it('find a job by its id in upper case', async () => {
     expect(await page(`/jobs/${site.story.doneId.toUpperCase()}`)).to.include('send-receipt');
   });
 
@@ -97,7 +97,7 @@ describe('the pages', () => {
     expect(text).not.to.include('tok_visa_4242');
   });
 
-  it('name the queues and the servers that take them', async () => {
+  it('list the queues and their consumers', async () => {
     expect(await page('/queues')).to.match(
       / search \d+ done, 0 failed \d+ 1 .* images \d+ done, 0 failed \d+ 5 /,
     );
@@ -106,7 +106,7 @@ describe('the pages', () => {
       .and.include('worker-2, process 4310');
   });
 
-  it('say when a recurring job comes next in its zone, what it does otherwise, and how it went', async () => {
+  it('show a recurring job’s next run in its zone, its settings and its last runs', async () => {
     const text = await page('/recurring/nightly-report');
     expect(text).to.include('30 2 * * 1-5').and.include('Mon 2 Mar, 02:30');
     expect(text).to.include('one job for each').and.not.include('tok_4711');
@@ -115,7 +115,7 @@ describe('the pages', () => {
       .and.include('4.9 s');
   });
 
-  it('say what the jobs of a recurring job carry', async () => {
+  it('show the arguments of a recurring job', async () => {
     expect(await page('/recurring/reindex-sundays'))
       .to.match(/At once at most 2 jobs with the key index/)
       .and.match(/Tags search/);
@@ -145,7 +145,7 @@ describe('the pages', () => {
     }
   });
 
-  it('count what has become of a batch', async () => {
+  it('count the jobs of a batch by state', async () => {
     expect(await page('/batches'))
       .to.include('March newsletter')
       .and.include('58 %');
@@ -154,7 +154,7 @@ describe('the pages', () => {
       .and.include('Then report-mailing Awaiting');
   });
 
-  it('tell what a job waits for, and what waits for a job', async () => {
+  it('show a job’s dependencies and dependents', async () => {
     expect(await page(`/jobs/${site.story.awaitingId}`)).to.include(
       'It waits for job “import-catalogue” to finish, which is processing.',
     );
@@ -167,14 +167,14 @@ describe('the pages', () => {
       .and.include('Failed 1');
   });
 
-  it('name the running servers with their heartbeats', async () => {
+  it('list the running servers with their heartbeats', async () => {
     expect(await page('/servers'))
       .to.include('worker-2, process 4310')
       .and.include('3 s ago')
       .and.include('1 of 4');
   });
 
-  it('name the queues and the jobs of one server', async () => {
+  it('show the queues and jobs of one server', async () => {
     expect(await page(`/servers/${site.story.serverId}`))
       .to.include('newsletter')
       .and.include('6 of 8')
@@ -190,7 +190,7 @@ describe('the pages', () => {
       .and.match(/TimeoutError : smtp.*in send-invoice .* Latest job 0 1 2 min ago/);
   });
 
-  it('chart what ended, with the same as a table', async () => {
+  it('chart finished jobs, with the same figures as a table', async () => {
     expect(await page('/'))
       .to.include('Finished in the last 24 hours 72 done, 2 failed')
       .and.include('As a table');
@@ -208,19 +208,19 @@ describe('the pages', () => {
     ['/nowhere', 'There is no such page'],
     ['/assets/0/dashboard.css', 'There is no such page'],
   ] as const) {
-    it(`answer ${path.replace(/[\da-f-]{36}/, '{unknown id}')} with 404: ${title}`, async () => {
+    it(`return 404 for ${path.replace(/[\da-f-]{36}/, '{unknown id}')}: ${title}`, async () => {
       const { status, text } = await site.http.get(`/job-dashboard${path}`);
       expect([status, textOf(text).includes(title)]).to.deep.equal([404, true]);
     });
   }
 
-  it('lead on from where there is nothing', async () => {
+  it('link onwards from empty pages', async () => {
     const { text } = await site.http.get('/job-dashboard/nowhere');
     expect(textOf(text)).to.match(/There is no such page .* All jobs Overview Audit/);
   });
 
   for (const path of ['/jobs?state=lost', '/jobs?after=1', '/jobs?before=%27', '/jobs/%zz', '/jobs/%00']) {
-    it(`answer ${path} with a page of their own`, async () => {
+    it(`return a page of their own for ${path}`, async () => {
       const { status, text } = await site.http.get(`/job-dashboard${path}`);
       expect(status).to.be.within(400, 404);
       expect(text).to.include('<!doctype html>');

@@ -23,7 +23,7 @@ describe('the list of jobs', () => {
   };
 
   for (const order of ['newest', 'oldest'] as const) {
-    it(`walks ${order} first through every job once, and back again`, async () => {
+    it(`pages ${order} first through every job once, and back again`, async () => {
       const first = await list(`jobs?order=${order}`);
       const second = await list(first.next ?? '');
       const back = await list(second.previous ?? '');
@@ -43,7 +43,7 @@ describe('the list of jobs', () => {
   });
 });
 
-describe('a list that is at hand', () => {
+describe('a list in memory', () => {
   for (const [page, rows] of [
     ['1', ['a', 'b']],
     ['2', ['c']],
@@ -53,12 +53,12 @@ describe('a list that is at hand', () => {
     ['-1', ['a', 'b']],
     ['x', ['a', 'b']],
   ] as const) {
-    it(`has a page ${page} with something on it`, () => {
+    it(`has a non-empty page ${page}`, () => {
       expect(pageOf(['a', 'b', 'c'], new URLSearchParams({ page }), 2).rows).to.deep.equal(rows);
     });
   }
 
-  it('may be empty', () => {
+  it('can be empty', () => {
     expect(pageOf([], new URLSearchParams({ page: '7' }), 2)).to.deep.equal({
       rows: [],
       total: 0,

@@ -3,7 +3,7 @@ import { explain } from '../src/diagnosis/explanation.js';
 import { queueStatus } from '../src/diagnosis/queue-status.js';
 import { ago, counts, job, nowMs, queue, read, server } from './situation.js';
 
-describe('what is in the way of a queue', () => {
+describe('the blocker of a queue', () => {
   const ready = { ...counts, enqueued: 3 };
   const limited = { concurrencyLimit: 2, counts: { ...ready, processing: 2 } };
   const rateLimit = { jobs: 5, periodMs: 60_000, burst: 1 };
@@ -90,7 +90,7 @@ describe('what is in the way of a queue', () => {
     });
   }
 
-  it('is told of a ready job as of its queue', () => {
+  it('is the same for a ready job as for its queue', () => {
     const { text } = explain(job({}), { attempts: [], servers: [server()], queue: queue(limited), nowMs });
     expect(read(text)).to.include('It is ready to run, but 2 of 2 jobs');
   });

@@ -5,20 +5,20 @@ import { queueStatus } from '../src/diagnosis/queue-status.js';
 import { openSite, type Site, textOf } from './dashboard-site.js';
 import { ago, counts, job, nowMs, queue, read, server } from './situation.js';
 
-describe('a server that takes no more jobs', () => {
+describe('a quiet server', () => {
   const quiet = server({ state: 'quiet' });
 
-  it('is not counted among those that take them', () => {
+  it('is not counted as a consumer', () => {
     const { text } = queueStatus(queue(), [server(), quiet], nowMs);
     expect(read(text)).to.equal('No job is ready. 1 server takes jobs from this queue.');
   });
 
-  it('leaves a queue without any, which takes no jobs', () => {
+  it('leaves a queue without consumers', () => {
     const { text } = queueStatus(queue(), [quiet], nowMs);
     expect(read(text)).to.equal('No job is ready. No server takes jobs from this queue.');
   });
 
-  it('is why jobs that come later will not start', () => {
+  it('is the reason why later jobs will not start', () => {
     const { badge, text } = queueStatus(queue({ counts: { ...counts, scheduled: 2 } }), [quiet], nowMs);
     expect(badge.word).to.equal('No server takes jobs');
     expect(read(text)).to.include('2 jobs wait for a time or for other jobs, but the only server that takes');
@@ -30,7 +30,7 @@ describe('a server that takes no more jobs', () => {
     expect(badge.word).to.equal('Servers are silent');
   });
 
-  it('does not count for a job that is about to start, nor for one that is due later', () => {
+  it('is not counted for a job that is about to start or due later', () => {
     const around = { attempts: [], queue: queue(), nowMs };
     const ready = explain(job({}), { ...around, servers: [server(), quiet] });
     expect(read(ready.text)).to.include('1 server takes jobs from queue “q”');
@@ -39,7 +39,7 @@ describe('a server that takes no more jobs', () => {
   });
 });
 
-describe('the pages, of a server that takes no more jobs', () => {
+describe('the pages about a quiet server', () => {
   let site: Site;
   beforeEach(async () => {
     site = await openSite({ control: ({ storage }) => storage });
@@ -57,7 +57,7 @@ describe('the pages, of a server that takes no more jobs', () => {
   };
   const slots = (html: string): number => Number(/(?:of )(\d+) slots? in use/.exec(textOf(html))?.[1]);
 
-  it('mark it among the servers of its queue', async () => {
+  it('mark it among the consumers of its queue', async () => {
     const { queues } = await changeFirst({ state: 'quiet' });
     expect(textOf(await get(`/queues/${queues[0]}`))).to.match(/process \d+ Quiet/);
   });
@@ -69,13 +69,13 @@ describe('the pages, of a server that takes no more jobs', () => {
     expect(slots(await get('/'))).to.equal(before - concurrency + processing);
   });
 
-  it('do not offer to tell it again', async () => {
+  it('do not offer to quiet it again', async () => {
     const path = `/servers/${site.story.serverId}`;
     expect(await get(path)).to.include('Stop taking jobs…');
     await changeFirst({ requested: 'quiet' });
-    const asked = await get(path);
-    expect(asked).to.include('Shut down…').and.not.include('Stop taking jobs…');
-    expect(textOf(asked)).to.include('Quiet requested');
+    const html = await get(path);
+    expect(html).to.include('Shut down…').and.not.include('Stop taking jobs…');
+    expect(textOf(html)).to.include('Quiet requested');
     await changeFirst({ requested: 'stop' });
     expect(await get(path)).not.to.include('Shut down…');
   });

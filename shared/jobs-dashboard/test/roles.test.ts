@@ -5,13 +5,13 @@ import { pages } from '../src/pages/routes.js';
 import { streamPath } from '../src/live/stream-routes.js';
 import { openSite, pagePaths, pathOf, type Site } from './dashboard-site.js';
 
-/** All there are. What an action does if its form is whole, by each role, is told by the tests of actions. */
+/** All routes. The effect of actions with a valid form, by role, is covered by the tests of actions. */
 const routes = [
   ...[...Object.keys(pages), streamPath].map((route) => ({ route, acts: false })),
   ...Object.keys(actions).map((route) => ({ route, acts: true })),
 ];
 
-/** Without its form, an action is refused to everyone. */
+/** Without its form, an action is rejected for every role. */
 function statusFor(role: string | null, acts: boolean, method: string): number {
   if (role === null) return 403;
   if (acts) return method === 'POST' ? 403 : 405;
@@ -20,7 +20,7 @@ function statusFor(role: string | null, acts: boolean, method: string): number {
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-/** What they answer to whoever it is, without a whole form; `undefined` where they are not asked for like this. */
+/** Their status for every client without a valid form; `undefined` where it is not tested. */
 const sessionRoutes: Readonly<Record<string, (method: string) => number | undefined>> = {
   '/sign-in': (method) => ({ GET: 303, HEAD: 303, POST: 403 })[method],
   '/sign-out': (method) => ({ POST: 403 })[method],
@@ -29,7 +29,7 @@ const sessionRoutes: Readonly<Record<string, (method: string) => number | undefi
 describe('each route', () => {
   for (const role of [...roles, null]) {
     for (const method of methods) {
-      it(`answers ${method} by ${role ?? 'a stranger'} as it should`, async () => {
+      it(`checks access for ${method} by ${role ?? 'an anonymous client'}`, async () => {
         const viewer = role === null ? null : { name: 'someone', role };
         const site = await openSite({ authorize: () => viewer, control: ({ storage }) => storage });
         try {
@@ -48,7 +48,7 @@ describe('each route', () => {
   }
 
   for (const method of methods) {
-    it(`of a session answers ${method} as it should, if there are passwords and if there are none`, async () => {
+    it(`of a session responds to ${method} with and without passwords`, async () => {
       const basic = { authorization: `Basic ${Buffer.from('grace:secret').toString('base64')}` };
       const locked = await openSite({ password: 'secret', control: ({ storage }) => storage });
       const open = [...roles, null].map(async (role) => ({
@@ -76,7 +76,7 @@ describe('each route', () => {
     });
   }
 
-  it('of a page is among those that are looked at for everything else', async () => {
+  it('of a page is covered by the tests of all pages', async () => {
     const site = await openSite();
     try {
       const looked = pagePaths(site.story).map((path) => path.replace(/\?.*/s, ''));

@@ -11,16 +11,16 @@ describe('the rows of lists', () => {
   });
   after(() => site.close());
 
-  it('say the time that matters for a job in its state', async () => {
+  it('show the time that matters in the job’s state', async () => {
     const text = await page('/jobs');
     expect(text).to.match(/Enqueued sync-inventory \S+ images ready (29|30) s ago/);
     expect(text).to.match(/Processing resize-image \S+ images started (29|30) s ago/);
     expect(text).to.match(/Scheduled nightly-report \S+ default due in 57 min/);
-    expect(text).to.match(/Failed send-newsletter \S+ newsletter ended 1 min ago/);
+    expect(text).to.match(/Failed send-newsletter \S+ newsletter finished 1 min ago/);
     expect(text).to.match(/Awaiting publish-catalogue \S+ default created 7 min ago/);
   });
 
-  it('leave out the arguments of a job that take more than a few kilobytes', async () => {
+  it('omit arguments larger than a few kilobytes', async () => {
     const { storage } = site.story;
     const definition = defineJob({ name: 'large' });
     await new JobClient(storage).enqueue(definition, { text: 'x'.repeat(100_000) });
@@ -28,12 +28,12 @@ describe('the rows of lists', () => {
     expect(text).to.include('(more than 8 kB)').and.not.include('xxx');
   });
 
-  it('name a job’s attempt only if it is not the first', async () => {
+  it('show a job’s attempt only if it is not the first', async () => {
     expect(await page('/jobs?state=done&name=send-invoice')).to.include('attempt 3 of 10');
     expect(await page('/jobs?name=send-receipt')).not.to.include('attempt');
   });
 
-  it('list the queues where nothing goes on last, and those that nobody serves first', async () => {
+  it('list unserved queues first and idle ones last', async () => {
     expect(await page('/queues')).to.match(/ search .* newsletter .* images .* default .* billing /);
   });
 
@@ -43,7 +43,7 @@ describe('the rows of lists', () => {
     expect(text).to.match(/aria-sort="descending"><a href="\.\/queues\?sort=wait"/);
   });
 
-  it('tell of each queue how many of its jobs ended in the last hour, as its page does', async () => {
+  it('show how many jobs of each queue finished in the last hour, as its page does', async () => {
     for (const path of ['/', '/queues']) {
       const text = await page(path);
       for (const name of ['newsletter', 'images', 'billing']) {
@@ -55,7 +55,7 @@ describe('the rows of lists', () => {
     }
   });
 
-  it('draw nothing but the axis for a queue in which nothing ended', async () => {
+  it('draw only the axis for a queue in which no job finished', async () => {
     const { text } = await site.http.get('/job-dashboard/queues');
     const [row = ''] = /<tr[^>]* data-key="search">[^]*?<\/tr>/.exec(text) ?? [];
     expect(row).to.include('spark none').and.include('<path class="done" d=""/>');
@@ -76,7 +76,7 @@ describe('the rows of lists', () => {
     }
   });
 
-  it('tell a recurring job’s schedule in words, and how its last job ended', async () => {
+  it('show a recurring job’s schedule in words, and the state of its last job', async () => {
     const text = await page('/recurring');
     expect(text).to.match(
       /count-stock every 15 min Europe\/Berlin \*\/15 \* \* \* \* \d+ min ago Done \d+ min ago/,
@@ -84,13 +84,13 @@ describe('the rows of lists', () => {
     expect(text).to.include('Monday to Friday at 02:30 America/New_York');
   });
 
-  it('tell the state of a batch, and that one that runs has not taken its time yet', async () => {
+  it('show the state of a batch, and the time so far of an unfinished one', async () => {
     expect(await page('/batches')).to.match(
       /Processing March newsletter .* 58 % 12 1 2 min ago (2 min|1 min \d+ s) so far/,
     );
   });
 
-  it('tell of an action when, by whom, what, to what, and how it ended', async () => {
+  it('show the time, user, action, target and result of an audit entry', async () => {
     const { storage } = site.story;
     const entry = { who: 'ada', target: 'mail', count: 1 };
     const values = { concurrencyLimit: 4 };
@@ -106,7 +106,7 @@ describe('the rows of lists', () => {
     expect(text).to.include('ada Paused queue mail refused; nothing was changed (gone)');
   });
 
-  it('put actions under their days, the latest first', async () => {
+  it('group actions by day, latest first', async () => {
     const { storage } = site.story;
     const record = () =>
       storage.audit.record({ who: 'ada', target: 'mail', count: 1, action: 'queues/pause', filter: null });
@@ -124,7 +124,7 @@ describe('the rows of lists', () => {
     ]);
   });
 
-  it('that are none say what to do about it', async () => {
+  it('are replaced by advice if there are none', async () => {
     expect(await page('/jobs?state=failed&queue=stock')).to.include(
       'No jobs match. Search all states · Show all jobs',
     );

@@ -70,7 +70,7 @@ describe('a search', () => {
     'after:1constructor',
     'after:999999w',
   ]) {
-    it(`says why it does not understand ${text}`, () => {
+    it(`explains why ${text} is invalid`, () => {
       expect(parseSearch(text)).to.have.property('kind', 'misunderstood');
     });
   }
@@ -93,12 +93,12 @@ describe('a search', () => {
     expect(parseSearch(searchText(filters))).to.deep.equal({ kind: 'filters', filters });
   });
 
-  it('may mean a number or a text in arguments', () => {
+  it('matches both numbers and strings in arguments', () => {
     const { args } = filterQuery({ state: null, terms: terms(['args.a.b', '7'], ['args.a.b', '07']) }, 0);
     expect(args).to.deep.equal([{ path: ['a', 'b'], values: ['7', 7, '07'] }]);
   });
 
-  it('means by a number with more digits than JavaScript holds no other number', () => {
+  it('does not round numbers with more digits than JavaScript can hold', () => {
     const big = ['9007199254740993', '1e400', '0.10000000000000000001', '1e-400'];
     const { args } = filterQuery(
       { state: null, terms: terms(...big.map((text): [TermKey, string] => ['args.id', text])) },
@@ -107,7 +107,7 @@ describe('a search', () => {
     expect(args).to.deep.equal([{ path: ['id'], values: big }]);
   });
 
-  it('survives the way through the address of the page', () => {
+  it('survives the page’s address', () => {
     const filters: Filters = {
       state: 'done',
       terms: terms(['after', '2h'], ['before', '1h'], ['tag', 'ä&'], ['q', 'word']),
@@ -116,7 +116,7 @@ describe('a search', () => {
     expect(filtersIn(query)).to.deep.equal(filters);
   });
 
-  it('leads to the job, to the filtered list, or back with the reason', async () => {
+  it('redirects to the job, to the filtered list, or back with an error', async () => {
     const site = await openSite();
     try {
       const go = (query: string) => site.http.get(`/job-dashboard/jobs?${query}`);
@@ -139,7 +139,7 @@ describe('a search', () => {
   });
 });
 
-describe('what is not shown', () => {
+describe('a redacted value', () => {
   it('cannot be guessed by searching for it', async () => {
     const site = await openSite();
     try {

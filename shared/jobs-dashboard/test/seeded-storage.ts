@@ -16,7 +16,7 @@ interface NewJobText {
   after?: string;
 }
 
-/** Memory storage with a past: what the pages show does not depend on when they are asked. */
+/** Memory storage with a past, so that pages do not depend on when they are requested. */
 export class SeededStorage extends MemoryStorage {
   readonly manualClock: ManualClock;
   #leasesEndAt: Date | undefined;

@@ -24,7 +24,7 @@ describe('a dashboard with a password', () => {
   const cookieOf = ({ headers }: HttpResponse): string => headers['set-cookie']?.[0]?.split(';')[0] ?? '';
   const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` });
 
-  it('asks for it on every page', async () => {
+  it('requires it on every page', async () => {
     for (const path of pagePaths(site.story)) {
       const answer = await get(path);
       expect([path, answer.status, field(answer, 'token') !== '']).to.deep.equal([path, 401, true]);
@@ -33,18 +33,18 @@ describe('a dashboard with a password', () => {
     }
   });
 
-  it('starts a session and goes on to the page that was asked for', async () => {
-    const asked = await get('/jobs?state=failed');
+  it('starts a session and redirects to the requested page', async () => {
+    const page = await get('/jobs?state=failed');
     const answer = await post('/sign-in', {
       password,
-      next: field(asked, 'next'),
-      token: field(asked, 'token'),
+      next: field(page, 'next'),
+      token: field(page, 'token'),
     });
     expect([answer.status, answer.headers.location]).to.deep.equal([303, './jobs?state=failed']);
     expect((await get('/', { cookie: cookieOf(answer) })).status).to.equal(200);
   });
 
-  it('keeps the session in a cookie for itself only, without a path, so that a gateway’s prefix does not matter', async () => {
+  it('keeps the session in a host-only cookie without a path, so that a gateway’s prefix does not matter', async () => {
     const cookie = (await signIn()).headers['set-cookie']?.[0] ?? '';
     expect(cookie)
       .to.match(/^longshore_dashboard=/)
@@ -55,7 +55,7 @@ describe('a dashboard with a password', () => {
       .and.not.match(/domain=/i);
   });
 
-  it('refuses a wrong password', async () => {
+  it('rejects a wrong password', async () => {
     const answer = await signIn('correct hors');
     expect([answer.status, answer.headers['set-cookie']]).to.deep.equal([401, undefined]);
     expect(answer.text).to.include('Wrong password.');
@@ -70,7 +70,7 @@ describe('a dashboard with a password', () => {
     'http://',
     '\r\nX-Evil: 1',
   ]) {
-    it(`never goes on to another site: ${JSON.stringify(next)}`, async () => {
+    it(`never redirects to another site: ${JSON.stringify(next)}`, async () => {
       const { status, headers } = await signIn(password, next);
       expect(status).to.equal(303);
       const target = new URL(headers.location ?? '', 'http://dashboard.test/job-dashboard/sign-in');
@@ -82,7 +82,7 @@ describe('a dashboard with a password', () => {
     ['without its token', { password, token: '' }, {}],
     ['with a forged token', { password, token: `00.9999999999999.${'A'.repeat(43)}` }, {}],
   ] as const) {
-    it(`refuses the form ${what}`, async () => {
+    it(`rejects the form ${what}`, async () => {
       expect((await post('/sign-in', form, headers)).status).to.equal(403);
     });
   }
@@ -90,22 +90,22 @@ describe('a dashboard with a password', () => {
   for (const [what, headers] of [
     ['another site', { 'sec-fetch-site': 'cross-site' }],
     ['another origin of the site', { 'sec-fetch-site': 'same-site' }],
-    ['another origin, told by an old browser', { origin: 'https://example.com' }],
+    ['another origin, sent by an old browser', { origin: 'https://example.com' }],
     ['an opaque origin', { origin: 'null' }],
   ] as const) {
-    it(`refuses the form when sent from ${what}`, async () => {
+    it(`rejects the form when sent from ${what}`, async () => {
       const token = field(await get('/'), 'token');
       expect((await post('/sign-in', { password, token }, headers)).status).to.equal(403);
     });
   }
 
-  it('takes the form from its own origin', async () => {
+  it('accepts the form from its own origin', async () => {
     const token = field(await get('/'), 'token');
     const answer = await post('/sign-in', { password, token }, { origin: site.url });
     expect(answer.status).to.equal(303);
   });
 
-  it('takes no other session than its own', async () => {
+  it('rejects sessions of others', async () => {
     const cookie = cookieOf(await signIn());
     const forged = [
       cookie.slice(0, -1) + (cookie.endsWith('A') ? 'B' : 'A'),
@@ -116,7 +116,7 @@ describe('a dashboard with a password', () => {
       expect((await get('/', { cookie: candidate })).status, candidate).to.equal(401);
   });
 
-  it('takes a form token for no session', async () => {
+  it('does not accept a form token as a session', async () => {
     const cookie = `longshore_dashboard=${field(await get('/'), 'token')}`;
     expect((await get('/', { cookie })).status).to.equal(401);
   });
@@ -153,19 +153,19 @@ describe('a dashboard with a password', () => {
     expect([answer.status, cookieOf(answer)]).to.deep.equal([303, 'longshore_dashboard=']);
   });
 
-  it('takes the password by HTTP Basic authentication, with the user name as the viewer’s', async () => {
+  it('accepts the password by HTTP Basic authentication, with the user name as the viewer’s', async () => {
     const answer = await get('/', basic(`ada:${password}`));
     expect(answer.status).to.equal(200);
     expect(answer.text).to.include('<b>ada</b>');
   });
 
   for (const given of ['ada:wrong', password, ':', `ada:${password} `]) {
-    it(`refuses ${JSON.stringify(given)} by HTTP Basic authentication`, async () => {
+    it(`rejects ${JSON.stringify(given)} by HTTP Basic authentication`, async () => {
       expect((await get('/', basic(given))).status).to.equal(401);
     });
   }
 
-  it('answers wrong passwords with 429 for the rest of a minute after ten of them, and takes the right one', async () => {
+  it('returns 429 for the rest of a minute after ten wrong passwords, and still accepts the right one', async () => {
     for (let tried = 0; tried < 10; tried += 1) expect((await signIn('wrong')).status).to.equal(401);
     const answer = await signIn('wrong');
     expect([answer.status, answer.headers['retry-after']]).to.deep.equal([429, '60']);
@@ -175,14 +175,14 @@ describe('a dashboard with a password', () => {
     expect((await signIn('wrong')).status).to.equal(401);
   });
 
-  it('looks at no password for the rest of a minute after a hundred wrong ones', async () => {
+  it('checks no passwords for the rest of a minute after a hundred wrong ones', async () => {
     for (let tried = 0; tried < 100; tried += 1) await get('/', basic('ada:wrong'));
     expect((await signIn()).status).to.equal(429);
     site.story.storage.manualClock.advance(60_000);
     expect((await signIn()).status).to.equal(303);
   });
 
-  it('knows clients apart behind a proxy that is believed', async () => {
+  it('distinguishes clients behind a trusted proxy', async () => {
     const behind = await openSite({ production: true, password, proxy: true });
     try {
       const from = (address: string, given: string) =>
@@ -197,7 +197,7 @@ describe('a dashboard with a password', () => {
     }
   });
 
-  it('keeps the session in a secure cookie where a proxy in front says that this is TLS', async () => {
+  it('keeps the session in a secure cookie behind a proxy that terminates TLS', async () => {
     const behind = await openSite({ production: true, password, proxy: true });
     try {
       const https = { 'x-forwarded-proto': 'https' };
@@ -221,28 +221,28 @@ describe('a dashboard with a password', () => {
     }
   });
 
-  it('takes a session no more that was signed out', async () => {
+  it('rejects a session that was signed out', async () => {
     const cookie = cookieOf(await signIn());
     await post('/sign-out', { token: field(await get('/', { cookie }), 'token') }, { cookie });
     expect((await get('/', { cookie })).status).to.equal(401);
   });
 
-  for (const [asked, next] of [
+  for (const [path, next] of [
     ['/jobs/x/retry', 'jobs/x'],
     ['/bulk-delete', ''],
     ['/queues/a%2Fb/pause', 'queues/a%2Fb'],
   ] as const) {
-    it(`goes on to the page above when a session ended before POST ${asked}`, async () => {
-      const answer = await post(asked, {});
+    it(`redirects to the parent page if the session ended before POST ${path}`, async () => {
+      const answer = await post(path, {});
       expect([answer.status, field(answer, 'next')]).to.deep.equal([401, next]);
     });
   }
 
-  it('reads no form of more than 8 kB', async () => {
+  it('rejects forms larger than 8 kB', async () => {
     expect((await post('/sign-in', { password: 'x'.repeat(9_000) })).status).to.equal(413);
   });
 
-  it('sends those who ask for the sign-in page itself to the start', async () => {
+  it('redirects from the sign-in page’s own address to the overview', async () => {
     const { status, headers } = await get('/sign-in');
     expect([status, headers.location]).to.deep.equal([303, './']);
   });

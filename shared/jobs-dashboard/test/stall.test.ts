@@ -4,13 +4,13 @@ import { stallOf } from '../src/diagnosis/stall.js';
 import { openSite, type Site, textOf } from './dashboard-site.js';
 import { ago, nowMs, queue, read, server } from './situation.js';
 
-describe('a standstill', () => {
+describe('a stalled overview', () => {
   const ready = (name: string) => ({ queue: name, state: 'enqueued' as const });
   const later = (name: string) => ({ queue: name, state: 'scheduled' as const });
   const paused = queue({ name: 'paused', pausedAt: ago(120) });
   const around = { queues: [queue(), queue({ name: 'orphans' }), paused], servers: [server()], nowMs };
 
-  it('has the reason of the queue that all wait in', () => {
+  it('gives the reason of the only queue', () => {
     const { badge, text } = stallOf([ready('orphans'), later('orphans')], around, 'batch') ?? {};
     expect(badge?.word).to.equal('No server');
     expect(read(text ?? [])).to.equal(
@@ -18,40 +18,40 @@ describe('a standstill', () => {
     );
   });
 
-  it('has those of several queues, the one first that keeps most jobs', () => {
+  it('gives the reasons of several queues, the one with most jobs first', () => {
     const jobs = [ready('orphans'), ready('paused'), ready('paused')];
     expect(read(stallOf(jobs, around, 'batch')?.text ?? [])).to.match(
       /runs: 2 wait, but queue “paused” was paused 2 min ago\..* 1 waits, but no running server takes/,
     );
   });
 
-  it('says that there are more than were looked at', () => {
+  it('shows that there are more queues than were examined', () => {
     expect(read(stallOf([ready('orphans')], around, 'batch', true)?.text ?? [])).to.include(
       '1 or more wait, but',
     );
   });
 
-  it('is none if a job may start', () => {
+  it('is not reported if a job can start', () => {
     expect(stallOf([ready('orphans'), ready('q')], around, 'batch')).to.equal(null);
   });
 
-  it('is none if all slots are busy, as they will be free again', () => {
+  it('is not reported if all slots are busy', () => {
     const busy = { ...around, servers: [server({ processing: 2 })] };
     expect(stallOf([ready('q')], busy, 'batch')).to.equal(null);
   });
 
-  it('is none if jobs are due later in a queue that is stuck', () => {
+  it('is not reported if jobs of a stuck queue are due later', () => {
     const stuck = { ...around, queues: [queue({ oldestEnqueuedAt: ago(60) })] };
     expect(stallOf([later('q')], stuck, 'batch')).to.equal(null);
     expect(stallOf([ready('q')], stuck, 'batch')?.badge.word).to.equal('Stuck');
   });
 
-  it('is none where no job is left that could run', () => {
+  it('is not reported if no job is left to run', () => {
     expect(stallOf([], around, 'batch')).to.equal(null);
   });
 });
 
-describe('a batch that stands still', () => {
+describe('a stalled batch', () => {
   let site: Site;
   let id: string;
   let followUpId: string;
@@ -79,7 +79,7 @@ describe('a batch that stands still', () => {
   const why =
     'None of its jobs runs: 5 wait, but no running server takes jobs from queue “orphans”. Start one that does.';
 
-  it('says why, as its queue does', async () => {
+  it('shows the reason of its queue', async () => {
     const page = await text(`/batches/${id}`);
     expect(page)
       .to.include(why)
@@ -89,23 +89,23 @@ describe('a batch that stands still', () => {
     );
   });
 
-  it('passes that on to the job that waits for it', async () => {
+  it('passes the reason on to the job that waits for it', async () => {
     const page = await text(`/jobs/${followUpId}`);
     expect(page).to.include(`It waits for batch “album 7” to finish, which is processing. ${why}`);
   });
 
-  it('says so of a pause', async () => {
+  it('shows that its queue is paused', async () => {
     await site.story.storage.queues.pause('orphans');
     expect(await text(`/batches/${id}`)).to.include('5 wait, but queue “orphans” was paused');
   });
 
-  it('goes on while one of its jobs runs', async () => {
+  it('is not stalled while one of its jobs runs', async () => {
     const { storage, serverId } = site.story;
     await storage.start(serverId, 'orphans');
     expect(await text(`/batches/${id}`)).not.to.include('None of its jobs runs');
   });
 
-  it('is why a job that waits for one job does not start, too', async () => {
+  it('is also the reason why a dependent of one of its jobs does not start', async () => {
     const { storage } = site.story;
     const parent = await storage.add({ name: 'first', queue: 'orphans' });
     const child = await storage.add({ name: 'second', queue: 'mail', after: parent });

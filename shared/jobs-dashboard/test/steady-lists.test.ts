@@ -18,14 +18,14 @@ class Reads<T> {
     return this.#ends.length;
   }
 
-  /** Waits until those have heard of it that wait for it. */
+  /** Waits until pending promises have settled. */
   async end(value: T): Promise<void> {
     for (const end of this.#ends.splice(0)) end(value);
     await new Promise(setImmediate);
   }
 }
 
-describe('a filtered list, whose counts and far jobs take long to read', () => {
+describe('a filtered list with slow counts and searches', () => {
   const path = '/job-dashboard/jobs?queue=mail&state=failed';
   let site: Site;
   let counting = new Reads<Counts>();
@@ -70,7 +70,7 @@ describe('a filtered list, whose counts and far jobs take long to read', () => {
   const failedJobs = async (): Promise<BriefJob[]> =>
     (await site.story.storage.jobs.listBrief({ filter: { state: ['failed'] }, limit: 2 })).jobs;
 
-  it('shows what was counted meanwhile to whoever reloads it', async () => {
+  it('shows finished counts on the next reload', async () => {
     expect(await get()).to.include('Retry all that match…');
     await counting.end(counts(30));
     later(1_500);
@@ -92,7 +92,7 @@ describe('a filtered list, whose counts and far jobs take long to read', () => {
     }
   });
 
-  it('shows other counts as soon as there are some', async () => {
+  it('shows new counts as soon as they are available', async () => {
     await get();
     await counting.end(counts(30));
     later(5_000);
@@ -102,7 +102,7 @@ describe('a filtered list, whose counts and far jobs take long to read', () => {
     expect(await get()).to.include('Retry all 31…');
   });
 
-  it('says how old its counts are after a while, and asks for newer ones soon', async () => {
+  it('shows the age of old counts, and is refreshed soon', async () => {
     await get();
     await counting.end(counts(30));
     later(60_000);
@@ -117,7 +117,7 @@ describe('a filtered list, whose counts and far jobs take long to read', () => {
     expect(await get('/job-dashboard/jobs?queue=images&state=failed')).to.include('Retry all that match…');
   });
 
-  it('counts anew after an action', async () => {
+  it('counts again after an action', async () => {
     await get();
     await counting.end(counts(30));
     const page = await get(`/job-dashboard/jobs/${site.story.failedId}`);
@@ -131,7 +131,7 @@ describe('a filtered list, whose counts and far jobs take long to read', () => {
     expect(await get()).to.include('Retry all that match…');
   });
 
-  it('shows the jobs that were found meanwhile to whoever reloads it', async () => {
+  it('shows the jobs found since on the next reload', async () => {
     isComplete = false;
     expect(textOf(await get())).to.include('No matches among the nearest jobs');
     await searching.end(await failedJobs());
@@ -141,7 +141,7 @@ describe('a filtered list, whose counts and far jobs take long to read', () => {
     expect(html).not.to.include('Still searching');
   });
 
-  it('keeps the jobs that it found while they are sought again', async () => {
+  it('keeps the jobs that it found while searching again', async () => {
     isComplete = false;
     await get();
     await searching.end(await failedJobs());
@@ -153,7 +153,7 @@ describe('a filtered list, whose counts and far jobs take long to read', () => {
     }
   });
 
-  it('seeks its jobs once, before they are counted, and not again for each count', async () => {
+  it('searches its jobs once, before counting, and not again for each count', async () => {
     isComplete = false;
     await get();
     expect([searching.underWay, counting.underWay]).to.deep.equal([1, 0]);
@@ -168,7 +168,7 @@ describe('a filtered list, whose counts and far jobs take long to read', () => {
     expect(searching.underWay).to.equal(0);
   });
 
-  it('says when its jobs were sought, if that is a while ago', async () => {
+  it('shows when its jobs were searched, if that is a while ago', async () => {
     isComplete = false;
     await get();
     await searching.end(await failedJobs());

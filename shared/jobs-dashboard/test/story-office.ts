@@ -3,7 +3,7 @@ import type { SeededStorage } from './seeded-storage.js';
 
 const MINUTE = 60_000;
 
-/** What people and their programs did around the shop's jobs in a day: batches, limits, deeds. Nothing that a page warns of. */
+/** A day of batches, limits and actions around the shop's jobs, without anything that a page warns about. */
 export async function seedOffice(storage: SeededStorage, serverId: string): Promise<void> {
   await seedBatches(storage, serverId);
   await storage.queues.limit('mail', { concurrencyLimit: 4, rateLimit: { jobs: 100, periodMs: 60_000 } });
@@ -49,7 +49,7 @@ async function seedBatches(storage: SeededStorage, serverId: string): Promise<vo
 }
 
 /** What was done on the day before. */
-export async function seedEarlierDeeds(storage: SeededStorage): Promise<void> {
+export async function seedAuditEntries(storage: SeededStorage): Promise<void> {
   for (const [who, action, target] of [
     ['linus', 'queues/pause', 'newsletter'],
     ['linus', 'queues/resume', 'newsletter'],
@@ -63,7 +63,7 @@ export async function seedEarlierDeeds(storage: SeededStorage): Promise<void> {
 async function seedDeeds(storage: SeededStorage): Promise<void> {
   const failed = await storage.jobs.list({ filter: { state: ['failed'] }, limit: 3 });
   const [one, other] = failed.map(({ id }) => id);
-  const deeds = [
+  const entries = [
     ['ada', 'queues/pause', 'images'],
     ['ada', 'queues/resume', 'images'],
     ['linus', 'jobs/retry', one ?? ''],
@@ -82,7 +82,7 @@ async function seedDeeds(storage: SeededStorage): Promise<void> {
     count: 1,
   });
   storage.manualClock.advance(1.5 * MINUTE);
-  for (const [who, action, target] of deeds) {
+  for (const [who, action, target] of entries) {
     await storage.audit.record({ who, action, target, filter: null, count: 1 });
     storage.manualClock.advance(1.5 * MINUTE);
   }

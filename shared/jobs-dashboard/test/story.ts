@@ -3,7 +3,7 @@ import type { Outcome } from '@longshore/jobs/storage';
 import { ManualClock } from '@longshore/test-support';
 import { NEVER_MS, SeededStorage } from './seeded-storage.js';
 import { cardEnds, timeoutError } from './story-errors.js';
-import { fillOrders, seedEarlierDeeds, seedOffice } from './story-office.js';
+import { fillOrders, seedAuditEntries, seedOffice } from './story-office.js';
 import { seedBatch, startBatch } from './story-batch.js';
 import { workUntil } from './story-work.js';
 import { reportImport } from './story-log.js';
@@ -13,7 +13,7 @@ const MINUTE = 60_000;
 
 const done = (result: JsonValue): Outcome => ({ kind: 'done', result: JSON.stringify(result) });
 
-/** Ids of jobs that tell a story each. */
+/** Ids of jobs with a story each. */
 export interface Story {
   storage: SeededStorage;
   /** Done at once. */
@@ -54,7 +54,7 @@ export async function seedStory(
     if (busy) await workUntil(storage, untilMs);
     clock.advance(untilMs - clock.now());
   };
-  if (busy) await seedEarlierDeeds(storage);
+  if (busy) await seedAuditEntries(storage);
   await at(90);
   const queues = ['billing', 'default', 'images', 'mail', 'newsletter', 'stock'];
   if (busy) queues.push('batched', 'orders');

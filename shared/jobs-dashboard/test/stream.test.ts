@@ -6,7 +6,7 @@ import { eventually } from '@longshore/test-support';
 import { openSite, type Site } from './dashboard-site.js';
 import { openStream, readUntil } from './event-stream.js';
 
-describe('what a running job says', () => {
+describe('the log of a running job', () => {
   let site: Site;
   beforeEach(async () => {
     site = await openSite();
@@ -25,19 +25,19 @@ describe('what a running job says', () => {
     return readUntil(response, until);
   };
 
-  it('stands on its page, without what looks like a secret', async () => {
+  it('is shown on its page, with secrets redacted', async () => {
     const { text } = await site.http.get(`/job-dashboard/jobs/${site.story.processingId}`);
     expect(text).to.include('Page 90 of 214').and.include('42 %').and.include('apiToken=redacted');
     expect(text).not.to.include('tok_9911');
   });
 
-  it('comes as server-sent events, the log line by line and then how far it is', async () => {
+  it('is streamed as server-sent events: lines first, then progress', async () => {
     const text = await streamed('event: progress');
     expect(text.match(/^event: .*$/gm)).to.deep.equal(['event: log', 'event: progress']);
     expect(text).to.include('Article without a price').and.not.include('tok_9911');
   });
 
-  it('goes on after the line that the browser has got', async () => {
+  it('continues after the last line that the browser has', async () => {
     const [, id = ''] = /^id: (.*)$/m.exec(await streamed('event: log')) ?? [];
     expect(await streamed('event: progress', '', { 'last-event-id': id })).not.to.include('event: log');
     expect(await streamed('event: progress', `?after=${id}`)).not.to.include('event: log');
@@ -48,13 +48,13 @@ describe('what a running job says', () => {
     expect(text).to.include('event: end');
   });
 
-  it('waits for no job that does not run', async () => {
+  it('is not streamed for a job that is not running', async () => {
     for (const id of [site.story.scheduledId, site.story.awaitingId, site.story.enqueuedId]) {
       expect((await site.http.get(`/job-dashboard/jobs/${id}/stream`)).status).to.equal(204);
     }
   });
 
-  it('stops when the attempt does, without an end of the job', async () => {
+  it('stops with the attempt, without reporting the job as finished', async () => {
     const { storage, processingId } = site.story;
     const response = await opened(site, processingId);
     const job = await storage.jobs.find(processingId);
@@ -80,7 +80,7 @@ describe('what a running job says', () => {
     }
   });
 
-  it('is for so many at once, and again for others when these have gone', async () => {
+  it('is streamed to a limited number of viewers, whose places become free again', async () => {
     const other = await openSite({ maxStreams: 1 });
     try {
       const first = await opened(other, other.story.processingId);
@@ -96,11 +96,11 @@ describe('what a running job says', () => {
     }
   });
 
-  it('is not there for a job that is not', async () => {
+  it('is 404 for an unknown job', async () => {
     expect((await site.http.get(`/job-dashboard/jobs/${newId()}/stream`)).status).to.equal(404);
   });
 
-  it('is for those only who may look', async () => {
+  it('is streamed only to viewers who are allowed in', async () => {
     const closed = await openSite({ authorize: () => null });
     try {
       const path = `/job-dashboard/jobs/${closed.story.processingId}/stream`;

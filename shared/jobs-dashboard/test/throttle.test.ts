@@ -11,7 +11,7 @@ describe('a throttle', () => {
     ['::1', '2001:db8::1', false],
     ['::ffff:192.0.2.1', '::ffff:192.0.2.2', false],
   ] as const) {
-    it(`counts ${missed} and ${other} ${shared ? 'together' : 'apart'}`, () => {
+    it(`counts ${missed} and ${other} ${shared ? 'together' : 'separately'}`, () => {
       const throttle = new Throttle(1, 1_000, () => 0);
       throttle.miss(missed);
       expect(throttle.waitMs(missed)).to.equal(1_000);

@@ -15,15 +15,15 @@ describe('the timeline', () => {
     ]);
   });
 
-  it('of a job that waits goes on until now', () => {
+  it('of a waiting job continues until now', () => {
     expect(totalMs(timeline(job({}), []), 'wait', nowMs)).to.equal(100_000);
   });
 
-  it('of a job that runs goes on until now', () => {
+  it('of a running job continues until now', () => {
     expect(totalMs(timeline(job({ state: 'processing' }), [attempt({})]), 'run', nowMs)).to.equal(90_000);
   });
 
-  it('of a cancelled job ends when it was cancelled', () => {
+  it('of a cancelled job ends with the cancellation', () => {
     expect(totalMs(timeline(job({ state: 'cancelled', finishedAt: ago(70) }), []), 'wait', nowMs)).to.equal(
       30_000,
     );

@@ -24,7 +24,7 @@ describe('a store that has never seen a job or a server', () => {
       timeoutMs: 60_000,
     });
 
-  it('is welcomed on the overview, which says calmly how the first ones come', async () => {
+  it('has an overview that explains calmly how to start', async () => {
     const html = await overview();
     expect(textOf(html)).to.match(/Nothing has run yet Start a server .* a first job/);
     expect(html).to.include('class="summary calm"').and.not.include('attention');
@@ -33,20 +33,20 @@ describe('a store that has never seen a job or a server', () => {
     expect(text).to.include('id="first-job"');
   });
 
-  it('has no empty charts and lists', async () => {
+  it('has no empty charts or lists', async () => {
     const html = await overview();
     expect(html).not.to.include('<figure').and.not.include('Latest failures').and.not.include('id="queues"');
     expect(html).to.match(/data-region="throughput"[^>]*><\/div>/);
   });
 
-  it('is warned of as soon as a job waits and no server runs', async () => {
+  it('causes a warning once a job waits and no server runs', async () => {
     await storage.add({ name: 'first' });
     const html = await overview();
     expect(textOf(html)).to.include('No server is running.').and.not.include('Nothing has run yet');
     expect(html).to.include('class="summary attention"').and.include('<figure');
   });
 
-  it('is no longer one with its first server, nor when that has gone', async () => {
+  it('stops being new with its first server, also once that is gone', async () => {
     const server = await startServer();
     expect(textOf(await overview()))
       .to.include('Idle')

@@ -34,7 +34,7 @@ describe('the views', () => {
     expect(views.length).to.be.within(20, 45);
   });
 
-  it('print unescaped nothing but other views', () => {
+  it('print nothing unescaped but other views', () => {
     const unescaped = views.flatMap(([name, view]) =>
       Array.from(view.matchAll(/<%-(.*?)%>/gs))
         .filter(([, code = '']) => !isInclusion(code))
@@ -43,7 +43,7 @@ describe('the views', () => {
     expect(unescaped).to.deep.equal([]);
   });
 
-  it('print nothing behind the back of this', () => {
+  it('print in no way that this test misses', () => {
     for (const [name, view] of views) expect(view, name).not.to.match(/__\w|<%[-=_]?\s*-%>/);
   });
 
@@ -91,23 +91,23 @@ describe('the files', () => {
     }
   };
 
-  it('of style weigh at most 20 KB', async () => {
+  it('of style are at most 20 KB', async () => {
     const { plain } = await weigh('dashboard.css');
     expect(plain).to.be.within(1_000, 20 * 1_024);
   });
 
-  it('of script weigh at most 10 KB compressed', async () => {
+  it('of script are at most 10 KB compressed', async () => {
     const scripts = read('assets/scripts/').map(([name]) => name);
     const weights = await Promise.all(scripts.map((name) => weigh(name)));
     expect(weights.reduce((sum, { compressed }) => sum + compressed, 0)).to.be.within(1_000, 10_000);
   });
 
-  it('are written in sheets of at most 250 lines', () => {
+  it('consist of sheets of at most 250 lines', () => {
     for (const [name, text] of read('assets/styles/'))
       expect(text.split('\n').length, name).to.be.at.most(251);
   });
 
-  it('fetch nothing from elsewhere', () => {
+  it('load nothing from other origins', () => {
     for (const [name, text] of [...read('assets/styles/'), ...read('assets/scripts/')]) {
       expect(text, name).not.to.match(/https?:\/\/|@import|url\(/);
     }

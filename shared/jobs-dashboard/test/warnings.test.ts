@@ -96,12 +96,12 @@ describe('the warnings', () => {
     [
       'many failures',
       situation({ recent: { done: 20, failed: 5, common: null } }),
-      '5 of the 25 jobs that ended in the last 10 minutes have failed',
+      '5 of the 25 jobs that finished in the last 10 minutes failed',
     ],
     [
       'nothing but failures',
       situation({ recent: { done: 0, failed: 1_000, common: null } }),
-      'All 1,000 jobs that ended in the last 10 minutes have failed',
+      'All 1,000 jobs that finished in the last 10 minutes failed',
     ],
     [
       'a dashboard whose clock is ahead',
@@ -139,14 +139,14 @@ describe('the warnings', () => {
       'Server host, process 6, has sent no heartbeat for 1 min 30 s, and was declared dead 1 min ago',
     ],
   ] as const) {
-    it(`tell of ${what}`, () => {
+    it(`report ${what}`, () => {
       const texts = findWarnings(given).map(({ text }) => read(text));
       expect(texts).to.have.lengthOf(1);
       expect(texts[0]).to.include(words);
     });
   }
 
-  it('call a recurring job late a minute after it was due, unless it is paused or waits for its last job', () => {
+  it('report a recurring job as late a minute after it was due, unless it is paused or waits for its last job', () => {
     const due = (own: Partial<RecurringJob>): RecurringJob[] => lateAmong([recurring(own)], nowMs);
     expect(due({})).to.have.lengthOf(1);
     expect(due({ nextDueAt: ago(59) })).to.deep.equal([]);
@@ -184,7 +184,7 @@ describe('the warnings', () => {
     });
   }
 
-  it('lead to the job that stalled, or to those of its server', () => {
+  it('link to the stalled job, or to the jobs of its server', () => {
     const [one] = findWarnings(situation({ stalled: [lease({})] }));
     const [both] = findWarnings(situation({ stalled: [lease({}), lease({})] }));
     expect(one?.link).to.equal(`jobs/${lease({}).jobId}`);
@@ -198,7 +198,7 @@ describe('the warnings', () => {
     ],
     ['a clock that was not measured yet', situation({ servers: [server({ clockAheadMs: null })] })],
     [
-      'a server that died and was started anew',
+      'a server that died and was restarted',
       situation({ lost: [lostServer()], servers: [server({ startedAt: ago(80) })] }),
     ],
     ['a server that died long ago', situation({ lost: [lostServer({ lostAt: ago(901) })] })],
@@ -220,7 +220,7 @@ describe('the warnings', () => {
       situation({ longestRunning: [job({ state: 'processing', serverId: 'new', startedAt: ago(1) })] }),
     ],
   ] as const) {
-    it(`are silent about ${what}`, () => {
+    it(`do not report ${what}`, () => {
       expect(findWarnings(given)).to.deep.equal([]);
     });
   }

@@ -4,32 +4,32 @@ import { detailOf, timeIn, zoneNameAt } from '../src/format/zoned-time.js';
 const now = new Date('2026-03-01T12:00:00Z');
 
 describe('times of a list in a zone', () => {
-  const told = (...texts: string[]): string[] => {
+  const format = (...texts: string[]): string[] => {
     const times = texts.map((text) => new Date(text));
     const detail = detailOf(times, now);
     // Where the commas stand is a matter of the version of the locale's data.
     return times.map((at) => timeIn('Europe/Berlin', at, detail).replaceAll(',', ''));
   };
 
-  it('are told to the minute', () => {
-    expect(told('2026-03-02T01:30:00Z')).to.deep.equal(['Mon 2 Mar 02:30']);
+  it('are shown to the minute', () => {
+    expect(format('2026-03-02T01:30:00Z')).to.deep.equal(['Mon 2 Mar 02:30']);
   });
 
   it('all have seconds as soon as one of them has', () => {
-    expect(told('2026-03-02T01:30:00Z', '2026-03-02T01:30:10Z')).to.deep.equal([
+    expect(format('2026-03-02T01:30:00Z', '2026-03-02T01:30:10Z')).to.deep.equal([
       'Mon 2 Mar 02:30:00',
       'Mon 2 Mar 02:30:10',
     ]);
   });
 
-  it('all have their year as soon as one is in another', () => {
-    expect(told('2026-12-01T00:00:00Z', '2027-12-01T00:00:00Z')).to.deep.equal([
+  it('all have their year as soon as one is in another year', () => {
+    expect(format('2026-12-01T00:00:00Z', '2027-12-01T00:00:00Z')).to.deep.equal([
       'Tue 1 Dec 2026 01:00',
       'Wed 1 Dec 2027 01:00',
     ]);
   });
 
-  it('have the name that their zone bears at the time', () => {
+  it('have the zone’s name at that time', () => {
     const summer = new Date('2026-07-01T00:00:00Z');
     expect([now, summer].map((at) => zoneNameAt('America/New_York', at))).to.deep.equal(['GMT-5', 'GMT-4']);
   });

@@ -1,6 +1,6 @@
 const LONGEST_PAUSE_MS = 30_000;
 
-/** How old a region is, and when it is asked for again. */
+/** The age of a region, and when its next refresh is due. */
 export class Age {
   #region;
   updatedAt = Date.now();
@@ -17,7 +17,7 @@ export class Age {
     this.dueAt = Date.now() + this.#everyMs;
   }
 
-  /** Those that are nearly due come along: one request is less than two. @param {number} now */
+  /** Includes regions that are nearly due, so that one request refreshes several. @param {number} now */
   isDue(now) {
     return this.dueAt - this.#everyMs / 4 <= now;
   }

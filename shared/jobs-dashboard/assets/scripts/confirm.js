@@ -1,7 +1,7 @@
 import { morph } from './morph.js';
 import { showTimes } from './times.js';
 
-/** Shows the page that asks before many jobs are changed on top of the list that one comes from. */
+/** Shows the confirmation of a bulk action in a dialog on top of the list. */
 export function confirmInPlace() {
   document.addEventListener('click', (event) => {
     const link = event.target instanceof Element ? event.target.closest('a') : null;

@@ -2,9 +2,9 @@ import { confirmInPlace } from './confirm.js';
 import { LivePage } from './live.js';
 import { countMarks } from './marks.js';
 import { listenForSlash } from './shortcut.js';
-import { setClock, showTimes, tellTimes } from './times.js';
+import { setClock, showTimes, updateTimes } from './times.js';
 
-// What was done is said once: neither a reload nor the history says it again.
+// Flash messages appear once: neither a reload nor the history repeats them.
 const here = new URL(location.href);
 if (here.searchParams.has('done')) {
   here.searchParams.delete('done');
@@ -14,7 +14,7 @@ if (here.searchParams.has('done')) {
 const made = document.querySelector('#live time');
 if (made instanceof HTMLTimeElement) setClock(made.dateTime);
 showTimes(document);
-setInterval(tellTimes, 1_000);
+setInterval(updateTimes, 1_000);
 
 countMarks();
 confirmInPlace();
@@ -26,7 +26,7 @@ const regions = [...document.querySelectorAll('[data-region]')].filter(
 );
 if (status && regions.length > 0) new LivePage(regions, status).start();
 
-// On a phone navigation and tabs are one line each, and where one is may be out of sight.
+// On a phone, navigation and tabs are one line each, and the current item may be out of view.
 for (const current of document.querySelectorAll('[aria-current]')) {
   current.scrollIntoView({ block: 'nearest', inline: 'center' });
 }

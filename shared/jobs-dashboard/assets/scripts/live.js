@@ -2,16 +2,16 @@ import { Age } from './age.js';
 import { showMarks } from './marks.js';
 import { Stream } from './stream.js';
 import { morph } from './morph.js';
-import { duration, showTimes, tellTimes } from './times.js';
+import { duration, showTimes, updateTimes } from './times.js';
 
-/** Refreshes the regions of a page while someone looks at it, and says how old they are. */
+/** Refreshes the regions of a page while it is visible, and shows their age. */
 export class LivePage {
   #regions;
   #status;
-  #said;
+  #ageText;
   #button;
   #again;
-  /** What there is no room for on a phone. */
+  /** The part that is hidden on phones. */
   #how = document.createElement('span');
   #paused = false;
   #signedOut = false;
@@ -24,12 +24,12 @@ export class LivePage {
 
   /**
    * @param {readonly HTMLElement[]} regions
-   * @param {HTMLElement} status where to say how old they are
+   * @param {HTMLElement} status shows their age
    */
   constructor(regions, status) {
     this.#regions = regions;
     this.#status = status;
-    this.#said = part(status, '.said');
+    this.#ageText = part(status, '.said');
     this.#button = part(status, '.pause');
     this.#again = part(status, '.again');
     this.#how.className = 'how';
@@ -52,8 +52,8 @@ export class LivePage {
       this.#follow();
     });
     this.#follow();
-    setInterval(() => this.#say(), 1_000);
-    this.#say();
+    setInterval(() => this.#showAge(), 1_000);
+    this.#showAge();
     this.#plan();
   }
 
@@ -62,7 +62,7 @@ export class LivePage {
     part(this.#button, 'span').textContent = this.#paused ? 'Resume updates' : 'Pause updates';
     if (!this.#paused) this.#refreshAll();
     this.#follow();
-    this.#say();
+    this.#showAge();
   }
 
   #follow() {
@@ -93,7 +93,7 @@ export class LivePage {
       } catch {
         for (const region of due) this.#age(region).failed();
       }
-      this.#say();
+      this.#showAge();
     }
     for (const region of regions) this.#age(region).plan();
     this.#plan();
@@ -125,13 +125,13 @@ export class LivePage {
 
   /**
    * @param {readonly HTMLElement[]} regions
-   * @param {DocumentFragment} news those of them that have changed
+   * @param {DocumentFragment} news the regions that have changed
    */
   #show(regions, news) {
     showTimes(news);
     for (const region of regions) {
       const fresh = news.querySelector(`[data-region="${region.dataset['region']}"]`);
-      // What is there is more useful than an error.
+      // The old content is more useful than an error.
       if (fresh?.querySelector('[data-late]')) this.#age(region).failed();
       else if (!(fresh instanceof HTMLElement)) this.#age(region).updated();
       else if (!this.#rests(region)) {
@@ -141,7 +141,7 @@ export class LivePage {
         this.#age(region).updated();
       }
     }
-    tellTimes();
+    updateTimes();
     showMarks();
   }
 
@@ -180,8 +180,8 @@ export class LivePage {
     );
   }
 
-  /** Shows the state of the region that is worst off. */
-  #say() {
+  /** Shows the state of the least up-to-date region. */
+  #showAge() {
     const polled = this.#regions.filter((region) => !this.#isStreamed(region));
     const ages = polled.map((region) => this.#age(region));
     const ageMs = Date.now() - Math.min(Date.now(), ...ages.map(({ updatedAt }) => updatedAt));
@@ -197,7 +197,7 @@ export class LivePage {
     else if (this.#paused) how = 'Paused, updated';
     else if (inUse) how = 'Updates paused while selecting, updated';
     if (this.#how.textContent !== `${how} `) this.#how.textContent = `${how} `;
-    this.#said.replaceChildren(this.#how, ageMs < 1_000 ? 'just now' : `${duration(ageMs)} ago`);
+    this.#ageText.replaceChildren(this.#how, ageMs < 1_000 ? 'just now' : `${duration(ageMs)} ago`);
   }
 }
 

@@ -10,7 +10,7 @@ export function countMarks() {
   });
 }
 
-/** Again whenever a list has been made anew. */
+/** Updates the counts; called after each refresh of a list. */
 export function showMarks() {
   for (const all of document.querySelectorAll('.mark-all')) {
     if (!(all instanceof HTMLInputElement)) continue;
@@ -20,8 +20,8 @@ export function showMarks() {
     all.indeterminate = marked > 0 && marked < boxes.length;
     const label = all.closest('label');
     if (label) label.hidden = false;
-    const said = all.form?.querySelector('.marked');
-    if (said) said.textContent = `${marked} selected`;
+    const output = all.form?.querySelector('.marked');
+    if (output) output.textContent = `${marked} selected`;
   }
 }
 

@@ -1,6 +1,6 @@
 const SETTING = 'longshore-slash-key';
 
-/** Leads from anywhere to the search box by the slash key, unless the viewer has turned that off on the help page. */
+/** Focuses the search box when the slash key is pressed, unless the viewer has turned this off on the help page. */
 export function listenForSlash() {
   document.addEventListener('keydown', (event) => {
     const search = document.getElementById('q');

@@ -3,7 +3,7 @@ import { showTimes } from './times.js';
 
 const LONGEST_PAUSE_MS = 30_000;
 
-/** Follows what a running job says of itself, as long as someone looks. */
+/** Streams the log and progress of a running job while its page is visible. */
 export class Stream {
   #region;
   #ended;
@@ -15,7 +15,7 @@ export class Stream {
   #failures = 0;
 
   /**
-   * @param {HTMLElement} region has the log; its `data-stream` says where it goes on
+   * @param {HTMLElement} region contains the log; `data-stream` is the URL of the stream
    * @param {() => void} ended called when the job has finished
    */
   constructor(region, ended) {
@@ -23,7 +23,7 @@ export class Stream {
     this.#ended = ended;
   }
 
-  /** Whether it says all there is: the region need not be asked for. */
+  /** Whether the stream is connected, so that the region need not be polled. */
   get isOpen() {
     return this.#source?.readyState === EventSource.OPEN;
   }
@@ -56,7 +56,7 @@ export class Stream {
     this.#source = source;
   }
 
-  /** Browsers give up after any answer but 200: a proxy’s while the server starts again, or that the job does not run now. */
+  /** Browsers give up after any status but 200, such as that of a proxy during a restart, or if the job is not running now. */
   #retry() {
     this.#close();
     const pauseMs = Math.min(1_000 * 2 ** this.#failures, LONGEST_PAUSE_MS);

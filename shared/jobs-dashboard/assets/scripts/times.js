@@ -1,4 +1,4 @@
-/** The server tells times in UTC, as they are when it makes the page. Here they move on, in the viewer's zone. */
+/** Keeps the times of a page up to date, in the viewer's zone; the server renders them in UTC. */
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -31,7 +31,7 @@ const dayWith = (detail) =>
     ...(detail.includes('seconds') ? { second: '2-digit' } : {}),
   });
 
-/** Above what happened on it. */
+/** The heading of a day. */
 const date = new Intl.DateTimeFormat('en-GB', {
   weekday: 'long',
   day: 'numeric',
@@ -42,16 +42,16 @@ const date = new Intl.DateTimeFormat('en-GB', {
 let aheadMs = 0;
 
 /**
- * Takes the time from the server, whose clock and the viewer's may differ.
+ * Sets the clock to that of the server, which may differ from the viewer's.
  *
- * @param {string} now when the server made the page
+ * @param {string} now when the server rendered the page
  */
 export function setClock(now) {
   aheadMs = Date.parse(now) - Date.now();
 }
 
 /**
- * Once for each part of a page: the exact times in the viewer's zone.
+ * Converts the exact times in a part of a page to the viewer's zone; called once for each part.
  *
  * @param {ParentNode} root
  */
@@ -78,7 +78,7 @@ export function showTimes(root) {
 }
 
 /**
- * A day begins when it does for the viewer, so its heading may belong elsewhere than the server has put it.
+ * Moves the headings of days to where they belong in the viewer's zone.
  *
  * @param {ParentNode} root
  */
@@ -101,8 +101,8 @@ function showDays(root) {
   }
 }
 
-/** Once a second: the relative ones. */
-export function tellTimes() {
+/** Updates the relative times; called once a second. */
+export function updateTimes() {
   if (document.hidden) return;
   const now = Date.now() + aheadMs;
   for (const time of timesIn(document)) {
@@ -130,7 +130,7 @@ function relative(agoMs) {
 }
 
 /**
- * As the server says it, but in whole seconds.
+ * Formats a duration as the server does, but in whole seconds.
  *
  * @param {number} ms
  */

@@ -123,8 +123,10 @@ function explainProcessing(job: Job, around: Surroundings): Explanation {
     );
   }
   const since = job.startedAt === null ? '' : sentence` for ${{ since: job.startedAt }}`;
-  const said = lastLineAt === null ? '' : sentence` Its last log line came ${{ at: lastLineAt }}.`;
-  return calm(sentence`It has been running on ${where}${since} (${attempt}). The server is alive.${said}`);
+  const lastLine = lastLineAt === null ? '' : sentence` Its last log line came ${{ at: lastLineAt }}.`;
+  return calm(
+    sentence`It has been running on ${where}${since} (${attempt}). The server is alive.${lastLine}`,
+  );
 }
 
 /** The error is shown above the explanation. */

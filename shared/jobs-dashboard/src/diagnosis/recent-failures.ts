@@ -42,7 +42,7 @@ export function failureWarning(recent: RecentThroughput): Warning[] {
     failed === ended ? `All ${formatNumber(ended)}` : `${formatNumber(failed)} of the ${formatNumber(ended)}`;
   return [
     {
-      text: sentence`${share} jobs that ended in the last 10 minutes have failed.`,
+      text: sentence`${share} jobs that finished in the last 10 minutes failed.`,
       advice: inCommon(recent) || 'Check what they have in common.',
       link: 'errors?since=1h',
     },

@@ -25,7 +25,7 @@ export interface JobRow {
 
 export interface When {
   /** What happened at that time, or will. */
-  readonly what: 'created' | 'due' | 'ready' | 'started' | 'ended';
+  readonly what: 'created' | 'due' | 'ready' | 'started' | 'finished';
   readonly at: Date;
 }
 
@@ -53,7 +53,7 @@ export function jobRow(job: Job): JobRow {
 }
 
 function whenOf({ state, createdAt, runAt, readyAt, startedAt, finishedAt }: Job): When {
-  if (finishedAt !== null) return { what: 'ended', at: finishedAt };
+  if (finishedAt !== null) return { what: 'finished', at: finishedAt };
   if (readyAt !== null) return { what: 'ready', at: readyAt };
   if (state === 'processing' && startedAt !== null) return { what: 'started', at: startedAt };
   if (state === 'scheduled' && runAt !== null) return { what: 'due', at: runAt };

@@ -13,21 +13,21 @@ const HOUR = 60 * MINUTE;
  */
 const now = {
   title: 'Finished in the last 10 minutes',
-  unit: 'in 10 s',
+  unit: 'per 10 s',
   since: '10m',
   parts: 2,
   span: recently,
 };
 const hour = {
   title: 'Finished in the last hour',
-  unit: 'a minute',
+  unit: 'per minute',
   since: '1h',
   parts: 4,
   span: { sinceMs: HOUR, bucketMs: MINUTE },
 };
 const day = {
   title: 'Finished in the last 24 hours',
-  unit: 'in 15 min',
+  unit: 'per 15 min',
   since: '24h',
   parts: 4,
   span: { sinceMs: 24 * HOUR, bucketMs: 15 * MINUTE },

@@ -6,7 +6,7 @@ const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe
 
 /** What axe finds wrong with a page as it is: a rule and the elements that break it. */
 export async function axeViolations(page: Page): Promise<string[]> {
-  // Evaluated from outside, axe needs no leave of the policy, which stands as it is.
+  // Evaluated from outside, axe is not subject to the content security policy.
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(source);
   return page.evaluate(async () => {
     const { axe } = globalThis as unknown as { axe: typeof import('axe-core') };

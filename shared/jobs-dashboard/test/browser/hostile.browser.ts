@@ -48,7 +48,7 @@ describe('hostile text in a browser', () => {
     });
   }
 
-  it('opens no dialog and makes no page too wide, whichever page shows it', async () => {
+  it('opens no dialog and makes no page too wide', async () => {
     const dialogs: string[] = [];
     page.on('dialog', (dialog) => {
       dialogs.push(dialog.message());
@@ -69,7 +69,7 @@ describe('hostile text in a browser', () => {
     }
   });
 
-  it('turns nothing round that stands beside it', async () => {
+  it('does not reverse the text beside it', async () => {
     const turning = sites[hostileTexts.findIndex((text) => text.includes('\u202e'))] as Site;
     await page.goto(`${turning.url}/job-dashboard/jobs/${turning.story.failedId}`);
     const link = page.getByRole('link', { name: 'Jobs with this error' });
@@ -84,7 +84,7 @@ describe('hostile text in a browser', () => {
     expect(first).to.be.lessThan(second ?? 0);
   });
 
-  it('becomes no element in the dialog that asks before many jobs are changed', async () => {
+  it('becomes no element in the confirmation dialog', async () => {
     const opened: string[] = [];
     page.on('dialog', (dialog) => {
       opened.push(dialog.message());
@@ -99,13 +99,13 @@ describe('hostile text in a browser', () => {
       const dialog = page.getByRole('dialog');
       await dialog.getByRole('heading', { name: 'What happens' }).waitFor();
       const found = await page.locator(foreign).or(dialog.locator('[autofocus]')).count();
-      const told = (await dialog.textContent())?.includes(text.trim().slice(0, 6));
+      const shown = (await dialog.textContent())?.includes(text.trim().slice(0, 6));
       const width = await page.evaluate(() => document.documentElement.scrollWidth);
-      expect([found, opened, told, width], text.slice(0, 40)).to.deep.equal([0, [], true, 320]);
+      expect([found, opened, shown, width], text.slice(0, 40)).to.deep.equal([0, [], true, 320]);
     }
   });
 
-  it('becomes no element in regions that are refreshed, nor in lines of a log that come', async () => {
+  it('becomes no element in refreshed regions or streamed log lines', async () => {
     for (const [index, text] of hostileTexts.entries()) {
       const { url, story } = sites[index] as Site;
       for (const path of ['jobs', `jobs/${story.processingId}`]) {

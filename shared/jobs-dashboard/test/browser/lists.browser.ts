@@ -28,7 +28,7 @@ describe('a list in a browser', () => {
   const rows = () => page.locator('td.pick input');
   const all = () => page.getByRole('checkbox', { name: 'Select all on this page' });
 
-  it('is selected and unselected as a whole, and says how many are', async () => {
+  it('can be selected and unselected as a whole, and shows how many rows are selected', async () => {
     await all().check();
     expect(await rows().evaluateAll((boxes) => boxes.every((box) => box.matches(':checked')))).to.equal(true);
     expect(await page.locator('.marked').textContent()).to.equal(`${await rows().count()} selected`);
@@ -36,7 +36,7 @@ describe('a list in a browser', () => {
     expect(await all().evaluate((box) => box.matches(':indeterminate'))).to.equal(true);
   });
 
-  it('asks in a dialog before selected jobs are changed, and does it from there', async () => {
+  it('confirms changes to selected jobs in a dialog', async () => {
     await all().check();
     await page.getByRole('button', { name: 'Retry…' }).click();
     await dialog().getByText('2 selected jobs').waitFor();
@@ -56,7 +56,7 @@ describe('a list in a browser', () => {
     return jobs;
   };
 
-  it('acts on the marked jobs only, however many', async () => {
+  it('changes only the selected jobs, however many', async () => {
     const { storage } = site.story;
     const jobs = await cancelledParcels(60);
     await page.goto(`${site.url}/job-dashboard/jobs?name=pack-parcel`);
@@ -70,26 +70,26 @@ describe('a list in a browser', () => {
     expect(left.map(({ id }) => id)).to.deep.equal(jobs.slice(0, 10).map(({ id }) => id));
   });
 
-  it('asks in a dialog before all that match are changed', async () => {
+  it('confirms changes to all matching jobs in a dialog', async () => {
     await page.getByRole('link', { name: 'Delete all 2…' }).click();
     await dialog().getByRole('heading', { name: 'Delete these jobs?' }).waitFor();
     expect(await dialog().getByText('state:failed').count()).to.equal(1);
   });
 
-  it('goes on counting in the dialog', async () => {
+  it('keeps counting in the dialog', async () => {
     const { storage } = site.story;
     await cancelledParcels(120);
-    const authenticator: { open?: () => void } = {};
-    const opened = new Promise<void>((resolve) => (authenticator.open = resolve));
+    let release: () => void = () => undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
     const count = storage.jobs.count.bind(storage.jobs);
     storage.jobs.count = async (filter) => {
-      await opened;
+      await released;
       return count(filter);
     };
     await page.goto(`${site.url}/job-dashboard/jobs?name=pack-parcel`);
     await page.getByRole('link', { name: 'Delete all 120…' }).click();
     await dialog().getByText('Still counting; there may be more.').waitFor();
-    authenticator.open?.();
+    release();
     await dialog().getByRole('heading', { name: '120 jobs at the moment' }).waitFor();
     await dialog().getByRole('button', { name: 'Delete 120 jobs' }).click();
     await page.getByRole('heading', { level: 1, name: 'Bulk delete' }).waitFor();
@@ -99,7 +99,7 @@ describe('a list in a browser', () => {
     ['its link', () => dialog().getByRole('link', { name: 'Cancel', exact: true }).click()],
     ['the escape key', () => page.keyboard.press('Escape')],
   ] as const) {
-    it(`stays as it was when the dialog is left by ${how}`, async () => {
+    it(`is unchanged when the dialog is closed by ${how}`, async () => {
       await page.getByRole('link', { name: 'Retry all 2…' }).click();
       await dialog().waitFor();
       await leave();
@@ -108,7 +108,7 @@ describe('a list in a browser', () => {
     });
   }
 
-  it('goes to the page that asks if that cannot be shown in place', async () => {
+  it('opens the confirmation page if it cannot be shown in a dialog', async () => {
     await page.route('**/bulk/confirm?**', (route) =>
       route.request().resourceType() === 'fetch' ? route.abort() : route.continue(),
     );
@@ -116,20 +116,20 @@ describe('a list in a browser', () => {
     await page.getByRole('heading', { level: 1, name: 'Retry these jobs?' }).waitFor();
   });
 
-  it('asks with the focus on the answer that changes nothing', async () => {
+  it('opens the dialog with the focus on the answer that changes nothing', async () => {
     await page.getByRole('link', { name: 'Delete all 2…' }).click();
     await dialog().waitFor();
     expect(await page.evaluate(() => document.activeElement?.textContent)).to.equal('Cancel');
   });
 
-  it('asks once, however often one clicks', async () => {
+  it('opens one dialog, however often it is clicked', async () => {
     await page.getByRole('link', { name: 'Delete all 2…' }).dblclick();
     await dialog().first().waitFor();
     await page.waitForLoadState('networkidle');
     expect(await dialog().count()).to.equal(1);
   });
 
-  it('asks in a dialog with its icons and one heading above the others', async () => {
+  it('opens a dialog with icons and one top-level heading', async () => {
     await page.getByRole('link', { name: 'Delete all 2…' }).click();
     await dialog().waitFor();
     const icons = await dialog()
@@ -144,7 +144,7 @@ describe('a list in a browser', () => {
 
   for (const colorScheme of ['light', 'dark'] as const) {
     for (const width of [1_280, 320]) {
-      it(`asks in a dialog without an axe violation, in ${colorScheme} at ${width} px`, async () => {
+      it(`has a dialog without axe violations, in ${colorScheme} at ${width} px`, async () => {
         await page.emulateMedia({ colorScheme });
         await page.setViewportSize({ width, height: 800 });
         await page.getByRole('link', { name: 'Delete all 2…' }).click();
@@ -155,7 +155,7 @@ describe('a list in a browser', () => {
     }
   }
 
-  it('brings the page and the tab that one is on into sight on a phone', async () => {
+  it('scrolls the current page and tab into view on a phone', async () => {
     await page.setViewportSize({ width: 320, height: 800 });
     await page.goto(`${site.url}/job-dashboard/jobs?state=failed`);
     for (const here of await page.locator('[aria-current]').all()) {
@@ -164,7 +164,7 @@ describe('a list in a browser', () => {
     }
   });
 
-  it('has its lines evenly spaced on a phone, with targets large enough for a finger', async () => {
+  it('has evenly spaced lines on a phone, with large enough touch targets', async () => {
     await page.setViewportSize({ width: 320, height: 800 });
     for (const path of ['jobs', 'queues', `batches/${site.story.batchId}`]) {
       await page.goto(`${site.url}/job-dashboard/${path}`);
@@ -193,7 +193,7 @@ describe('a list in a browser', () => {
     }
   });
 
-  it('leads from the box beside every page to the one above the list', async () => {
+  it('links from the search box of every page to the one above the list', async () => {
     await page.getByRole('link', { name: 'Find jobs' }).click();
     await page.keyboard.type('queue:mail');
     expect(await page.getByRole('searchbox').inputValue()).to.equal('queue:mail');

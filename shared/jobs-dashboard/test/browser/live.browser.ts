@@ -40,7 +40,7 @@ describe('a live page in a browser', () => {
     expect(await link.evaluate((element) => element === document.activeElement)).to.equal(true);
   });
 
-  it('says once what a form has done', async () => {
+  it('shows the result of a form once', async () => {
     const own = await openSite({ control: ({ storage }) => storage });
     try {
       await page.goto(`${own.url}/job-dashboard/jobs/${own.story.failedId}`);
@@ -72,7 +72,7 @@ describe('a live page in a browser', () => {
     }
   });
 
-  it('asks for what it has and gets 304 while nothing changes', async () => {
+  it('revalidates what it has and gets 304 while nothing changes', async () => {
     const answers: number[] = [];
     page.on('response', (response) => {
       if (response.request().headers()['longshore-region'] !== undefined) answers.push(response.status());
@@ -82,20 +82,20 @@ describe('a live page in a browser', () => {
     expect(new Set(answers)).to.deep.equal(new Set([304]));
   });
 
-  it('stands still when paused, and goes on when resumed', async () => {
+  it('does not change while paused, and continues when resumed', async () => {
     await open('');
     await page.getByRole('button', { name: 'Pause updates' }).click();
-    let asked = 0;
-    page.on('request', () => (asked += 1));
+    let requests = 0;
+    page.on('request', () => (requests += 1));
     await addJob();
     await eventually(async () => /updated [345] s ago/.test((await status()) ?? ''));
-    expect([asked, await figure('Enqueued')]).to.deep.equal([0, '10']);
+    expect([requests, await figure('Enqueued')]).to.deep.equal([0, '10']);
     expect(await status()).to.include('Paused');
     await page.getByRole('button', { name: 'Resume updates' }).click();
     await eventually(async () => (await figure('Enqueued')) === '11');
   });
 
-  it('does not move under marked text', async () => {
+  it('does not change under selected text', async () => {
     await open('');
     await page.locator('.flow').evaluate((element) => document.getSelection()?.selectAllChildren(element));
     await addJob();
@@ -104,7 +104,7 @@ describe('a live page in a browser', () => {
     expect(await figure('Enqueued')).to.equal('10');
   });
 
-  it('appends what a job says as it says it', async () => {
+  it('appends log lines as a job writes them', async () => {
     const { storage, processingId } = site.story;
     await open(`jobs/${processingId}`);
     const job = await storage.jobs.find(processingId);
@@ -118,7 +118,7 @@ describe('a live page in a browser', () => {
     expect(await page.locator('.log li', { hasText: 'Attempt 2' }).count()).to.equal(1);
   });
 
-  it('says how old it is when the server is gone, and recovers', async () => {
+  it('shows its age while the server is gone, and recovers', async () => {
     await open('');
     await page.route('**/*', (route) => route.abort());
     await eventually(async () => /No answer\. Last updated \d+ s ago/.test((await status()) ?? ''));
@@ -126,7 +126,7 @@ describe('a live page in a browser', () => {
     await eventually(async () => (await status())?.startsWith('Live'));
   });
 
-  it('keeps an opened stack open', async () => {
+  it('keeps an opened stack trace open', async () => {
     await open(`jobs/${site.story.failedId}`);
     const second = page.locator('details').nth(1);
     await second.locator('summary').click();
@@ -142,14 +142,14 @@ describe('a live page in a browser', () => {
     expect(await second.evaluate((element) => element.hasAttribute('open'))).to.equal(true);
   });
 
-  it('tells times by the server’s clock, whatever the viewer’s says', async () => {
+  it('shows times by the server’s clock, not the viewer’s', async () => {
     await open('jobs?queue=mail&state=done');
     const ended = page.getByRole('row', { name: 'send-receipt' }).locator('time');
     await eventually(async () => /updated [1-9] s ago/.test((await status()) ?? ''));
     expect(await ended.textContent()).to.match(/1[12] min ago/);
   });
 
-  it('tells times on, in the viewer’s zone', async () => {
+  it('keeps relative times up to date, and shows the viewer’s zone', async () => {
     const context = await browser.newContext({ timezoneId: 'Asia/Tokyo', locale: 'en-GB' });
     const tokyo = await context.newPage();
     await tokyo.goto(`${site.url}/job-dashboard/jobs/${site.story.doneId}`);
@@ -159,7 +159,7 @@ describe('a live page in a browser', () => {
     await context.close();
   });
 
-  it('tells the next times of a recurring job in the viewer’s zone, unless that is its own', async () => {
+  it('shows the next times of a recurring job in the viewer’s zone too, unless it is the same', async () => {
     for (const [timezoneId, yours] of [
       ['Asia/Tokyo', 'In Asia/Tokyo, yours'],
       ['Europe/Berlin', null],
@@ -175,7 +175,7 @@ describe('a live page in a browser', () => {
     }
   });
 
-  it('puts what was done under the viewer’s days, also what comes later', async () => {
+  it('groups audit entries by the viewer’s days, new ones too', async () => {
     const { storage } = site.story;
     const entry = { who: 'ada', target: 'mail', count: 1, action: 'queues/pause', filter: null };
     await storage.audit.record(entry);
@@ -186,15 +186,15 @@ describe('a live page in a browser', () => {
     try {
       const distant = await context.newPage();
       await distant.goto(`${site.url}/job-dashboard/audit`);
-      const told = () =>
+      const times = () =>
         distant
           .locator('tbody tr')
           .evaluateAll((rows) => rows.map((row) => /\d+ March|\d\d:\d\d/.exec(row.textContent ?? '')?.[0]));
-      expect(await told()).to.deep.equal(['2 March', '00:05', '1 March', '23:05']);
+      expect(await times()).to.deep.equal(['2 March', '00:05', '1 March', '23:05']);
       storage.manualClock.advance(60_000);
       await storage.audit.record(entry);
-      await eventually(async () => (await told()).includes('00:06'));
-      expect(await told()).to.deep.equal(['2 March', '00:06', '00:05', '1 March', '23:05']);
+      await eventually(async () => (await times()).includes('00:06'));
+      expect(await times()).to.deep.equal(['2 March', '00:06', '00:05', '1 March', '23:05']);
     } finally {
       await context.close();
     }

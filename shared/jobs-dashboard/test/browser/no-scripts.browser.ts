@@ -4,7 +4,7 @@ import { actions } from '../../src/actions/actions.js';
 import { openSite, type Site } from '../dashboard-site.js';
 import { launchChromium } from './chromium.js';
 
-/** Where the form of an action stands, and what to fill in before it is sent. */
+/** The page with the form of an action, and the fields to fill in. */
 interface Offer {
   readonly at: string;
   readonly fill?: Readonly<Record<string, string>>;
@@ -52,7 +52,7 @@ describe('without scripts', () => {
   const open = (path: string) => page.goto(`${site.url}/job-dashboard/${path}`);
 
   for (const action of Object.keys(actions)) {
-    it(`${action} is done by a form`, async () => {
+    it(`${action} works by a form`, async () => {
       const { storage } = site.story;
       const waiting = await storage.bulk.start({ action: 'retry', filter: { state: ['failed'] } });
       if (action === '/queues/:target/resume') await storage.queues.pause('mail');
@@ -74,7 +74,7 @@ describe('without scripts', () => {
     });
   }
 
-  it('what is folded away asks before it is done', async () => {
+  it('folded confirmations precede their actions', async () => {
     await open(`jobs/${site.story.scheduledId}`);
     const cancel = page.getByRole('button', { name: 'Cancel the job' });
     expect(await cancel.isVisible()).to.equal(false);
@@ -85,7 +85,7 @@ describe('without scripts', () => {
     await page.getByText('It is ready').waitFor();
   });
 
-  it('selected rows are acted on, after a page that says what would happen', async () => {
+  it('selected rows are changed after a confirmation page', async () => {
     await open('jobs?state=failed');
     await page.getByRole('checkbox').first().check();
     await page.getByRole('button', { name: 'Retry…' }).click();
@@ -94,7 +94,7 @@ describe('without scripts', () => {
     expect(await page.getByRole('heading', { level: 1 }).textContent()).to.equal('Bulk retry');
   });
 
-  it('lists are read, searched and left', async () => {
+  it('lists can be read and searched', async () => {
     await open('');
     await page.getByRole('link', { name: 'Jobs', exact: true }).click();
     await page.getByRole('link', { name: 'Next' }).click();
@@ -107,7 +107,7 @@ describe('without scripts', () => {
     expect(await page.getByRole('link', { name: 'Reload' }).isVisible()).to.equal(true);
   });
 
-  it('one signs in and out', async () => {
+  it('viewers can sign in and out', async () => {
     const locked = await openSite({ password: 'secret' });
     try {
       await page.goto(`${locked.url}/job-dashboard/queues`);

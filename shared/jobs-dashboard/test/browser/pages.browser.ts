@@ -69,11 +69,11 @@ describe('every page in a browser', () => {
     expect(found('width')).to.deep.equal([]);
   });
 
-  it('keeps to its content security policy and throws nothing', () => {
+  it('follows its content security policy and throws no error', () => {
     expect(found('console')).to.deep.equal([]);
   });
 
-  it('was looked at', () => {
+  it('was visited', () => {
     expect([seen > Object.keys(pages).length, addresses]).to.deep.equal([true, []]);
   });
 });
@@ -85,7 +85,7 @@ async function inspect(page: Page, address: string): Promise<Finding[]> {
   page.removeAllListeners();
   page.on('pageerror', (error) => complain(error.message));
   page.on('console', (message) => {
-    // That an answer is 401 or 404 is told here, too.
+    // Responses with status 401 or 404 are reported here, too.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
       complain(message.text());
   });
@@ -123,7 +123,7 @@ describe('in a browser', () => {
     }
   };
 
-  it('the slash key goes to the search box, but not out of a field', async () => {
+  it('the slash key focuses the search box, except in a field', async () => {
     await withPage(async (page) => {
       await page.goto(`${site.url}/job-dashboard/`);
       const search = page.getByRole('searchbox');
@@ -149,7 +149,7 @@ describe('in a browser', () => {
     });
   });
 
-  it('where one is can be seen in colours of one’s own', async () => {
+  it('the current page is visible in forced colours', async () => {
     await withPage(async (page) => {
       await page.emulateMedia({ forcedColors: 'active' });
       await page.goto(`${site.url}/job-dashboard/jobs?state=failed`);
@@ -160,7 +160,7 @@ describe('in a browser', () => {
     });
   });
 
-  it('what has the focus is visible', async () => {
+  it('the focus is visible', async () => {
     await withPage(async (page) => {
       await page.goto(`${site.url}/job-dashboard/jobs`);
       for (let pressed = 0; pressed < 25; pressed += 1) {
@@ -173,7 +173,7 @@ describe('in a browser', () => {
     });
   });
 
-  it('a long name of the installation leaves its place to the search at 320 px', async () => {
+  it('a long installation name leaves room for the search at 320 px', async () => {
     const named = await openSite({ instance: 'x'.repeat(40) });
     try {
       await withPage(async (page) => {
@@ -188,7 +188,7 @@ describe('in a browser', () => {
     }
   });
 
-  it('the installation’s name stands under that of the product, in line with it', async () => {
+  it('the installation’s name is below the product’s, aligned with it', async () => {
     const named = await openSite({ instance: 'staging' });
     try {
       await withPage(async (page) => {

@@ -14,7 +14,7 @@ const lists = ['', 'jobs', 'queues', 'recurring', 'batches', 'errors', 'servers'
 const never = new Promise<never>(() => {});
 
 /** States of pages that one does not meet by going to them. */
-describe('a page in a state of its own, in a browser,', () => {
+describe('a page in a special state, in a browser,', () => {
   let browser: Browser;
   before(async () => {
     browser = await launchChromium();
@@ -43,7 +43,7 @@ describe('a page in a state of its own, in a browser,', () => {
     }
   };
 
-  it('is accessible where a password was wrong', async () => {
+  it('is accessible after a wrong password', async () => {
     await withSite({ password: 'secret' }, async (_site, page, open) => {
       await open('');
       await page.getByLabel('Password').fill('guess');
@@ -53,14 +53,14 @@ describe('a page in a state of its own, in a browser,', () => {
     });
   });
 
-  it('is accessible where nobody may look', async () => {
+  it('is accessible where nobody is allowed in', async () => {
     await withSite({ authorize: () => null }, async (_site, page, open) => {
       await open('');
       await expectAccessible(page);
     });
   });
 
-  it('is accessible where the storage takes too long', async () => {
+  it('is accessible when the storage takes too long', async () => {
     const read: SiteOptions['read'] = ({ storage }) =>
       overriding(storage, { jobs: { find: () => never, list: () => never } });
     await withSite({ read, readTimeoutMs: 50 }, async (site, page, open) => {
@@ -71,7 +71,7 @@ describe('a page in a state of its own, in a browser,', () => {
     });
   });
 
-  it('is accessible where there is nothing yet', async () => {
+  it('is accessible while the store is empty', async () => {
     const storage = new MemoryStorage();
     await withSite({ read: () => storage, control: () => storage }, async (_site, page, open) => {
       for (const path of lists) {
@@ -82,7 +82,7 @@ describe('a page in a state of its own, in a browser,', () => {
     await storage.close();
   });
 
-  it('is accessible to whom may only look', async () => {
+  it('is accessible for viewers', async () => {
     const authorize = (): { name: string; role: 'viewer' } => ({ name: 'vera', role: 'viewer' });
     await withSite({ authorize, control: ({ storage }) => storage }, async (site, page, open) => {
       const { failedId, serverId } = site.story;
@@ -100,7 +100,7 @@ describe('a page in a state of its own, in a browser,', () => {
     });
   });
 
-  it('is accessible with every fold and table open', async () => {
+  it('is accessible with all details open', async () => {
     await withSite({ control: ({ storage }) => storage }, async (site, page, open) => {
       const { scheduledId, failedId, serverId, batchId } = site.story;
       for (const path of [
@@ -123,7 +123,7 @@ describe('a page in a state of its own, in a browser,', () => {
     });
   });
 
-  it('with arguments of a thousand lines, scrolls them by themselves, and by the keyboard', () =>
+  it('with arguments of a thousand lines, scrolls them separately, and by keyboard', () =>
     withSite({}, async ({ story }, page, open) => {
       const args = { lines: Array.from({ length: 1_000 }, (_, line) => line) };
       await open(`jobs/${await story.storage.add({ name: 'long', args })}`);

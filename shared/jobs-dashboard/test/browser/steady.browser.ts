@@ -4,7 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { openSite, type Site } from '../dashboard-site.js';
 import { launchChromium } from './chromium.js';
 
-describe('a live page under somebody’s hand', () => {
+describe('a live page in use', () => {
   let browser: Browser;
   let site: Site;
   let page: Page;
@@ -28,8 +28,8 @@ describe('a live page under somebody’s hand', () => {
   const cancelScheduled = async (): Promise<void> => {
     await site.story.storage.control.cancel(site.story.scheduledId);
   };
-  /** Until a region has been asked for so many times more. */
-  const asked = async (region: string, times = 1): Promise<void> => {
+  /** Waits until a region has been requested `times` more times. */
+  const requested = async (region: string, times = 1): Promise<void> => {
     for (let time = 0; time < times; time += 1) {
       await page.waitForResponse(
         (response) => response.request().headers()['longshore-region']?.split(', ').includes(region) === true,
@@ -37,7 +37,7 @@ describe('a live page under somebody’s hand', () => {
     }
   };
 
-  it('does not exchange an open question for another', async () => {
+  it('does not replace an open confirmation by another', async () => {
     await open(`jobs/${site.story.scheduledId}`);
     await summary('Cancel…').click();
     await cancelScheduled();
@@ -50,7 +50,7 @@ describe('a live page under somebody’s hand', () => {
     expect(await page.locator('details.act[open]').count()).to.equal(0);
   });
 
-  it('does not make the button that has the focus another', async () => {
+  it('does not replace the focused button by another', async () => {
     const { storage, processingId } = site.story;
     await open(`jobs/${processingId}`);
     await summary('Cancel…').focus();
@@ -61,7 +61,7 @@ describe('a live page under somebody’s hand', () => {
     expect(await focused()).to.equal('BODY');
   });
 
-  it('does not make “Stop taking jobs” with the focus “Shut down”', async () => {
+  it('does not turn a focused “Stop taking jobs” into “Shut down”', async () => {
     const { storage, serverId } = site.story;
     await open(`servers/${serverId}`);
     await summary('Stop taking jobs…').focus();
@@ -71,7 +71,7 @@ describe('a live page under somebody’s hand', () => {
     expect(await focused()).to.equal('BODY');
   });
 
-  it('keeps open what was opened when rows come before it', async () => {
+  it('keeps details open when rows are inserted above', async () => {
     const { storage, failedId } = site.story;
     await open(`jobs/${failedId}`);
     const attempt = page.locator('.attempt', { hasText: 'Attempt 1' }).locator('details');
@@ -95,7 +95,7 @@ describe('a live page under somebody’s hand', () => {
     ]);
   });
 
-  it('keeps the focus at the same job when others come before it', async () => {
+  it('keeps the focus on the same job when others are inserted above', async () => {
     await open('jobs?queue=mail');
     const link = page.getByRole('row', { name: 'send-receipt' }).locator('a.name');
     await link.focus();
@@ -104,7 +104,7 @@ describe('a live page under somebody’s hand', () => {
     expect(await link.evaluate((element) => element === document.activeElement)).to.equal(true);
   });
 
-  it('says that the list rests, and how old it is, while rows are marked', async () => {
+  it('shows that updates are paused, and the list’s age, while rows are selected', async () => {
     await open('jobs?state=failed');
     await page.locator('td.pick input').first().check();
     await eventually(async () =>
@@ -112,7 +112,7 @@ describe('a live page under somebody’s hand', () => {
     );
   });
 
-  it('says that one part gets no answer, though the others do', async () => {
+  it('shows that one part gets no answer, though the others do', async () => {
     await open('');
     await page.route('**/*', (route) =>
       route.request().headers()['longshore-region']?.includes('queues') === true
@@ -120,11 +120,11 @@ describe('a live page under somebody’s hand', () => {
         : route.continue(),
     );
     await eventually(async () => (await status())?.includes('No answer. Last updated'));
-    await asked('flow', 2);
+    await requested('flow', 2);
     expect(await status()).to.match(/No answer\. Last updated \d+ s ago/);
   });
 
-  it('keeps what it shows when the storage takes too long for something newer', async () => {
+  it('keeps its content when the storage takes too long to refresh it', async () => {
     await open('');
     await page.route('**/*', (route) =>
       route.request().headers()['longshore-region']?.includes('flow') === true
@@ -135,7 +135,7 @@ describe('a live page under somebody’s hand', () => {
     expect(await page.locator('.flow').count()).to.equal(1);
   });
 
-  it('says that the viewer is signed out, and leads to where to sign in again', async () => {
+  it('shows that the viewer is signed out, with a link to sign in again', async () => {
     await open('');
     await page.route('**/*', (route) =>
       route.request().headers()['longshore-region'] === undefined
@@ -149,7 +149,7 @@ describe('a live page under somebody’s hand', () => {
     await eventually(async () => (await status())?.startsWith('Live'));
   });
 
-  it('shows the log also while its stream is cut off, and takes that up again', async () => {
+  it('polls the log while its stream is cut off, and reconnects', async () => {
     const { storage, processingId } = site.story;
     await page.route('**/stream?*', (route) => route.fulfill({ status: 502, body: 'Bad gateway' }));
     const refused = page.waitForResponse(/stream/);

@@ -37,7 +37,7 @@ function operationAfter(operation: BulkOperation | null): ActionResult {
   if (operation === null) throw notFound('There is no such operation', 'Nothing was changed.');
   const { id, state } = operation;
   if (state === 'done' || state === 'failed')
-    throw conflict('This operation cannot be stopped', 'It has already ended. Nothing was changed.');
+    throw conflict('This operation cannot be stopped', 'It has already finished. Nothing was changed.');
   return { next: `bulk/${id}`, changed: state === 'running' };
 }
 

@@ -74,7 +74,7 @@ async function loadLife(id: string, context: PageContext): Promise<object> {
     stretches: timeline(job, attempts).slice(-MAX_STRETCHES).map(storyOf),
     attempts: attemptRows(attempts, servers, log?.lines ?? [], context.redact),
     /** Some log lines of the attempts are not shown. */
-    saidMore: attempts.length > 1 && (log?.leftOut ?? 0) > 0,
+    hasFullLogs: attempts.length > 1 && (log?.leftOut ?? 0) > 0,
     leftOut: Math.max(0, attempts.length - MAX_ATTEMPTS),
   };
 }
