@@ -135,7 +135,7 @@ function allResources(roots: readonly Resource[]): readonly Resource[] {
 }
 
 const page = {
-  schema: { type: 'string', maxLength: 100_000, pattern: String.raw`^[\s\S]*$` },
+  schema: { type: 'string', minLength: 1, maxLength: 100_000, pattern: String.raw`^[\s\S]*$` },
   example: '<!doctype html>',
 };
 
@@ -147,7 +147,7 @@ function indexPath(source: Pick<DocumentSource, 'apiUrl' | 'catalog'>): Readonly
         operationId: 'getIndex',
         summary: 'Retrieve the index',
         description:
-          'Returns where to find the reference, the OpenAPI document and the top-level resources, as JSON or HTML.',
+          'Returns the URLs of the reference, the OpenAPI document and the top-level resources, as JSON or HTML.',
         tags: [selfTag],
         security: [],
         responses: {
@@ -184,7 +184,7 @@ function errorPath(rootUrl: string): Readonly<Record<string, PathItem>> {
         operationId: 'getError',
         summary: 'Explain an error code',
         description:
-          'Returns cause and fix of an error: the page that `more info` links to, as HTML or JSON.',
+          'Returns the cause of an error and how to fix it, as HTML or JSON. `more info` in an error links to this page.',
         tags: [selfTag],
         security: [],
         responses: {
