@@ -110,16 +110,25 @@ export function openApiDocument({
   };
 }
 
-/** Returns the components that are referred to. Some are not: 405 only answers methods that the document does not list. */
+/**
+ * Returns the components that are referred to, also by each other. Some are not: 405 only answers methods that the document
+ * does not list.
+ */
 function referenced<Component>(
   components: Readonly<Record<string, Component>>,
   kind: string,
   users: unknown,
 ): Readonly<Record<string, Component>> {
-  const text = JSON.stringify(users);
-  return Object.fromEntries(
-    Object.entries(components).filter(([name]) => text.includes(`"#/components/${kind}/${name}"`)),
-  );
+  const found = new Map<string, Component>();
+  let text = JSON.stringify(users);
+  while (text !== '') {
+    const added = Object.entries(components).filter(
+      ([name]) => !found.has(name) && text.includes(`"#/components/${kind}/${name}"`),
+    );
+    for (const [name, component] of added) found.set(name, component);
+    text = added.map(([, component]) => JSON.stringify(component)).join('');
+  }
+  return Object.fromEntries(Object.entries(components).filter(([name]) => found.has(name)));
 }
 
 /** Returns all resources of the tree, each once. */

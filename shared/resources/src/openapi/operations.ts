@@ -22,7 +22,7 @@ import {
   ifNoneMatch,
   selectionParameters,
 } from './parameters.js';
-import { bodySchema, camelCase, itemOrFields, schemaName, schemaReference } from './schemas.js';
+import { bodySchema, camelCase, selectionReference, schemaName, schemaReference } from './schemas.js';
 import { type Call, type Subject, wordingOf } from './wording.js';
 
 /** The context of an operation. */
@@ -185,7 +185,7 @@ export function itemOperations(place: OperationPlace): Readonly<Record<string, O
         parameters: itemParameters(resource, serves('wait')),
         responses: {
           '200': {
-            ...success(resource, itemOrFields(singular), `The ${nameInProse(resource)}.`, [
+            ...success(resource, selectionReference(singular), `The ${nameInProse(resource)}.`, [
               'ETag',
               'AcceptPatch',
             ]),
@@ -358,7 +358,13 @@ function linked(links: Readonly<Record<string, LinkObject>>): Pick<ResponseObjec
 function pageSchema(resource: Resource): JsonSchema {
   const { limits, singular } = resource;
   const description = `One page of ${namesInProse(resource)}.`;
-  return { type: 'array', description, minItems: 0, maxItems: limits.max, items: itemOrFields(singular) };
+  return {
+    type: 'array',
+    description,
+    minItems: 0,
+    maxItems: limits.max,
+    items: selectionReference(singular),
+  };
 }
 
 function body(

@@ -18,7 +18,14 @@ export function resourceSchemas(resource: Resource): Readonly<Record<string, Jso
       description: `The fields of ${an} selected by the parameter \`fields\`.`,
       required: [],
     },
-    [schemaName(`${singular} create`)]: { description: `A new ${one}.`, ...ofBody(resource, bodies.create) },
+    [schemaName(`${singular} selection`)]: {
+      description: `The complete ${one}, or only the fields selected with \`fields\`.`,
+      anyOf: [schemaReference(singular), schemaReference(`${singular} fields`)],
+    },
+    [schemaName(`${singular} create`)]: {
+      description: `A new ${one}.`,
+      ...withDescriptions(resource, bodySchema(bodies.create)),
+    },
     ...Object.fromEntries([...resource.children.values()].flatMap((child) => createBelow(singular, child))),
     [schemaName(`${singular} replace`)]: {
       description: `A full replacement of ${an}.`,
@@ -30,7 +37,10 @@ export function resourceSchemas(resource: Resource): Readonly<Record<string, Jso
     },
     [schemaName(`${singular} bulk`)]: {
       description: `One ${one} of a bulk change.`,
-      ...ofBody(resource, bodies.bulk),
+      ...fieldsOf(
+        { ...resource, serverSet: resource.serverSet.filter((field) => field !== resource.key) },
+        bodySchema(bodies.bulk),
+      ),
     },
   };
 }
@@ -45,12 +55,9 @@ export function camelCase(dashed: string): string {
   return dashed.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Returns the schema of an item, or of the fields that the caller selected. */
-export function itemOrFields(singular: string): JsonSchema {
-  return {
-    description: `The complete ${nameInProse({ singular })}, or only the fields selected with \`fields\`.`,
-    anyOf: [schemaReference(singular), schemaReference(`${singular} fields`)],
-  };
+/** Refers to the schema of an item, or of the fields that the caller selected. */
+export function selectionReference(singular: string): JsonSchema {
+  return schemaReference(`${singular} selection`);
 }
 
 export function schemaReference(words: string): JsonSchema & { readonly $ref: string } {
@@ -68,7 +75,7 @@ function createBelow(parent: string, child: Child): readonly (readonly [string, 
   const { resource, by } = child;
   const words = createSchemaName(child, parent);
   if (words === `${resource.singular} create`) return [];
-  const { required = [], ...rest } = ofBody(resource, resource.bodies.create);
+  const { required = [], ...rest } = withDescriptions(resource, bodySchema(resource.bodies.create));
   const needed = required.filter((field) => field !== by);
   const description = `A new ${nameInProse(resource)}. Its \`${by}\` is the one in the path.`;
   return [[schemaName(words), { ...rest, description, ...(needed.length > 0 && { required: needed }) }]];
