@@ -76,6 +76,11 @@ export async function scalarParser(file: string): Promise<readonly Finding[]> {
   }));
 }
 
+/** Returns what Spectral’s OpenAPI rules and OWASP’s find. */
+export async function spectral(file: string): Promise<readonly Finding[]> {
+  return JSON.parse(await execute([path.join(directory, 'spectral.mjs'), file])) as readonly Finding[];
+}
+
 /** Generators of clients in TypeScript. */
 export const generators: Readonly<Record<string, Generator>> = {
   'openapi-typescript': (file, out) =>
@@ -93,7 +98,10 @@ export const generators: Readonly<Record<string, Generator>> = {
     ]),
 };
 
-/** Generates a client into an empty directory and returns what the TypeScript compiler objects to, in strict mode. */
+/** The compilers that clients are checked with, by the packages of judges/package.json. */
+const compilers = ['typescript', 'typescript-7'];
+
+/** Generates a client into an empty directory and returns what TypeScript 5.9 and 7 object to, in strict mode. */
 export async function compiled(generate: Generator, file: string, out: string): Promise<readonly string[]> {
   await mkdir(out, { recursive: true });
   await generate(file, out);
@@ -112,8 +120,12 @@ export async function compiled(generate: Generator, file: string, out: string): 
     include: ['**/*.ts'],
   };
   await writeFile(path.join(out, 'tsconfig.json'), JSON.stringify(options));
-  const text = await run('typescript/bin/tsc', ['--project', out, '--pretty', 'false']);
-  return text.split('\n').filter((line) => line !== '');
+  const objections: string[] = [];
+  for (const compiler of compilers) {
+    const text = await run(`${compiler}/bin/tsc`, ['--project', out, '--pretty', 'false']);
+    objections.push(...text.split('\n').filter((line) => line !== ''));
+  }
+  return objections;
 }
 
 function run(script: string, args: readonly string[]): Promise<string> {

@@ -22,7 +22,7 @@ export const cancellations = defineResource(
     },
     operations: {
       approve: {
-        summary: 'Approve a cancellation: cancel and refund the order',
+        summary: 'Approve a cancellation and refund the order',
         states: { field: 'status', from: ['requested'], to: ['approved'] },
         enqueues: true,
       },

@@ -49,21 +49,21 @@ export const orders = defineResource(
     defaultSort: ['-createdAt'],
     operations: {
       pay: {
-        summary: 'Record the payment of an order and send the receipt',
+        summary: 'Record a payment and send the receipt',
         states: { field: 'status', from: ['open'], to: ['paid'] },
         enqueues: true,
       },
       ship: {
-        summary: 'Hand an order over to the carrier',
+        summary: 'Ship a paid order',
         states: { field: 'status', from: ['paid'], to: ['shipped'] },
       },
       cancel: {
-        summary: 'Cancel an open order, or request the cancellation of a paid one',
+        summary: 'Cancel an open order or request the cancellation of a paid one',
         body: Reason,
         states: { field: 'status', from: ['open', 'paid'], to: ['cancelled', 'cancellation-requested'] },
       },
       return: {
-        summary: 'Take a shipped order back',
+        summary: 'Take back a shipped order',
         states: { field: 'status', from: ['shipped'], to: ['returned'] },
       },
       refund: {

@@ -116,7 +116,7 @@ export function queuesResource(storage: Pick<JobStorage, 'queues' | 'bulk'>, job
     operations: {
       pause: { summary: 'Pause a queue; running jobs continue' },
       resume: { summary: 'Resume a paused queue' },
-      purge: { summary: 'Cancel all jobs of a queue that have not started' },
+      purge: { summary: 'Cancel all jobs in a queue that have not started' },
     },
     children: [
       { resource: jobs, by: 'queue', serves: ['list', 'create', 'createMany'], notAllowed: jobsBelow },

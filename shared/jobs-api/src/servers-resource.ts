@@ -76,8 +76,8 @@ export function serversResource(storage: Pick<JobStorage, 'servers'>, jobs: Reso
       },
     },
     operations: {
-      quiet: { summary: 'Stop a server from taking more jobs' },
-      stop: { summary: 'Stop a server after its jobs, within its shutdown grace' },
+      quiet: { summary: 'Stop a server from claiming more jobs' },
+      stop: { summary: 'Stop a server once its jobs finish, within its shutdown grace' },
     },
     children: [
       {

@@ -27,7 +27,7 @@ const Item = Type.Object({
   ),
 });
 
-const recorded = 'An item records a failure; use PUT /set-aside-items/{id}/retry once its cause is mended.';
+const recorded = 'An item records a failure; use PUT /set-aside-items/{id}/retry once the cause is fixed.';
 
 /** `/set-aside-items`: items excluded from background processing because their own data makes it fail. */
 export function setAsideItemsResource(setAside: SetAside): Resource {
@@ -44,7 +44,7 @@ export function setAsideItemsResource(setAside: SetAside): Resource {
     defaultSort: ['-createdAt'],
     operations: { retry: { summary: 'Retry a set-aside item now' } },
     notAllowed: {
-      create: 'Background roles set items aside when they fail on them.',
+      create: 'Background roles set an item aside when they fail to process it.',
       replaceMany: recorded,
       deleteMany: 'Discarding an item gives up its work; use DELETE /set-aside-items/{id} for each.',
       replace: recorded,

@@ -70,7 +70,7 @@ describe('The words of the reference', () => {
       'Update a user',
       'Delete a user',
       'List API keys',
-      'Update several hours',
+      'Replace several hours',
       'Delete hours',
       'Create an order for a customer',
       'List the entries of a customer’s order',

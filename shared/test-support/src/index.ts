@@ -18,5 +18,4 @@ export {
 } from './openapi/operations.js';
 export { type Kind, kindsOf, type Schema } from './openapi/schema.js';
 export { overriding, type Overrides } from './overriding.js';
-export { spectralFindings } from './spectral.js';
 export { type EventStreamClient, listenToEvents, type ReceivedEvent } from './event-stream.js';

@@ -15,15 +15,16 @@ export function bounded(schema: JsonSchema): JsonSchema {
   const types = typesOf(schema);
   if (types.includes('object')) return boundedObject(schema);
   if (types.includes('array'))
-    return { maxItems: maxElements, ...schema, items: bounded(schema.items ?? {}) };
+    return { minItems: 0, maxItems: maxElements, ...schema, items: bounded(schema.items ?? {}) };
   if (types.includes('integer'))
     return { format: 'int64', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER, ...schema };
   if (types.includes('number')) return { format: 'double', ...schema };
-  if (types.includes('date-time')) return { maxLength: 35, ...schema };
+  if (types.includes('date-time')) return { minLength: 20, maxLength: 35, ...schema };
   if (!types.includes('string')) return { ...schema };
   const isRestricted = schema.format !== undefined || schema.pattern !== undefined;
   return {
     ...(!isRestricted && { pattern: String.raw`^[^\u0000]*$` }),
+    minLength: schema.format === 'uuid' ? 36 : 0,
     maxLength: schema.format === 'uuid' ? 36 : maxTextLength,
     ...schema,
   };

@@ -110,16 +110,25 @@ export function openApiDocument({
   };
 }
 
-/** Returns the components that are referred to. Some are not: 405 only answers methods that the document does not list. */
+/**
+ * Returns the components that are referred to, also by each other. Some are not: 405 only answers methods that the document
+ * does not list.
+ */
 function referenced<Component>(
   components: Readonly<Record<string, Component>>,
   kind: string,
   users: unknown,
 ): Readonly<Record<string, Component>> {
-  const text = JSON.stringify(users);
-  return Object.fromEntries(
-    Object.entries(components).filter(([name]) => text.includes(`"#/components/${kind}/${name}"`)),
-  );
+  const found = new Map<string, Component>();
+  let text = JSON.stringify(users);
+  while (text !== '') {
+    const added = Object.entries(components).filter(
+      ([name]) => !found.has(name) && text.includes(`"#/components/${kind}/${name}"`),
+    );
+    for (const [name, component] of added) found.set(name, component);
+    text = added.map(([, component]) => JSON.stringify(component)).join('');
+  }
+  return Object.fromEntries(Object.entries(components).filter(([name]) => found.has(name)));
 }
 
 /** Returns all resources of the tree, each once. */
@@ -135,7 +144,7 @@ function allResources(roots: readonly Resource[]): readonly Resource[] {
 }
 
 const page = {
-  schema: { type: 'string', maxLength: 100_000, pattern: String.raw`^[\s\S]*$` },
+  schema: { type: 'string', minLength: 1, maxLength: 100_000, pattern: String.raw`^[\s\S]*$` },
   example: '<!doctype html>',
 };
 
@@ -147,7 +156,7 @@ function indexPath(source: Pick<DocumentSource, 'apiUrl' | 'catalog'>): Readonly
         operationId: 'getIndex',
         summary: 'Retrieve the index',
         description:
-          'Returns where to find the reference, the OpenAPI document and the top-level resources, as JSON or HTML.',
+          'Returns the URLs of the reference, the OpenAPI document and the top-level resources, as JSON or HTML.',
         tags: [selfTag],
         security: [],
         responses: {
@@ -185,7 +194,7 @@ function errorPath(rootUrl: string): Readonly<Record<string, PathItem>> {
         operationId: 'getError',
         summary: 'Explain an error code',
         description:
-          'Returns cause and fix of an error: the page that `more info` links to, as HTML or JSON.',
+          'Returns the cause of an error and how to fix it, as HTML or JSON. `more info` in an error links to this page.',
         tags: [selfTag],
         security: [],
         responses: {

@@ -22,6 +22,7 @@ export const errorPayloadSchema: JsonSchema = {
   properties: {
     errors: {
       type: 'array',
+      description: 'The problems, in the order in which they were found.',
       minItems: 1,
       maxItems: maxListedProblems + 1,
       items: {
@@ -31,12 +32,14 @@ export const errorPayloadSchema: JsonSchema = {
         properties: {
           userMessage: {
             type: 'string',
+            minLength: 1,
             maxLength: 200,
             pattern: '^.+$',
             description: 'Suitable for end users.',
           },
           internalMessage: {
             type: 'string',
+            minLength: 0,
             maxLength: 1_048_576,
             pattern: String.raw`^[\s\S]*$`,
             description: 'For developers.',
@@ -48,6 +51,7 @@ export const errorPayloadSchema: JsonSchema = {
           'more info': {
             type: 'string',
             format: 'uri',
+            minLength: 1,
             maxLength: 2048,
             description: 'A page with cause and fix.',
           },
@@ -119,11 +123,13 @@ export const problemSchema: JsonSchema = {
     type: {
       type: 'string',
       format: 'uri',
+      minLength: 1,
       maxLength: 2048,
       description: 'A page with cause and fix.',
     },
     title: {
       type: 'string',
+      minLength: 1,
       maxLength: 200,
       pattern: '^.+$',
       description: 'A short name for the error.',
@@ -131,6 +137,7 @@ export const problemSchema: JsonSchema = {
     status: { type: 'integer', format: 'int32', minimum: 400, maximum: 599, description: 'The HTTP status.' },
     detail: {
       type: 'string',
+      minLength: 0,
       maxLength: 1_048_576,
       pattern: String.raw`^[\s\S]*$`,
       description: 'The internal message of the first problem.',
@@ -141,6 +148,7 @@ export const problemSchema: JsonSchema = {
 
 const sentences = (description: string): JsonSchema => ({
   type: 'string',
+  minLength: 1,
   maxLength: 2_000,
   pattern: '^.+$',
   description,

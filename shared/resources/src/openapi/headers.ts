@@ -2,6 +2,7 @@ import type { HeaderObject, Reference } from './document-types.js';
 
 const text = (maxLength: number): HeaderObject['schema'] => ({
   type: 'string',
+  minLength: 0,
   maxLength,
   pattern: String.raw`^[\x20-\x7e]*$`,
 });
@@ -66,7 +67,7 @@ export const responseHeaders = {
   },
   Deprecation: {
     description: 'When the call became, or will become, deprecated, in seconds since 1970 (RFC 9745).',
-    schema: { type: 'string', maxLength: 20, pattern: String.raw`^@-?\d+$` },
+    schema: { type: 'string', minLength: 2, maxLength: 20, pattern: String.raw`^@-?\d+$` },
     example: '@1767225600',
   },
   Sunset: {

@@ -63,6 +63,7 @@ export function indexResponse(
 
 const text = (description: string, maxLength = 2000): JsonSchema => ({
   type: 'string',
+  minLength: 0,
   maxLength,
   pattern: '^.*$',
   description,
@@ -70,6 +71,7 @@ const text = (description: string, maxLength = 2000): JsonSchema => ({
 const url = (description: string): JsonSchema => ({
   type: 'string',
   format: 'uri',
+  minLength: 0,
   maxLength: 2048,
   description,
 });
@@ -87,6 +89,7 @@ export const versionIndexSchema: JsonSchema = {
     document: url('The OpenAPI document.'),
     resources: {
       type: 'array',
+      minItems: 0,
       maxItems: 1000,
       description: 'The top-level resources.',
       items: {
@@ -96,7 +99,7 @@ export const versionIndexSchema: JsonSchema = {
         properties: {
           name: text('The name of the resource.', 100),
           url: url('The URL of the collection.'),
-          description: text('What the resource is.'),
+          description: text('A description of the resource.'),
         },
       },
     },

@@ -1,3 +1,4 @@
+import { capitalized, nameInProse, pluralOf, withArticle } from '../definition/naming.js';
 import type { Operation, Resource } from '../definition/resource.js';
 import type { StorageFunction } from '../definition/storage.js';
 import { eventText } from '../pipeline/event-stream.js';
@@ -21,7 +22,7 @@ import {
   ifNoneMatch,
   selectionParameters,
 } from './parameters.js';
-import { bodySchema, camelCase, itemOrFields, schemaName, schemaReference } from './schemas.js';
+import { bodySchema, camelCase, selectionReference, schemaName, schemaReference } from './schemas.js';
 import { type Call, type Subject, wordingOf } from './wording.js';
 
 /** The context of an operation. */
@@ -91,7 +92,7 @@ export function collectionOperations(place: OperationPlace): Readonly<Record<str
   const { resource, serves, owner } = place;
   const { name, singular } = resource;
   const plural = owner + schemaName(name);
-  const manyItems = arrayOf(schemaReference(singular));
+  const manyItems = arrayOf(resource, schemaReference(singular));
   return {
     ...(serves('list') && { get: listOperation(place, `list${plural}`, false) }),
     ...(serves('stream') && { get: streamOperation(place) }),
@@ -100,7 +101,7 @@ export function collectionOperations(place: OperationPlace): Readonly<Record<str
         parameters: [idempotencyKey],
         requestBody: createBody(place),
         responses: {
-          ...(place.findsExisting && { '200': itemAt(place, `An existing ${singular}.`) }),
+          ...(place.findsExisting && { '200': itemAt(place, `The existing ${nameInProse(resource)}.`) }),
           '201': created(place),
         },
         errors: [400, 409, 413, 415, 422],
@@ -109,7 +110,7 @@ export function collectionOperations(place: OperationPlace): Readonly<Record<str
     ...(serves('replaceMany') && {
       put: operation(place, `replace${plural}`, 'replaceMany', {
         parameters: bulkConditionParameters(resource),
-        requestBody: body({ type: 'array', items: schemaReference(`${singular} bulk`) }, [
+        requestBody: body(listBody(resource, schemaReference(`${singular} bulk`)), [
           exampleBody(
             resource.bodies.bulk,
             resource.serverSet.filter((field) => field !== resource.key),
@@ -138,7 +139,7 @@ export function listOperation(place: OperationPlace, id: string, bySearch: boole
   return operation(place, id, bySearch ? 'search' : 'list', {
     parameters: [...collectionParameters(resource, bySearch, place.seeks), ifNoneMatch],
     responses: {
-      '200': success(resource, pageSchema(resource), `One page of ${resource.name}.`, headers),
+      '200': success(resource, pageSchema(resource), `One page of ${namesInProse(resource)}.`, headers),
       '304': { description: 'The caller already has this page.', headers: headerReferences(...headers) },
     },
     errors: [400],
@@ -153,18 +154,21 @@ function reasonsAgainst(place: OperationPlace): readonly string[] {
     if (reason !== undefined) callsByReason.set(reason, [...(callsByReason.get(reason) ?? []), call]);
   }
   return [...callsByReason].map(
-    ([reason, calls]) => `${calls.join(', ')} ${calls.length === 1 ? 'is' : 'are'} not possible: ${reason}`,
+    ([reason, calls]) =>
+      `${conjunction.format(calls)} ${calls.length === 1 ? 'is' : 'are'} not possible: ${reason}`,
   );
 }
+
+const conjunction = new Intl.ListFormat('en-GB', { type: 'conjunction' });
 
 /** The calls that a definition may give reasons against. */
 const refusable = [
   { name: 'create', call: 'POST' },
   { name: 'replaceMany', call: 'PUT' },
   { name: 'deleteMany', call: 'DELETE' },
-  { name: 'replace', call: 'PUT on an item' },
-  { name: 'patch', call: 'PATCH on an item' },
-  { name: 'delete', call: 'DELETE on an item' },
+  { name: 'replace', call: 'PUT of an item' },
+  { name: 'patch', call: 'PATCH of an item' },
+  { name: 'delete', call: 'DELETE of an item' },
 ] as const;
 
 /** Returns the operations of an item, by method. */
@@ -181,7 +185,10 @@ export function itemOperations(place: OperationPlace): Readonly<Record<string, O
         parameters: itemParameters(resource, serves('wait')),
         responses: {
           '200': {
-            ...success(resource, itemOrFields(singular), `The ${singular}.`, ['ETag', 'AcceptPatch']),
+            ...success(resource, selectionReference(singular), `The ${nameInProse(resource)}.`, [
+              'ETag',
+              'AcceptPatch',
+            ]),
             ...linked(childLinks(place, place.isListed)),
           },
           '304': {
@@ -247,9 +254,12 @@ export function specialOperation(place: OperationPlace, special: Operation): Ope
           },
         }),
     responses: {
-      '200': success(resource, item, `The ${singular} afterwards.`, ['ETag', 'IdempotencyReplayed']),
+      '200': success(resource, item, `The updated ${nameInProse(resource)}.`, [
+        'ETag',
+        'IdempotencyReplayed',
+      ]),
       ...(enqueues && {
-        '202': success(resource, item, 'A job does the rest of the work.', [
+        '202': success(resource, item, 'Accepted: a job does the rest of the work.', [
           'ETag',
           'Location',
           'PreferenceApplied',
@@ -294,8 +304,8 @@ function created(place: OperationPlace): ResponseObject {
   const example = exampleOf(bounded(resource.item));
   return {
     ...one,
-    description: 'Created: an item for an object; an array, in the order of the request, for an array.',
-    content: oneOrMany(resource, { oneOf: [schema, arrayOf(schema)] }, example),
+    description: 'Created: one item for an object, or an array in the order of the request for an array.',
+    content: oneOrMany(resource, [schema, arrayOf(resource, schema)], example),
   };
 }
 
@@ -304,32 +314,57 @@ function createBody(place: OperationPlace): Readonly<Record<string, unknown>> {
   const schema = schemaReference(createSchema);
   const example = exampleBody(resource.bodies.create);
   if (!serves('createMany')) return body(schema, example);
-  const oneOf = [schema, { type: 'array', items: schema }];
-  return { ...body(schema, example), content: oneOrMany(resource, { oneOf }, example) };
+  const oneOf = [schema, listBody(resource, schema)];
+  return { ...body(schema, example), content: oneOrMany(resource, oneOf, example) };
 }
 
 function oneOrMany(
-  { name, singular }: Resource,
-  schema: JsonSchema,
+  resource: Resource,
+  oneOf: readonly JsonSchema[],
   value: unknown,
 ): NonNullable<ResponseObject['content']> {
+  const one = nameInProse(resource);
+  const many = pluralOf(one);
+  const schema: JsonSchema = {
+    description: `${capitalized(withArticle(one))}, or an array of ${many}.`,
+    oneOf,
+  };
   const examples = {
-    one: { summary: `One ${singular}`, value },
-    many: { summary: `Several ${name}`, value: [value] },
+    one: { summary: `One ${one}`, value },
+    many: { summary: `Several ${many}`, value: [value] },
   };
   return { 'application/json': { schema, examples } };
 }
 
-function arrayOf(items: JsonSchema): JsonSchema {
-  return { type: 'array', maxItems: maxElements, items };
+function arrayOf(resource: Resource, items: JsonSchema): JsonSchema {
+  const description = `The ${namesInProse(resource)}, in the order of the request.`;
+  return { type: 'array', description, minItems: 0, maxItems: maxElements, items };
+}
+
+/** Describes an array in a request. Tools would generate arrays up to `maxItems`, so the limit is in words only. */
+function listBody(resource: Resource, items: JsonSchema): JsonSchema {
+  const description = `Up to ${maxElements.toLocaleString('en')} ${namesInProse(resource)}.`;
+  return { type: 'array', description, minItems: 0, items };
+}
+
+function namesInProse(resource: Resource): string {
+  return pluralOf(nameInProse(resource));
 }
 
 function linked(links: Readonly<Record<string, LinkObject>>): Pick<ResponseObject, 'links'> {
   return Object.keys(links).length === 0 ? {} : { links };
 }
 
-function pageSchema({ limits, singular }: Resource): JsonSchema {
-  return { type: 'array', maxItems: limits.max, items: itemOrFields(singular) };
+function pageSchema(resource: Resource): JsonSchema {
+  const { limits, singular } = resource;
+  const description = `One page of ${namesInProse(resource)}.`;
+  return {
+    type: 'array',
+    description,
+    minItems: 0,
+    maxItems: limits.max,
+    items: selectionReference(singular),
+  };
 }
 
 function body(
@@ -356,12 +391,17 @@ export function streamOperation(place: OperationPlace): OperationObject {
         headers: headerReferences(),
         content: {
           'text/event-stream': {
-            schema: { type: 'string', maxLength: Number.MAX_SAFE_INTEGER, pattern: String.raw`^[\s\S]*$` },
+            schema: {
+              type: 'string',
+              minLength: 0,
+              maxLength: Number.MAX_SAFE_INTEGER,
+              pattern: String.raw`^[\s\S]*$`,
+            },
             example,
           },
         },
       },
-      '204': { description: 'There will be no more events.', headers: headerReferences() },
+      '204': { description: 'The stream has ended; do not reconnect.', headers: headerReferences() },
     },
     errors: [400],
   });

@@ -16,6 +16,7 @@ const text = (maxLength: number): JsonSchema => ({
 
 const headerText = (maxLength: number): JsonSchema => ({
   type: 'string',
+  minLength: 1,
   maxLength,
   pattern: String.raw`^[\x20-\x7e]+$`,
 });
@@ -184,7 +185,7 @@ function filterParameter(filter: FilterParameter): ParameterObject {
   }
   if (match !== 'exact')
     return { ...query(parameter, description, schema, exampleOf(filter.schema)), ...deprecated };
-  const values: JsonSchema = { type: 'array', maxItems: maxValues, items: schema };
+  const values: JsonSchema = { type: 'array', minItems: 1, maxItems: maxValues, items: schema };
   return {
     name: parameter,
     in: 'query',

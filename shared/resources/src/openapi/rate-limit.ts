@@ -22,7 +22,12 @@ export function rateLimitHeaders({
   burst,
 }: RateLimitPolicy): Readonly<Record<string, HeaderObject>> {
   const window = Math.ceil(burst / perSecond);
-  const schema = { type: 'string', maxLength: 100, pattern: String.raw`^"default";[qr]=\d+;[wt]=\d+$` };
+  const schema = {
+    type: 'string',
+    minLength: 1,
+    maxLength: 100,
+    pattern: String.raw`^"default";[qr]=\d+;[wt]=\d+$`,
+  };
   return {
     RateLimit: {
       description:

@@ -3,13 +3,14 @@ import type { Child, Resource } from '../definition/resource.js';
 import type { JsonSchema } from '../validation/json-schema.js';
 import { mapValues } from '../validation/map-values.js';
 import { bounded, publishedBody } from './bounded-schema.js';
+import { withDescriptions } from './field-wording.js';
 
 /** Returns the schemas of a resource: its item, the bodies that it accepts, and those that create its children. */
 export function resourceSchemas(resource: Resource): Readonly<Record<string, JsonSchema>> {
   const { singular, bodies } = resource;
   const one = nameInProse(resource);
   const an = withArticle(one);
-  const item = withReadOnly(resource, bounded(resource.item));
+  const item = fieldsOf(resource, bounded(resource.item));
   return {
     [schemaName(singular)]: { description: `${capitalized(an)}.`, ...item },
     [schemaName(`${singular} fields`)]: {
@@ -17,7 +18,14 @@ export function resourceSchemas(resource: Resource): Readonly<Record<string, Jso
       description: `The fields of ${an} selected by the parameter \`fields\`.`,
       required: [],
     },
-    [schemaName(`${singular} create`)]: { description: `A new ${one}.`, ...ofBody(resource, bodies.create) },
+    [schemaName(`${singular} selection`)]: {
+      description: `The complete ${one}, or only the fields selected with \`fields\`.`,
+      anyOf: [schemaReference(singular), schemaReference(`${singular} fields`)],
+    },
+    [schemaName(`${singular} create`)]: {
+      description: `A new ${one}.`,
+      ...withDescriptions(resource, bodySchema(bodies.create)),
+    },
     ...Object.fromEntries([...resource.children.values()].flatMap((child) => createBelow(singular, child))),
     [schemaName(`${singular} replace`)]: {
       description: `A full replacement of ${an}.`,
@@ -25,11 +33,14 @@ export function resourceSchemas(resource: Resource): Readonly<Record<string, Jso
     },
     [schemaName(`${singular} patch`)]: {
       description: `Changes to ${an}.`,
-      ...withReadOnly(resource, publishedBody(bodies.patch)),
+      ...fieldsOf(resource, publishedBody(bodies.patch)),
     },
     [schemaName(`${singular} bulk`)]: {
       description: `One ${one} of a bulk change.`,
-      ...ofBody(resource, bodies.bulk),
+      ...fieldsOf(
+        { ...resource, serverSet: resource.serverSet.filter((field) => field !== resource.key) },
+        bodySchema(bodies.bulk),
+      ),
     },
   };
 }
@@ -44,12 +55,9 @@ export function camelCase(dashed: string): string {
   return dashed.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Returns the schema of an item, or of the fields that the caller selected. */
-export function itemOrFields(singular: string): JsonSchema {
-  return {
-    description: `The whole ${singular}; with the parameter \`fields\`, only the selected fields.`,
-    anyOf: [schemaReference(singular), schemaReference(`${singular} fields`)],
-  };
+/** Refers to the schema of an item, or of the fields that the caller selected. */
+export function selectionReference(singular: string): JsonSchema {
+  return schemaReference(`${singular} selection`);
 }
 
 export function schemaReference(words: string): JsonSchema & { readonly $ref: string } {
@@ -67,14 +75,14 @@ function createBelow(parent: string, child: Child): readonly (readonly [string, 
   const { resource, by } = child;
   const words = createSchemaName(child, parent);
   if (words === `${resource.singular} create`) return [];
-  const { required = [], ...rest } = ofBody(resource, resource.bodies.create);
+  const { required = [], ...rest } = withDescriptions(resource, bodySchema(resource.bodies.create));
   const needed = required.filter((field) => field !== by);
-  const description = `A new ${resource.singular}. Its ${by} is that of the path.`;
+  const description = `A new ${nameInProse(resource)}. Its \`${by}\` is the one in the path.`;
   return [[schemaName(words), { ...rest, description, ...(needed.length > 0 && { required: needed }) }]];
 }
 
 function ofBody(resource: Resource, schema: JsonSchema): JsonSchema {
-  return withReadOnly(resource, bodySchema(schema));
+  return fieldsOf(resource, bodySchema(schema));
 }
 
 /** Returns the schema of a body, in which fields with a default are optional. */
@@ -84,10 +92,11 @@ export function bodySchema(schema: JsonSchema): JsonSchema {
   return { ...rest, properties, ...(needed.length > 0 && { required: needed }) };
 }
 
-/** Marks the fields that only the server sets. A PUT or PATCH may send them back unchanged. */
-function withReadOnly({ serverSet }: Resource, schema: JsonSchema): JsonSchema {
+/** Describes all fields, and marks those that only the server sets. A PUT or PATCH may send them back unchanged. */
+function fieldsOf(resource: Resource, schema: JsonSchema): JsonSchema {
+  const { serverSet } = resource;
   if (schema.properties === undefined) return schema;
-  const properties = mapValues(schema.properties, (property, name) =>
+  const properties = mapValues(withDescriptions(resource, schema).properties ?? {}, (property, name) =>
     serverSet.includes(name) ? { ...property, readOnly: true } : property,
   );
   return { ...schema, properties };

@@ -28,7 +28,7 @@ export function securedPaths(
   const secured = (path: string, method: string, operation: OperationObject): OperationObject => {
     const route = findRoute(catalog, path.split('/').slice(1));
     const scope = scopeOf(scopedCall(route, method.toUpperCase()));
-    const description = `${operation.description} Needs the scope \`${scope}\`.`;
+    const description = `${operation.description}\n\nRequires the scope \`${scope}\`.`;
     return { ...operation, description, 'x-scope': scope, security: requirements(schemes) };
   };
   return mapValues(paths, (item, path) =>

@@ -23,20 +23,21 @@ export type Call = Exclude<StorageFunction, 'wait' | 'createMany' | 'operations'
 
 /** Words a call: `Create an order`, `List the line items of a customer’s order`. A definition may add sentences as a note. */
 export function wordingOf(subject: Subject, call: Call | Operation): Wording {
-  if (typeof call === 'object') return specialWording(call);
+  if (typeof call === 'object') return specialWording(subject, call);
   const { summary, sentences } = standard[call](wordsOf(subject), subject);
   const note = call === 'search' ? undefined : subject.resource.calls.get(call)?.note;
   return { summary, description: joined(sentences, note) };
 }
 
 /** Words a special operation by its summary and the states that it leads from and to. */
-function specialWording({ summary, states }: Operation): Wording {
+function specialWording(subject: Subject, { summary, states }: Operation): Wording {
+  const { one } = wordsOf(subject);
   return {
     summary,
     description: joined([
-      `${summary}.`,
+      `Returns the updated ${one}.`,
       states !== undefined &&
-        `Allowed while \`${states.field}\` is ${orList(states.from)}; leads to ${orList(states.to)}, where it has no further effect.`,
+        `Allowed while \`${states.field}\` is ${orList(states.from)}; changes it to ${orList(states.to)}. Repeating the call has no further effect.`,
     ]),
   };
 }
@@ -70,7 +71,7 @@ const standard: Readonly<Record<Call, (words: Words, subject: Subject) => Draft>
   search: ({ all, many }, { resource }) => ({
     summary: `Search ${all}`,
     sentences: [
-      `Returns the ${many} that match the keyword; the same as \`q\` on the collection.`,
+      `Returns the ${many} that match the keyword, like \`q\` on the collection.`,
       paging(resource),
     ],
   }),
@@ -78,7 +79,7 @@ const standard: Readonly<Record<Call, (words: Words, subject: Subject) => Draft>
     summary: `Stream ${all}`,
     sentences: [
       resource.description,
-      'The answer is a stream of server-sent events (HTML Standard, § 9.2) whose `data` is JSON.',
+      'Returns a stream of server-sent events (HTML Standard, § 9.2) with JSON in `data`.',
     ],
   }),
   create: ({ one, an, many, whose }, { serves, findsExisting }) => ({
@@ -86,39 +87,39 @@ const standard: Readonly<Record<Call, (words: Words, subject: Subject) => Draft>
     sentences: [
       `Creates ${an} and returns it.`,
       serves('createMany') &&
-        `An array creates several ${many}, all or none, and returns them in the same order.`,
+        `Send an array to create several ${many} at once: all are created, or none. They are returned in the same order.`,
       findsExisting &&
-        `If a key in the body identifies an existing ${one}, the answer is 200 with that ${one}.`,
+        `If a key in the body identifies an existing ${one}, returns that ${one} with status 200.`,
     ],
   }),
   replaceMany: ({ one, many, of }, { resource }) => ({
-    summary: `Update several ${many}${of}`,
+    summary: `${resource.partialBulk ? 'Update' : 'Replace'} several ${many}${of}`,
     sentences: [
-      `${resource.partialBulk ? 'Changes the given fields of each listed' : 'Replaces each listed'} ${one}, all or none, and returns them in the same order.`,
-      `Other ${many} stay as they are.`,
+      `${resource.partialBulk ? 'Updates the given fields of each listed' : 'Replaces each listed'} ${one}: all are changed, or none. They are returned in the same order.`,
+      `Other ${many} are unchanged.`,
     ],
   }),
   deleteMany: ({ all, many }) => ({
     summary: `Delete ${all}`,
-    sentences: [`Deletes the ${many} that match the filters; without a filter, all of them.`],
+    sentences: [`Deletes the ${many} that match the filters, or all of them if there is no filter.`],
   }),
   get: ({ one, an, of }, { serves }) => ({
     summary: `Retrieve ${an}${of}`,
     sentences: [
       `Returns the ${one}, or 304 if \`If-None-Match\` names its current version.`,
-      serves('wait') && `With \`wait\`, the answer comes when the ${one} has finished.`,
+      serves('wait') && `With \`wait\`, responds once the ${one} has finished.`,
     ],
   }),
   replace: ({ one, an, of }) => ({
     summary: `Replace ${an}${of}`,
     sentences: [
-      `Replaces all writable fields of the ${one}. Optional fields that the body omits are removed or get their defaults.`,
+      `Replaces all writable fields of the ${one}. Optional fields missing from the body are removed or reset to their defaults.`,
     ],
   }),
   patch: ({ an, of }) => ({
     summary: `Update ${an}${of}`,
     sentences: [
-      'Changes the fields in the body and leaves all others as they are (JSON merge patch, RFC 7396).',
+      'Updates the fields in the body and leaves all others unchanged (JSON merge patch, RFC 7396).',
       '`null` removes an optional field.',
     ],
   }),
@@ -150,7 +151,7 @@ function nounOf(resource: Resource, parents: readonly Resource[]): string {
 
 function paging({ defaultSort, key }: Resource): string {
   const terms = defaultSort.map(({ field, direction }) => (direction === 'desc' ? `-${field}` : field));
-  return `Filters narrow the list, \`sort\` orders it (by default \`${terms.join(',') || key}\`), and the \`Link\` header leads to the other pages.`;
+  return `Use filters to narrow the list and \`sort\` to order it (default: \`${terms.join(',') || key}\`). The \`Link\` header has the URLs of the other pages.`;
 }
 
 function joined(sentences: readonly (string | false)[], note?: string): string {
