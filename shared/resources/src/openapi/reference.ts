@@ -6,8 +6,8 @@ import type { ApiRequest, ApiResponse } from '../pipeline/request/request.js';
 import { supportedVersion } from '../pipeline/request/route.js';
 import { type DocumentSource, openApiDocument } from './document.js';
 import { indexResponse, rootIndex, versionIndex } from './index-page.js';
-import { pageHeaders, referencePage, startScript } from './reference-page.js';
-import { rendererName, rendererResponse } from './renderer.js';
+import { referencePage, startScript } from './reference-page.js';
+import { renderer } from './renderer.js';
 
 type Answer = (request: ApiRequest) => ApiResponse | Promise<ApiResponse>;
 
@@ -16,16 +16,18 @@ export function createReference(source: DocumentSource): Reference {
   const { apiUrl, info } = source;
   const path = new URL(apiUrl).pathname;
   const files = once((): ReadonlyMap<string, Answer> => {
-    const kept = (headers: ApiResponse['headers'], body: string): Answer => {
-      const response = tagged({ status: 200, headers, body });
+    const kept = (answered: ApiResponse): Answer => {
+      const response = tagged(answered);
       return ({ headers: asked }) => unlessKnown(response, asked['if-none-match']);
     };
+    const page = referencePage(info.title, apiUrl, renderer);
+    const script = { 'content-type': 'text/javascript; charset=utf-8' };
     return new Map<string, Answer>([
       ['', (request) => indexResponse(versionIndex(source), info.title, request)],
-      ['openapi.json', kept({}, JSON.stringify(openApiDocument(source)))],
-      ['docs', kept(pageHeaders(apiUrl), referencePage(info.title, path))],
-      ['docs/start.js', kept({ 'content-type': 'text/javascript; charset=utf-8' }, startScript(path))],
-      [`docs/${rendererName}`, rendererResponse],
+      ['openapi.json', kept({ status: 200, headers: {}, body: JSON.stringify(openApiDocument(source)) })],
+      ['docs', renderer ? kept(page) : () => page],
+      ['docs/start.js', kept({ status: 200, headers: script, body: startScript(path) })],
+      ...(renderer ? [[`docs/${renderer.name}`, renderer.respond] as const] : []),
     ]);
   });
   return (segments, request) => {
