@@ -53,10 +53,13 @@ function tagged(response: ApiResponse): ApiResponse {
   return { ...response, headers: { ...response.headers, etag: `"${digest}"` } };
 }
 
+/** A 304 repeats the headers, because browsers replace those that they keep: the page would lose its content security policy. */
 function unlessKnown(response: ApiResponse, known: string | undefined): ApiResponse {
-  const { etag = '' } = response.headers;
+  const { 'content-type': _, ...headers } = response.headers;
   const tags = known === undefined ? undefined : parseTags(known);
-  return tags !== undefined && matchesWeakly(tags, etag) ? { status: 304, headers: { etag } } : response;
+  return tags !== undefined && matchesWeakly(tags, headers['etag'] ?? '')
+    ? { status: 304, headers }
+    : response;
 }
 
 function once<Value>(make: () => Value): () => Value {
