@@ -4,14 +4,14 @@
  */
 export type Property = readonly [property: string, sql: string];
 
-const live = ['job', 'job_waiting', 'job_held', 'job_awaiting'];
+const live = ['job', 'job_scheduled', 'job_blocked', 'job_awaiting'];
 
 /** Jobs that have not finished. */
 export const liveJobs = live
   .map((table) => `select id, queue_id, created_at, meta from longshore.${table} where queue_id > 0`)
   .join(' union all ');
 
-const everywhere = `select id, queue_id, created_at, meta from longshore.job_done union all ${liveJobs}`;
+const everywhere = `select id, queue_id, created_at, meta from longshore.job_history union all ${liveJobs}`;
 
 /** Counts the effects of each job in the ledger. Those of plain jobs are not transactional. */
 export const effects = `
@@ -25,14 +25,14 @@ export const jobProperties: readonly Property[] = [
     `select id from accepted where id not in (select id from (${everywhere}) as job)`,
   ],
   ['jobs not finished', `select id from (${liveJobs}) as live`],
-  ['jobs finished, but not done', `select id from longshore.job_done where state <> 'done'`],
+  ['jobs finished, but not done', `select id from longshore.job_history where state <> 'done'`],
   [
     'jobs in two places: finished twice, or finished and yet to do',
     `select id from (${everywhere}) as everywhere group by id having count(*) > 1`,
   ],
   [
     'jobs done without an effect',
-    `select id from longshore.job_done where state = 'done' and id not in (select job_id from ledger.effect)`,
+    `select id from longshore.job_history where state = 'done' and id not in (select job_id from ledger.effect)`,
   ],
   [
     'transactional jobs with two effects',
@@ -40,13 +40,13 @@ export const jobProperties: readonly Property[] = [
   ],
   [
     'transactional effects of another attempt than the one on record, or of none',
-    `select effect.job_id from (${effects}) as effect left join longshore.job_done on job_done.id = effect.job_id
-     where effect.name <> 'plain' and job_done.attempt is distinct from effect.attempt`,
+    `select effect.job_id from (${effects}) as effect left join longshore.job_history on job_history.id = effect.job_id
+     where effect.name <> 'plain' and job_history.attempt is distinct from effect.attempt`,
   ],
   [
     'transactional jobs that ran before their time',
-    `select effect.job_id from (${effects}) as effect join longshore.job_done on job_done.id = effect.job_id
-     where effect.name <> 'plain' and effect.at < job_done.run_at`,
+    `select effect.job_id from (${effects}) as effect join longshore.job_history on job_history.id = effect.job_id
+     where effect.name <> 'plain' and effect.at < job_history.run_at`,
   ],
   [
     "enqueuers' own rows without the job of their transaction",
@@ -64,15 +64,15 @@ export const jobProperties: readonly Property[] = [
     'continuations that ran before their parent had ended',
     `select effect.job_id
      from (${effects}) as effect
-     join longshore.job_link on child_id = effect.job_id
-     join longshore.job_done as parent on parent.id = parent_id
+     join longshore.job_dependency on child_id = effect.job_id
+     join longshore.job_history as parent on parent.id = parent_id
      where effect.at < parent.finished_at`,
   ],
   [
     'follow-ups of batches that ran before a job of the batch had ended',
     `select effect.job_id
      from longshore.batch join (${effects}) as effect on effect.job_id = follow_up_id
-     join longshore.job_done as member on member.meta ->> 'batchId' = batch.id::text
+     join longshore.job_history as member on member.meta ->> 'batchId' = batch.id::text
      where effect.at < member.finished_at`,
   ],
   [
@@ -82,7 +82,7 @@ export const jobProperties: readonly Property[] = [
        from longshore.recurring_job where id = 'tick'
      )
      select generate_series(1, abs(due - (
-       select count(*) from longshore.job_done where meta ->> 'recurringJobId' = 'tick'
+       select count(*) from longshore.job_history where meta ->> 'recurringJobId' = 'tick'
      ))) from tick`,
   ],
   [

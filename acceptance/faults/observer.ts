@@ -41,7 +41,7 @@ export class Observer {
 
   /** Returns the unfinished jobs, among those given or all. */
   async unfinished(ids: readonly string[] | null = null): Promise<string[]> {
-    const sql = ['job', 'job_waiting', 'job_held', 'job_awaiting']
+    const sql = ['job', 'job_scheduled', 'job_blocked', 'job_awaiting']
       .map(
         (table) =>
           `select id from longshore.${table} where queue_id > 0 and ($1::uuid[] is null or id = any ($1))`,
@@ -55,7 +55,7 @@ export class Observer {
   async unsettled(): Promise<number> {
     const [row] = await this.query<{ left: number }>(`
       select (select count(*) from longshore.outbox)::integer
-        + (select count(*) from longshore.job_link where settled_at is null)::integer as left`);
+        + (select count(*) from longshore.job_dependency where resolved_at is null)::integer as left`);
     return row?.left ?? NaN;
   }
 

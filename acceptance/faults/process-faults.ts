@@ -36,7 +36,7 @@ interface Held {
  */
 async function outcomes({ observer }: Stage, ids: readonly string[]): Promise<string> {
   const history = await observer.read(
-    'select id, state, attempt, server_id, finished_at from longshore.job_done where id = any ($1) order by id',
+    'select id, state, attempt, server_id, finished_at from longshore.job_history where id = any ($1) order by id',
     [ids],
   );
   const effects = await observer.read(

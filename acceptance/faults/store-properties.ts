@@ -8,10 +8,10 @@ export const storeProperties: readonly Property[] = [
     `with real as (
        select queue_id, case when server_id is null then 'enqueued' else 'processing' end::longshore.job_state as state
        from longshore.job where queue_id > 0
-       union all select queue_id, 'enqueued' from longshore.job_held where queue_id > 0
-       union all select queue_id, 'scheduled' from longshore.job_waiting where queue_id > 0
+       union all select queue_id, 'enqueued' from longshore.job_blocked where queue_id > 0
+       union all select queue_id, 'scheduled' from longshore.job_scheduled where queue_id > 0
        union all select queue_id, 'awaiting' from longshore.job_awaiting where queue_id > 0
-       union all select queue_id, state from longshore.job_done
+       union all select queue_id, state from longshore.job_history
      )
      select from (select queue_id, state, count(*) as jobs from real group by queue_id, state) as rows
      full join (
@@ -24,14 +24,14 @@ export const storeProperties: readonly Property[] = [
     `select generate_series(1, abs(
        (select coalesce(sum(done), 0) from longshore.throughput where queue_id = 0)
        + (select coalesce(sum(jobs), 0) from longshore.job_count where state = 'done' and jobs > 0 and at is not null)
-       - (select count(*) from longshore.job_done where state = 'done'))::bigint)`,
+       - (select count(*) from longshore.job_history where state = 'done'))::bigint)`,
   ],
   ['what background work could not deal with', 'select from longshore.set_aside'],
   ['moves in the outbox without consequences', 'select id from longshore.outbox'],
   [
     'links that are not settled, or of jobs that are not there',
-    `select child_id from longshore.job_link
-     where settled_at is null or not marked or child_id not in (select id from longshore.job_done)`,
+    `select child_id from longshore.job_dependency
+     where resolved_at is null or not marked or child_id not in (select id from longshore.job_history)`,
   ],
   [
     'batches lost: accepted, and not there',
@@ -40,19 +40,19 @@ export const storeProperties: readonly Property[] = [
   [
     'batches that have not finished, or count other jobs than they have',
     `select batch.id from longshore.batch left join (
-       select meta ->> 'batchId' as batch_id, count(*) as jobs from longshore.job_done where meta ? 'batchId' group by 1
+       select meta ->> 'batchId' as batch_id, count(*) as jobs from longshore.job_history where meta ? 'batchId' group by 1
      ) as member on batch_id = batch.id::text
      where finished_at is null or done <> total or failed <> 0 or cancelled <> 0 or jobs is distinct from total`,
   ],
   [
     'batches whose follow-up is not done',
     `select batch.id from longshore.batch
-     where follow_up_id is not null and follow_up_id not in (select id from longshore.job_done where state = 'done')`,
+     where follow_up_id is not null and follow_up_id not in (select id from longshore.job_history where state = 'done')`,
   ],
   [
     'keys held by a job that is not there',
-    `select key from longshore.job_unique
-     where job_id not in (select id from longshore.job_done union all select id from (${liveJobs}) as live)`,
+    `select key from longshore.job_key
+     where job_id not in (select id from longshore.job_history union all select id from (${liveJobs}) as live)`,
   ],
   [
     'cancellations of jobs that do not run',
@@ -75,17 +75,17 @@ export const storeProperties: readonly Property[] = [
   [
     'reports of jobs that are not there, or with a time that is not theirs',
     `select job_id from longshore.job_report
-     where job_id not in (select id from longshore.job_done)
+     where job_id not in (select id from longshore.job_history)
        or abs(extract(epoch from at - written_at)) > 120`,
   ],
   [
     'rows in the partitions of no day',
-    `select id from longshore.job_done_done_other union all select id from longshore.job_done_failed_other
-     union all select id from longshore.job_done_cancelled_other union all select job_id from longshore.job_report_other`,
+    `select id from longshore.job_history_done_default union all select id from longshore.job_history_failed_default
+     union all select id from longshore.job_history_cancelled_default union all select job_id from longshore.job_report_default`,
   ],
   [
     'days of history that are missing',
-    `select from unnest(array['job_done_done', 'job_done_failed', 'job_done_cancelled', 'job_report']) as history,
+    `select from unnest(array['job_history_done', 'job_history_failed', 'job_history_cancelled', 'job_report']) as history,
        generate_series(0, 7) as ahead
      where to_regclass(format('longshore.%I', history || '_' || to_char((now() at time zone 'UTC')::date + ahead, 'YYYYMMDD'))) is null`,
   ],

@@ -44,9 +44,9 @@ export interface Tally {
 export async function tally(observer: Observer): Promise<Tally> {
   const [row] = await observer.query<Tally & Record<string, number>>(`
     select count(*)::integer as done, (count(*) filter (where attempt > 1))::integer as repeated,
-      (select count(*)::integer from longshore.job_done, jsonb_array_elements(past_attempts) as past
+      (select count(*)::integer from longshore.job_history, jsonb_array_elements(past_attempts) as past
        where past ->> 'outcome' = 'lost') as lost,
       (select count(*)::integer from (${effects}) as effect where name = 'plain' and times > 1) as doubled
-    from longshore.job_done`);
+    from longshore.job_history`);
   return row ?? { done: 0, repeated: 0, lost: 0, doubled: 0 };
 }

@@ -55,7 +55,9 @@ describe('a worker whose handlers leave work behind that throws', function () {
       );
       const { rows } = await database.query<{ id: string }>(`select longshore.enqueue('control') as id`);
       await eventually(async () => {
-        const done = await database.query('select from longshore.job_done_done where id = $1', [rows[0]?.id]);
+        const done = await database.query('select from longshore.job_history_done where id = $1', [
+          rows[0]?.id,
+        ]);
         return done.rowCount === 1;
       });
       expect(worker.ending()).to.equal(null);

@@ -13,8 +13,7 @@ const handlers = ${JSON.stringify(jobs)}.map((name) =>
   }),
 );
 
-// The previous release reads \`handlers\`.
-export const application = { name: 'rollout', createHandlers: () => handlers, handlers };
+export const application = { name: 'rollout', createHandlers: () => handlers };
 `;
 
 /** Writes the application into a checkout, so that it finds the packages there. Returns its file. */

@@ -8,10 +8,10 @@ import { house } from '../house/house.js';
 const execute = promisify(execFile);
 
 /**
- * The version that this one replaces. Nothing has been released yet: this is the first commit whose servers claim
- * jobs by name.
+ * The version that this one replaces. Nothing has been released yet: this is the first commit with the
+ * schema of the first release.
  */
-const previousRelease = '3831b3eb0418cd0634f6ea3f80c9753aec550216';
+const previousRelease = '9cb8a6165ddbecd26c7aa58eb59c9747c143bb7a';
 
 /** Exports the previous release below `.data` and builds its services there, once. Returns its root. */
 export async function buildPreviousRelease(): Promise<string> {

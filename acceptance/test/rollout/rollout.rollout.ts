@@ -48,7 +48,6 @@ describe('rolling out this version over the previous one, under load', function 
             DATABASE_URL: postgres.url,
             LONGSHORE_APP: applications[version],
             WORKER_STOP_TIMEOUT_MS: '5000',
-            STOP_TIMEOUT_MS: '5000', // the previous version's name
           },
           roots[version],
         );
@@ -60,7 +59,7 @@ describe('rolling out this version over the previous one, under load', function 
 
       const count = async (condition: string): Promise<number> => {
         const { rows } = await database.query<{ jobs: number }>(
-          `select count(*)::integer as jobs from longshore.job_done where ${condition}`,
+          `select count(*)::integer as jobs from longshore.job_history where ${condition}`,
         );
         return rows[0]?.jobs ?? 0;
       };
@@ -100,7 +99,7 @@ describe('rolling out this version over the previous one, under load', function 
       it('runs every job that was accepted, in its first and only attempt', async () => {
         const jobs = await eventually(async () => {
           const { rows } = await database.query<{ state: string; attempt: number }>(
-            'select state, attempt from longshore.job_done where id = any ($1)',
+            'select state, attempt from longshore.job_history where id = any ($1)',
             [load.accepted],
           );
           return rows.length === load.accepted.length ? rows : null;
@@ -136,7 +135,7 @@ describe('rolling out this version over the previous one, under load', function 
       );
       await eventually(async () => {
         const { rows } = await database.query<{ state: string }>(
-          'select state::text from longshore.job_done',
+          'select state::text from longshore.job_history',
         );
         return rows.length === 40 && rows.every(({ state }) => state === 'done');
       });

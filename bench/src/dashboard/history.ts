@@ -46,7 +46,7 @@ export async function fillForDashboard(url: string, sizes: Sizes): Promise<void>
     );
     await client.query(
       `insert into job_count (queue_id, state, jobs)
-        select queue_id, state, count(*) from job_done group by queue_id, state
+        select queue_id, state, count(*) from job_history group by queue_id, state
         union all select queue_id, 'enqueued', count(*) from job where queue_id > 0 group by queue_id`,
     );
     await client.query('vacuum analyze');
@@ -64,7 +64,7 @@ interface Day {
 /** Writes the same number of jobs on each day; those of today end before now. */
 async function fillDay(client: pg.Client, { state, daysAgo, jobs, queues }: Day): Promise<void> {
   await client.query(
-    `insert into job_done (queue_id, id, created_at, ready_at, started_at, finished_at, server_id,
+    `insert into job_history (queue_id, id, created_at, ready_at, started_at, finished_at, server_id,
         state, priority, attempt, max_attempts, name, args, error)
       select case when n % greatest($1::integer * ${days} / ${rareJobs}, 1) = 0 and $3 = 'done' then $4::integer
           else 1 + floor(($4::integer - 1) * power(spread.queue, 3))::integer end,
@@ -87,7 +87,7 @@ async function makePastDays(client: pg.Client): Promise<void> {
   for (const [state] of outcomes) {
     for (let daysAgo = 2; daysAgo < days; daysAgo++) {
       const { rows } = await client.query<{ name: string; from: string; to: string }>(
-        `select 'job_done_' || $1 || '_' || to_char(day, 'YYYYMMDD') as name,
+        `select 'job_history_' || $1 || '_' || to_char(day, 'YYYYMMDD') as name,
             day::timestamp at time zone 'UTC' as from, (day + 1)::timestamp at time zone 'UTC' as to
           from (select (now() at time zone 'UTC')::date - $2::integer as day) as past`,
         [state, daysAgo],
@@ -96,7 +96,7 @@ async function makePastDays(client: pg.Client): Promise<void> {
       if (part === undefined) throw new Error('Postgres does not know the day');
       const bounds = `from (${client.escapeLiteral(new Date(part.from).toISOString())}) to (${client.escapeLiteral(new Date(part.to).toISOString())})`;
       await client.query(
-        `create table if not exists ${part.name} partition of job_done_${state} for values ${bounds}`,
+        `create table if not exists ${part.name} partition of job_history_${state} for values ${bounds}`,
       );
     }
   }
@@ -111,7 +111,7 @@ async function indexEndedDays(client: pg.Client, url: string): Promise<void> {
       await storage.maintenance.maintain();
       const { rows } = await client.query(
         `select from pg_inherits join pg_class on pg_class.oid = inhrelid
-          where inhparent in ('job_done_done'::regclass, 'job_done_failed'::regclass, 'job_done_cancelled'::regclass)
+          where inhparent in ('job_history_done'::regclass, 'job_history_failed'::regclass, 'job_history_cancelled'::regclass)
             and right(relname, 8) < to_char(now() at time zone 'UTC', 'YYYYMMDD') and pg_relation_size(inhrelid) >= 4194304
             and (select count(*) from pg_index where indrelid = inhrelid and indisvalid and indexrelid::regclass::text ~ '_(queue|name|args)$') < 3`,
       );

@@ -21,8 +21,8 @@ interface Operated {
 const stateOf = (id: string): string => `
   select state from (
     select id, case when server_id is null then 'enqueued' else 'processing' end as state from longshore.job
-    union all select id, 'scheduled' from longshore.job_waiting
-    union all select id, state::text from longshore.job_done) as job
+    union all select id, 'scheduled' from longshore.job_scheduled
+    union all select id, state::text from longshore.job_history) as job
   where id = '${id}'`;
 
 const pausedOf = (table: 'queue' | 'recurring_job', column: string, id: string): string =>

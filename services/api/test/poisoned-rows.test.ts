@@ -9,7 +9,7 @@ const times = `'infinity'::timestamptz, '-infinity', '294000-01-01Z', '0044-03-1
 
 /** Rows that no code writes and no table takes, as a bug or a hand may leave them: of each kind as many as there are odd times. */
 async function poison(database: TestDatabase): Promise<void> {
-  for (const table of ['job', 'job_held', 'job_waiting', 'job_awaiting', 'recurring_job', 'queue'])
+  for (const table of ['job', 'job_blocked', 'job_scheduled', 'job_awaiting', 'recurring_job', 'queue'])
     await database.query(`alter table longshore.${table} drop constraint ${table}_bounds`);
   const columns =
     'queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, past_attempts, meta';
@@ -20,14 +20,14 @@ async function poison(database: TestDatabase): Promise<void> {
   await database.query(
     `insert into longshore.job (${columns}, server_id, started_at, lease_until) select ${row}, longshore.new_id(), at, at ${odd}`,
   );
-  for (const table of ['job_held', 'job_waiting', 'job_awaiting'])
+  for (const table of ['job_blocked', 'job_scheduled', 'job_awaiting'])
     await database.query(`insert into longshore.${table} (${columns}) select ${row} ${odd}`);
   for (const state of ['done', 'failed', 'cancelled'])
     await database.query(`
-      insert into longshore.job_done (${columns}, started_at, server_id, finished_at, state, result, error)
+      insert into longshore.job_history (${columns}, started_at, server_id, finished_at, state, result, error)
       select ${row}, at, longshore.new_id(), now(), '${state}', '[1e400]', '{"name": {}, "message": 5}' ${odd}`);
-  await database.query(`update longshore.job_done set past_attempts = '"none"', meta = '[]' where id in (
-    select id from longshore.job_done limit 3)`);
+  await database.query(`update longshore.job_history set past_attempts = '"none"', meta = '[]' where id in (
+    select id from longshore.job_history limit 3)`);
   await database.query(`
     insert into longshore.job_count (queue_id, state, jobs) values
     (1, 'enqueued', 8), (1, 'processing', 4), (1, 'scheduled', 4), (1, 'awaiting', 4), (1, 'done', 4), (1, 'failed', 4), (1, 'cancelled', 4)`);
@@ -59,14 +59,14 @@ describe('Rows that cannot be interpreted', () => {
     await storage.close();
     await poison(database);
     const rows = await database.query<{ state: string; id: string }>(`
-      select 'scheduled' as state, (select id from longshore.job_waiting where queue_id = 1 limit 1) as id
+      select 'scheduled' as state, (select id from longshore.job_scheduled where queue_id = 1 limit 1) as id
       union all select 'awaiting', (select id from longshore.job_awaiting where queue_id = 1 limit 1)
-      union all select 'held', (select id from longshore.job_held where queue_id = 1 limit 1)
+      union all select 'held', (select id from longshore.job_blocked where queue_id = 1 limit 1)
       union all select 'enqueued', (select id from longshore.job where queue_id = 1 and server_id is null and id <> '${id}' limit 1)
       union all select 'processing', (select id from longshore.job where queue_id = 1 and server_id is not null limit 1)
-      union all select 'done', (select id from longshore.job_done_done limit 1)
-      union all select 'failed', (select id from longshore.job_done_failed offset 3 limit 1)
-      union all select 'cancelled', (select id from longshore.job_done_cancelled limit 1)
+      union all select 'done', (select id from longshore.job_history_done limit 1)
+      union all select 'failed', (select id from longshore.job_history_failed offset 3 limit 1)
+      union all select 'cancelled', (select id from longshore.job_history_cancelled limit 1)
       union all select 'batch', (select id from longshore.batch limit 1)
       union all select 'bulk', (select id from longshore.bulk_operation limit 1)`);
     ids = Object.fromEntries(rows.map((row) => [row.state, row.id]));

@@ -125,7 +125,7 @@ describe('Continuations and batches on Postgres', () => {
     await client.enqueue(childJob, {}, { after: { parents: [id] }, transaction: connection });
     await connection.query('rollback');
     expect(await storage.jobs.listContinuations(id)).to.deep.equal([]);
-    expect(await database.query('select from longshore.job_link')).to.deep.equal([]);
+    expect(await database.query('select from longshore.job_dependency')).to.deep.equal([]);
   });
 
   it('a parent that finishes in its handler’s own transaction releases dependents added in the meantime', async () => {

@@ -41,7 +41,7 @@ describe('A scan for due jobs', () => {
 
   const schedule = (runAt: string, count = 1): Promise<unknown> =>
     other.query(
-      `insert into longshore.job_waiting (queue_id, id, max_attempts, name, args, run_at)
+      `insert into longshore.job_scheduled (queue_id, id, max_attempts, name, args, run_at)
        select $1, gen_random_uuid(), 1, 'due', '{}', ${runAt} from generate_series(1, $2)`,
       [queueId, count],
     );

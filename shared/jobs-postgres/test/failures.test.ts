@@ -7,7 +7,7 @@ import { databaseOptions } from '../src/connection/options.js';
 import { createStoreDatabase } from './support/store-database.js';
 
 const today = new Date().toISOString().slice(0, 10).replaceAll('-', '');
-const table = `job_done_failed_${today}`;
+const table = `job_history_failed_${today}`;
 
 describe('Failed jobs in Postgres', () => {
   let database: TestDatabase;
@@ -27,7 +27,7 @@ describe('Failed jobs in Postgres', () => {
   const fail = async (name: string, jobs: number, message: string, secondsAgo = 0): Promise<void> => {
     await storage.queues.pause('failing');
     await database.query(
-      `insert into longshore.job_done
+      `insert into longshore.job_history
          (queue_id, id, created_at, finished_at, state, priority, attempt, max_attempts, name, args, error)
        select queue.id, longshore.new_id(), now(), greatest(now() - (n + $4::integer) * interval '1 millisecond' * 1000,
          date_trunc('day', now() at time zone 'UTC') at time zone 'UTC'), 'failed', 0, 1, 1, $1, '{}',
@@ -49,9 +49,9 @@ describe('Failed jobs in Postgres', () => {
 
   it('are indexed from the start of a day, unlike other jobs', async () => {
     expect(await indexes(`^${table}_(at|kind|queue_at)$`)).to.deep.equal(ofFailures);
-    const days = await indexes('^job_done_failed_[0-9]{8}_kind$');
+    const days = await indexes('^job_history_failed_[0-9]{8}_kind$');
     expect(days.length).to.be.at.least(8);
-    expect(await indexes('^job_done_(done|cancelled)_[0-9]{8}_(at|kind|queue_at)$')).to.deep.equal([]);
+    expect(await indexes('^job_history_(done|cancelled)_[0-9]{8}_(at|kind|queue_at)$')).to.deep.equal([]);
   });
 
   it('are indexed by housekeeping on a day that was large before the indexes existed', async () => {
@@ -86,7 +86,7 @@ describe('Failed jobs in Postgres', () => {
       $$ select translate(n::text, '0123456789', 'abcdefghij') $$`);
     await fail('ever-new', 60, 'No');
     await database.query(
-      `update longshore.job_done_failed
+      `update longshore.job_history_failed
        set error = jsonb_set(error, '{message}', to_jsonb(longshore.word(split_part(error ->> 'message', ' ', 2)::integer)))`,
     );
     await fail('rare', 1, 'No ship');

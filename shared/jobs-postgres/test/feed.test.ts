@@ -61,7 +61,7 @@ describe('The feed of Postgres', () => {
       await eventually(async () => {
         await readOn();
         const [ends] = await database.query<{ longAgo: boolean }>(
-          `select max(finished_at) < now() - interval '1 second' as "longAgo" from longshore.job_done`,
+          `select max(finished_at) < now() - interval '1 second' as "longAgo" from longshore.job_history`,
         );
         return ends?.longAgo;
       });

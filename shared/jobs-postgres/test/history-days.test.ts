@@ -22,7 +22,7 @@ describe('A history without partitions', () => {
     await database.query(`
       do $$ declare part text; begin
         for part in select relname from pg_class
-          where relnamespace = 'longshore'::regnamespace and relkind = 'r' and relname ~ '^job_(done|report)_.*[0-9]{8}$'
+          where relnamespace = 'longshore'::regnamespace and relkind = 'r' and relname ~ '^job_(history|report)_.*[0-9]{8}$'
         loop execute format('drop table longshore.%I', part); end loop;
       end $$`);
   });
@@ -50,7 +50,7 @@ describe('A history without partitions', () => {
   const maintained = (): Promise<true> =>
     eventually(async () => {
       await storage.maintenance.maintain();
-      return (await rowsIn('job_done_done_other')) === 0;
+      return (await rowsIn('job_history_done_default')) === 0;
     });
 
   async function work(maintains: boolean): Promise<string[]> {
@@ -83,9 +83,9 @@ describe('A history without partitions', () => {
   it('accepts finished jobs and reports at the first attempt', async () => {
     expect(await work(false)).to.deep.equal(['happy done 1', 'sad failed 1', 'transactional done 1']);
     expect([
-      await rowsIn('job_done_done_other'),
-      await rowsIn('job_done_failed_other'),
-      await rowsIn('job_report_other'),
+      await rowsIn('job_history_done_default'),
+      await rowsIn('job_history_failed_default'),
+      await rowsIn('job_report_default'),
     ]).to.deep.equal([2, 1, 1]);
   });
 
@@ -93,17 +93,17 @@ describe('A history without partitions', () => {
     await work(false);
     await maintained();
     expect([
-      await rowsIn(await today('job_done_done')),
-      await rowsIn(await today('job_done_failed')),
+      await rowsIn(await today('job_history_done')),
+      await rowsIn(await today('job_history_failed')),
       await rowsIn(await today('job_report')),
     ]).to.deep.equal([2, 1, 1]);
   });
 
   it('gets partitions even for distant days if rows ended on them', async () => {
     await work(false);
-    await database.query(`update longshore.job_done_done_other set finished_at = '2031-01-31 12:00+00'`);
+    await database.query(`update longshore.job_history_done_default set finished_at = '2031-01-31 12:00+00'`);
     await maintained();
-    expect(await rowsIn('job_done_done_20310131')).to.equal(2);
+    expect(await rowsIn('job_history_done_20310131')).to.equal(2);
   });
 
   it('gets partitions while jobs end', async () => {
@@ -114,21 +114,21 @@ describe('A history without partitions', () => {
   it('keeps rows in place that are too many to move at once, and drops them when their retention ends', async () => {
     await storage.queues.pause('default');
     await database.query(`
-      insert into longshore.job_done (queue_id, id, created_at, finished_at, state, priority, attempt, max_attempts, name, args)
+      insert into longshore.job_history (queue_id, id, created_at, finished_at, state, priority, attempt, max_attempts, name, args)
       select queue.id, longshore.new_id(), now(), now() - interval '20 days', 'done', 0, 1, 1, 'old', '{}'
       from longshore.queue, generate_series(1, 100001) where queue.name = 'default'`);
     await database.query(
       `insert into longshore.job_count (queue_id, state, jobs) select id, 'done', 100001 from longshore.queue`,
     );
     await storage.maintenance.maintain();
-    const before = await rowsIn('job_done_done_other');
+    const before = await rowsIn('job_history_done_default');
     await database.query(`update longshore.expiring_day set seen_at = seen_at - interval '1 day'`);
     const later = new PostgresStorage({ url: database.url });
     await later.maintenance.maintain();
     await later.close();
     expect([
       before,
-      await rowsIn('job_done_done_other'),
+      await rowsIn('job_history_done_default'),
       (await storage.jobs.stateCounts()).done,
     ]).to.deep.equal([100_001, 0, 0]);
   });

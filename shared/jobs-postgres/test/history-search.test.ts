@@ -24,7 +24,7 @@ describe('A large history in Postgres', () => {
     storage = new PostgresStorage({ url: database.url });
     await storage.open();
     await database.query(
-      `create table longshore.job_done_done_${endedDay.replaceAll('-', '')} partition of longshore.job_done_done
+      `create table longshore.job_history_done_${endedDay.replaceAll('-', '')} partition of longshore.job_history_done
        for values from ('${endedDay}T00:00:00Z') to ('${new Date(Date.parse(endedDay) + dayMs).toISOString()}')`,
     );
     await storage.queues.pause('frequent');
@@ -35,7 +35,7 @@ describe('A large history in Postgres', () => {
     ] as const) {
       // The very first of each day are the rare ones.
       await database.query(
-        `insert into longshore.job_done
+        `insert into longshore.job_history
            (queue_id, id, created_at, finished_at, state, priority, attempt, max_attempts, name, args, meta)
          select queue.id, overlay(longshore.new_id()::text placing lpad(to_hex($2::bigint + n), 8, '0') from 1 for 8)::uuid, $1, $1,
            'done', 0, 1, 10, case when n <= 5 then 'rare' else 'frequent' end,
@@ -48,9 +48,9 @@ describe('A large history in Postgres', () => {
     }
     await database.query(
       `insert into longshore.job_count (queue_id, state, jobs)
-       select queue_id, state, count(*) from longshore.job_done group by queue_id, state`,
+       select queue_id, state, count(*) from longshore.job_history group by queue_id, state`,
     );
-    await database.query('analyze longshore.job_done');
+    await database.query('analyze longshore.job_history');
   });
 
   after(async () => {
@@ -170,12 +170,12 @@ describe('A large history in Postgres', () => {
     const indexes = async (valid: boolean): Promise<string[]> => {
       const rows = await database.query<{ name: string }>(
         `select relname as name from pg_index join pg_class on pg_class.oid = indexrelid
-         where indisvalid = $1 and relname ~ '^job_done_(done|failed|cancelled)_[0-9]{8}_(queue|name|args)$' order by 1`,
+         where indisvalid = $1 and relname ~ '^job_history_(done|failed|cancelled)_[0-9]{8}_(queue|name|args)$' order by 1`,
         [valid],
       );
       return rows.map(({ name }) => name);
     };
-    const table = `job_done_done_${endedDay.replaceAll('-', '')}`;
+    const table = `job_history_done_${endedDay.replaceAll('-', '')}`;
     const names = ['args', 'name', 'queue'].map((kind) => `${table}_${kind}`);
 
     before(async () => {

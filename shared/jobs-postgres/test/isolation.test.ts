@@ -7,11 +7,11 @@ import { databaseOptions, type PostgresOptions } from '../src/connection/options
 
 const tables = [
   'job',
-  'job_held',
-  'job_waiting',
+  'job_blocked',
+  'job_scheduled',
   'job_awaiting',
-  'job_done_done',
-  'job_unique',
+  'job_history_done',
+  'job_key',
   'recurring_job',
   'outbox',
 ];

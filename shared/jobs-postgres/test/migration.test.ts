@@ -9,7 +9,7 @@ import { PostgresStorage } from '../src/index.js';
 const migrationLock = '7241865325823964';
 
 /** Up to this file all tables are empty when it is applied. */
-const lastOfFirstRelease = '018_history-origin.sql';
+const lastOfFirstRelease = '006_planner-padding.sql';
 
 /** The tables on which a migration makes an index although it has not made them. */
 function indexedFromBefore(sql: string): string[] {
@@ -103,7 +103,7 @@ describe('Opening a Postgres storage', () => {
     await storage.open();
     await storage.close();
     const [row] = await database.query<{ ahead: boolean }>(
-      `select to_regclass('longshore.job_done_failed_' || to_char((now() at time zone 'UTC')::date + 7, 'YYYYMMDD')) is not null as ahead`,
+      `select to_regclass('longshore.job_history_failed_' || to_char((now() at time zone 'UTC')::date + 7, 'YYYYMMDD')) is not null as ahead`,
     );
     expect(row?.ahead).to.equal(true);
   });

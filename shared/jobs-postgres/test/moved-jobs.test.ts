@@ -90,7 +90,7 @@ describe('A job that another process moved to another queue', () => {
       const { id } = await new JobClient(mover).enqueue(work, {}, { runAt: later });
       await connection.query('begin');
       await connection.query(
-        `update longshore.job_waiting set queue_id = (select id from longshore.queue where name = 'to') where id = $1`,
+        `update longshore.job_scheduled set queue_id = (select id from longshore.queue where name = 'to') where id = $1`,
         [id],
       );
       const result = control(storage, id);

@@ -87,7 +87,7 @@ describe('While another transaction stays open, the storage', () => {
       await caller.query('commit');
       await caller.end();
       const [gap] = await database.query<{ places: number }>(
-        'select sum(last_seq - first_seq + 1)::integer as places from longshore.job_gap',
+        'select sum(last_seq - first_seq + 1)::integer as places from longshore.scan_gap',
       );
       expect(gap?.places).to.equal(3);
     });
@@ -95,7 +95,7 @@ describe('While another transaction stays open, the storage', () => {
 
   it('records no gap for jobs whose statement commits immediately', async () => {
     await storage.enqueuer.enqueue(newJobs(100));
-    expect(await database.query('select from longshore.job_gap')).to.have.length(0);
+    expect(await database.query('select from longshore.scan_gap')).to.have.length(0);
   });
 
   it('keeps the counters short and correct', async () => {

@@ -44,7 +44,7 @@ describe('Reads of the Postgres storage', () => {
 
   it('leave connections for jobs, however many reads there are', async () => {
     await open({ readTimeoutMs: 30_000 });
-    await lock.query('begin; lock table longshore.server_lost in access exclusive mode');
+    await lock.query('begin; lock table longshore.lost_server in access exclusive mode');
     const reads = Array.from({ length: 50 }, () => storage.servers.listLost());
     await eventually(async () => (await waitingForLocks()) === 2);
     const { id } = await new JobClient(storage).enqueue(job, {});
@@ -56,7 +56,7 @@ describe('Reads of the Postgres storage', () => {
 
   it('that search share no connection with the feed on which callers wait', async () => {
     await open({ readTimeoutMs: 30_000, searchTimeoutMs: 30_000 });
-    await lock.query('begin; lock table longshore.job_waiting in access exclusive mode');
+    await lock.query('begin; lock table longshore.job_scheduled in access exclusive mode');
     const searches = Array.from({ length: 20 }, () => storage.jobs.listOrphans());
     await eventually(async () => (await waitingForLocks()) === 2);
     const page = await storage.feed.read({ since: new Date(Date.now() - 1_000), topics: ['done'] });
@@ -68,7 +68,7 @@ describe('Reads of the Postgres storage', () => {
   it('that list share no connection with lookups of single jobs', async () => {
     await open({ readTimeoutMs: 30_000 });
     const { id } = await new JobClient(storage).enqueue(job, {});
-    await lock.query('begin; lock table longshore.server_lost in access exclusive mode');
+    await lock.query('begin; lock table longshore.lost_server in access exclusive mode');
     const lists = Array.from({ length: 50 }, () => storage.servers.listLost());
     await eventually(async () => (await waitingForLocks()) === 2);
     const found = await storage.jobs.find(id);

@@ -33,13 +33,13 @@ describe('The history of a Postgres storage', () => {
     jobs: number,
   ): Promise<string> {
     const day = dayOf(daysAgo);
-    const name = `job_done_${state}_${day.replaceAll('-', '')}`;
+    const name = `job_history_${state}_${day.replaceAll('-', '')}`;
     await database.query(
-      `create table longshore.${name} partition of longshore.job_done_${state}
+      `create table longshore.${name} partition of longshore.job_history_${state}
        for values from ('${day} 00:00+00') to ('${dayOf(daysAgo - 1)} 00:00+00')`,
     );
     await database.query(
-      `insert into longshore.job_done (queue_id, id, created_at, finished_at, state, priority, attempt, max_attempts, name, args)
+      `insert into longshore.job_history (queue_id, id, created_at, finished_at, state, priority, attempt, max_attempts, name, args)
        select queue.id, longshore.new_id(), now(), '${day} 12:00+00', '${state}', 0, 1, 1, 'old', '{}'
        from longshore.queue, generate_series(1, ${jobs}) where queue.name = 'default'`,
     );

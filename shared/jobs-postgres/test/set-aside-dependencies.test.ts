@@ -81,10 +81,10 @@ describe('On Postgres, a dependency that cannot be processed', () => {
   });
 
   it('unblocks jobs one by one if the limit of their key is invalid', async () => {
-    await unbound(database, 'job_held');
+    await unbound(database, 'job_blocked');
     await store.enqueue({}, { concurrency: { key: 'odd', limit: 5 } });
     await database.query(
-      `update longshore.job_held set meta = meta || '{"concurrencyLimit": "many"}' where queue_id > 0`,
+      `update longshore.job_blocked set meta = meta || '{"concurrencyLimit": "many"}' where queue_id > 0`,
     );
     const other = await store.enqueue({}, { concurrency: { key: 'fine', limit: 5 } });
     await store.settle();
@@ -94,13 +94,13 @@ describe('On Postgres, a dependency that cannot be processed', () => {
   });
 
   it('holds up the child of one parent, and no other', async () => {
-    await refuse(database, 'job_waiting');
-    await database.query('alter table longshore.job_waiting disable trigger refuse');
+    await refuse(database, 'job_scheduled');
+    await database.query('alter table longshore.job_scheduled disable trigger refuse');
     const bad = await store.enqueue(poison, { delayMs: 60_000 });
     const good = await store.enqueue();
     const waits = await store.enqueue({}, { after: { parents: [bad] } });
     const runs = await store.enqueue({}, { after: { parents: [good] } });
-    await database.query('alter table longshore.job_waiting enable trigger refuse');
+    await database.query('alter table longshore.job_scheduled enable trigger refuse');
     await store.settle();
     await storage.completions.complete((await store.claim()).map((held) => ({ claim: held, outcome: done })));
     await store.settle();

@@ -27,7 +27,7 @@ describe('On Postgres, an item that cannot be processed', () => {
       await store.enqueue({}, { delayMs: 1 }),
     ];
     const other = await store.enqueue({}, { delayMs: 1, queue: 'other' });
-    await database.query(`update longshore.job_waiting set run_at = now() where queue_id > 0`);
+    await database.query(`update longshore.job_scheduled set run_at = now() where queue_id > 0`);
     const rounds = [await storage.maintenance.promoteDue(100), await storage.maintenance.promoteDue(100)];
     expect(rounds.map(({ promoted }) => promoted)).to.deep.equal([3, 0]);
     const states = await Promise.all([...ids, other].map(store.stateOf));
@@ -42,19 +42,19 @@ describe('On Postgres, an item that cannot be processed', () => {
   });
 
   it('does not block the scheduler if its time is infinite', async () => {
-    await unbound(database, 'job_waiting');
+    await unbound(database, 'job_scheduled');
     const [never, soon] = [
       await store.enqueue({}, { delayMs: 60_000 }),
       await store.enqueue({}, { delayMs: 1, queue: 'other' }),
     ];
-    await database.query(`update longshore.job_waiting set run_at = 'infinity' where id = $1`, [never]);
-    await database.query(`update longshore.job_waiting set run_at = now() where id = $1`, [soon]);
+    await database.query(`update longshore.job_scheduled set run_at = 'infinity' where id = $1`, [never]);
+    await database.query(`update longshore.job_scheduled set run_at = now() where id = $1`, [soon]);
     expect((await storage.maintenance.promoteDue(100)).promoted).to.equal(1);
     expect((await storage.maintenance.promoteDue(100)).nextDueMs).to.be.within(0, 86_400_000);
   });
 
   it('stays with a lost server, and no other job does', async () => {
-    await refuse(database, 'job_done');
+    await refuse(database, 'job_history');
     const options = { maxAttempts: 1 };
     const ids = [
       await store.enqueue({}, options),
@@ -94,7 +94,7 @@ describe('On Postgres, an item that cannot be processed', () => {
 
   it('is skipped by bulk operations', async () => {
     const ids = [await store.enqueue(), await store.enqueue(poison), await store.enqueue()];
-    await refuse(database, 'job_done');
+    await refuse(database, 'job_history');
     const { id } = await storage.bulk.start({ action: 'cancel', filter: { queue: ['work'] } });
     while (await storage.bulk.advance());
     expect(await storage.bulk.find(id)).to.include({ state: 'done', changed: 2, error: null });
@@ -104,7 +104,7 @@ describe('On Postgres, an item that cannot be processed', () => {
 
   it('is processed by its own operation when retried after a bulk operation skipped it', async () => {
     const [id] = [await store.enqueue(poison), await store.enqueue()];
-    await refuse(database, 'job_done');
+    await refuse(database, 'job_history');
     await storage.bulk.start({ action: 'cancel', filter: { queue: ['work'] } });
     while (await storage.bulk.advance());
     const retry = async (): Promise<void> => {
@@ -121,7 +121,7 @@ describe('On Postgres, an item that cannot be processed', () => {
 
   it('is kept for 30 days after a bulk operation skipped it, beyond the next cleanup', async () => {
     await store.enqueue(poison);
-    await refuse(database, 'job_done');
+    await refuse(database, 'job_history');
     await storage.bulk.start({ action: 'cancel', filter: { queue: ['work'] } });
     while (await storage.bulk.advance());
     const age = (days: number): Promise<unknown> =>
@@ -139,14 +139,14 @@ describe('On Postgres, an item that cannot be processed', () => {
 
   it('is skipped by bulk operations on selected jobs', async () => {
     const ids = [await store.enqueue(), await store.enqueue(poison), await store.enqueue()];
-    await refuse(database, 'job_done');
+    await refuse(database, 'job_history');
     const { id } = await storage.bulk.start({ action: 'cancel', filter: { id: ids } });
     while (await storage.bulk.advance());
     expect(await storage.bulk.find(id)).to.include({ state: 'done', changed: 2, skipped: 1 });
   });
 
   it('does not keep the cleaner from its other tasks', async () => {
-    await refuse(database, 'job_done');
+    await refuse(database, 'job_history');
     const [bad, good] = [await store.enqueue(poison), await store.enqueue()];
     const claims = await store.claim();
     for (const id of [bad, good]) await storage.control.cancel(id);
@@ -182,7 +182,7 @@ describe('On Postgres, an item that cannot be processed', () => {
   it('is released if not even its failure can be stored', async () => {
     const ids = [await store.enqueue(), await store.enqueue(poison)];
     const claims = await store.claim();
-    await refuse(database, 'job_done');
+    await refuse(database, 'job_history');
     const stale = await storage.completions.complete(claims.map((held) => ({ claim: held, outcome: done })));
     expect(stale.map(({ jobId }) => jobId)).to.deep.equal([ids[1]]);
     expect(await Promise.all(ids.map(store.stateOf))).to.deep.equal(['done', 'processing']);
@@ -213,7 +213,7 @@ describe('On Postgres, an item that cannot be processed', () => {
     storage.setAside.listen(({ role, jobId, error }) => told.push(`${role} ${jobId} ${error.message}`));
     await refuse(database, 'job');
     const id = await store.enqueue(poison, { delayMs: 1 });
-    await database.query(`update longshore.job_waiting set run_at = now() where queue_id > 0`);
+    await database.query(`update longshore.job_scheduled set run_at = now() where queue_id > 0`);
     for (let round = 0; round < 3; round++) {
       await storage.maintenance.promoteDue(100);
       await store.tryAgain();
@@ -228,7 +228,7 @@ describe('On Postgres, an item that cannot be processed', () => {
       insert into longshore.set_aside (role, key, error)
       select 'scheduler', longshore.new_id()::text, '{"name": "Error", "message": "", "stack": null}' from generate_series(1, 1000)`);
     await store.enqueue(poison, { delayMs: 1 });
-    await database.query(`update longshore.job_waiting set run_at = now() where queue_id > 0`);
+    await database.query(`update longshore.job_scheduled set run_at = now() where queue_id > 0`);
     const error: unknown = await storage.maintenance.promoteDue(100).catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(Error).with.property('message', 'poisoned');
   });

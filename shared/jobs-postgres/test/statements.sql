@@ -12,7 +12,7 @@ where id = $1 and not priorities @> $2::smallint[];
     where queue_id = $1 and meta ? 'concurrencyKey' and meta ->> 'concurrencyKey' = wanted.key) as taken
     cross join lateral (
     select case when jsonb_typeof(meta -> 'concurrencyLimit') = 'number'
-then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), 10000)::integer else 1 end as jobs from longshore.job_held
+then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), 10000)::integer else 1 end as jobs from longshore.job_blocked
     where queue_id = $1 and meta ->> 'concurrencyKey' = wanted.key order by priority, seq limit 1) as allowed
     cross join lateral (
       select id, bool_and(place <= own_limit) over (order by place) as fits
@@ -20,16 +20,16 @@ then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), 10000)::integer e
         select id, own_limit, taken.jobs + row_number() over (order by priority, seq) as place
         from (
     select id, priority, seq, case when jsonb_typeof(meta -> 'concurrencyLimit') = 'number'
-then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), 10000)::integer else 1 end as own_limit from longshore.job_held
+then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), 10000)::integer else 1 end as own_limit from longshore.job_blocked
     where queue_id = $1 and meta ->> 'concurrencyKey' = wanted.key order by priority, seq limit greatest(0, allowed.jobs - taken.jobs)) as next
       ) as next
     ) as candidate
     where candidate.fits
   ),
   admitted as (
-    delete from longshore.job_held using admissible
-    where job_held.queue_id = $1 and job_held.id = admissible.id
-    returning job_held.*
+    delete from longshore.job_blocked using admissible
+    where job_blocked.queue_id = $1 and job_blocked.id = admissible.id
+    returning job_blocked.*
   ),
   ready as (
     insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from admitted order by priority, seq
@@ -46,10 +46,10 @@ where id = $1;
 select claim.id, claim.attempt
 from unnest($1::uuid[], $2::uuid[], $3::smallint[]) as claim (id, server_id, attempt)
 where exists (
-    select from longshore.job_done as job
+    select from longshore.job_history as job
     where job.id = claim.id and job.server_id = claim.server_id and job.attempt = claim.attempt)
   or exists (
-    select from longshore.queue join longshore.job_waiting as job on job.queue_id = queue.id
+    select from longshore.queue join longshore.job_scheduled as job on job.queue_id = queue.id
     where job.id = claim.id and job.past_attempts @> jsonb_build_array(
       jsonb_build_object('attempt', claim.attempt, 'serverId', claim.server_id, 'outcome', 'failed')));
 
@@ -63,7 +63,7 @@ update longshore.server set heartbeat_at = now(), processing = $2, state = $3, c
     where id = $1 returning requested, extract(epoch from clock_timestamp()) * 1000 as now;
 
 -- longshore-bloated-tables
-select name from (values ('job_count', 1048576), ('outbox', 1048576), ('job_gap', 1048576), ('queue_bucket', 262144), ('server', 262144))
+select name from (values ('job_count', 1048576), ('outbox', 1048576), ('scan_gap', 1048576), ('queue_bucket', 262144), ('server', 262144))
   as small (name, most)
 where pg_relation_size(('longshore.' || name)::regclass) > most;
 
@@ -72,19 +72,19 @@ select queue_id, id from longshore.job_awaiting
 where (queue_id, id) > ($1::integer, $2::uuid) and (queue_id, id) <= ($3::integer, $4::uuid) order by queue_id, id offset $5::integer - 1 limit 1;
 
 -- longshore-bulk-window-cancelled
-select 0 as queue_id, id from longshore.job_done_cancelled
+select 0 as queue_id, id from longshore.job_history_cancelled
 where id > $2::uuid and id <= $4::uuid and $1::integer <= $3::integer order by id offset $5::integer - 1 limit 1;
 
 -- longshore-bulk-window-done
-select 0 as queue_id, id from longshore.job_done_done
+select 0 as queue_id, id from longshore.job_history_done
 where id > $2::uuid and id <= $4::uuid and $1::integer <= $3::integer order by id offset $5::integer - 1 limit 1;
 
 -- longshore-bulk-window-failed
-select 0 as queue_id, id from longshore.job_done_failed
+select 0 as queue_id, id from longshore.job_history_failed
 where id > $2::uuid and id <= $4::uuid and $1::integer <= $3::integer order by id offset $5::integer - 1 limit 1;
 
 -- longshore-bulk-window-held
-select queue_id, id from longshore.job_held
+select queue_id, id from longshore.job_blocked
 where (queue_id, id) > ($1::integer, $2::uuid) and (queue_id, id) <= ($3::integer, $4::uuid) order by queue_id, id offset $5::integer - 1 limit 1;
 
 -- longshore-bulk-window-ready
@@ -96,7 +96,7 @@ select queue_id, id from longshore.job
 where (queue_id, id) > ($1::integer, $2::uuid) and (queue_id, id) <= ($3::integer, $4::uuid) order by queue_id, id offset $5::integer - 1 limit 1;
 
 -- longshore-bulk-window-scheduled
-select queue_id, id from longshore.job_waiting
+select queue_id, id from longshore.job_scheduled
 where (queue_id, id) > ($1::integer, $2::uuid) and (queue_id, id) <= ($3::integer, $4::uuid) order by queue_id, id offset $5::integer - 1 limit 1;
 
 -- longshore-bury-servers
@@ -112,11 +112,11 @@ buried as (
   returning id, host, pid, processing, concurrency, heartbeat_at
 ),
 noted as (
-  insert into longshore.server_lost (id, host, pid, processing, concurrency, heartbeat_at)
+  insert into longshore.lost_server (id, host, pid, processing, concurrency, heartbeat_at)
   select id, host, pid, processing, concurrency, heartbeat_at from buried
 ),
 forgotten as (
-  delete from longshore.server_lost where lost_at < now() - interval '1 day' and exists (select from buried)
+  delete from longshore.lost_server where lost_at < now() - interval '1 day' and exists (select from buried)
 )
 select id, buried.id is not null as buried from silent left join buried using (id);
 
@@ -131,11 +131,11 @@ removed as (
   returning job_awaiting.*, ended.error
 ),
 history as (
-  insert into longshore.job_done_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, error, state) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, error, 'cancelled' from removed
+  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, error, state) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, error, 'cancelled' from removed
 ),
 unlinked as (
-  update longshore.job_link set settled_at = now(), marked = true
-  where child_id = any (array(select id from removed)) and case when job_link.settled_at is null then true end
+  update longshore.job_dependency set resolved_at = now(), marked = true
+  where child_id = any (array(select id from removed)) and case when job_dependency.resolved_at is null then true end
 ),
 noted as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
@@ -164,7 +164,7 @@ removed as (
   returning job.*
 ),
 history as (
-  insert into longshore.job_done_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, state) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, 'cancelled' from removed
+  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, state) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, 'cancelled' from removed
 ),
 
 noted as (
@@ -191,12 +191,12 @@ removed as (
   returning job_awaiting.*
 ),
 history as (
-  insert into longshore.job_done_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, state) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, 'cancelled' from removed
+  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, state) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, 'cancelled' from removed
 ),
 
 unlinked as (
-  update longshore.job_link set settled_at = now(), marked = true
-  where child_id = any (array(select id from removed)) and case when job_link.settled_at is null then true end
+  update longshore.job_dependency set resolved_at = now(), marked = true
+  where child_id = any (array(select id from removed)) and case when job_dependency.resolved_at is null then true end
 ),
 noted as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
@@ -211,18 +211,18 @@ counted as (
 )
 select count(*)::integer as jobs from removed;
 
--- longshore-cancel-batch-job_held
+-- longshore-cancel-batch-job_blocked
 with found as materialized (
-  select id from longshore.job_held
+  select id from longshore.job_blocked
   where queue_id = $1 and meta ? 'batchId' and meta ->> 'batchId' = $2
   order by id limit $3 for update
 ),
 removed as (
-  delete from longshore.job_held using found where job_held.queue_id = $1 and job_held.id = found.id
-  returning job_held.*
+  delete from longshore.job_blocked using found where job_blocked.queue_id = $1 and job_blocked.id = found.id
+  returning job_blocked.*
 ),
 history as (
-  insert into longshore.job_done_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, state) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, 'cancelled' from removed
+  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, state) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, 'cancelled' from removed
 ),
 
 noted as (
@@ -238,18 +238,18 @@ counted as (
 )
 select count(*)::integer as jobs from removed;
 
--- longshore-cancel-batch-job_waiting
+-- longshore-cancel-batch-job_scheduled
 with found as materialized (
-  select id from longshore.job_waiting
+  select id from longshore.job_scheduled
   where queue_id = $1 and meta ? 'batchId' and meta ->> 'batchId' = $2
   order by id limit $3 for update
 ),
 removed as (
-  delete from longshore.job_waiting using found where job_waiting.queue_id = $1 and job_waiting.id = found.id
-  returning job_waiting.*
+  delete from longshore.job_scheduled using found where job_scheduled.queue_id = $1 and job_scheduled.id = found.id
+  returning job_scheduled.*
 ),
 history as (
-  insert into longshore.job_done_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, state) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, 'cancelled' from removed
+  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, state) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, 'cancelled' from removed
 ),
 
 noted as (
@@ -273,11 +273,11 @@ removed as (
   returning job_awaiting.*, ended.error
 ),
 history as (
-  insert into longshore.job_done_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, error, state) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, error, 'cancelled' from removed
+  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, error, state) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, error, 'cancelled' from removed
 ),
 unlinked as (
-  update longshore.job_link set settled_at = now(), marked = true
-  where child_id = any (array(select id from removed)) and case when job_link.settled_at is null then true end
+  update longshore.job_dependency set resolved_at = now(), marked = true
+  where child_id = any (array(select id from removed)) and case when job_dependency.resolved_at is null then true end
 ),
 noted as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
@@ -294,13 +294,13 @@ select true as changed from removed;
 
 -- longshore-cancel-ready
 with from_line as (delete from longshore.job where queue_id = $1 and id = $2 and server_id is null returning *),
-from_held as (delete from longshore.job_held where queue_id = $1 and id = $2 returning *),
+from_held as (delete from longshore.job_blocked where queue_id = $1 and id = $2 returning *),
 removed as (
   select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, ready_at from from_line union all select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, null from from_held
 ),
 
 history as (
-  insert into longshore.job_done_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, ready_at, state) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, ready_at, 'cancelled' from removed
+  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, ready_at, state) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, ready_at, 'cancelled' from removed
 ),
 noted as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
@@ -329,10 +329,10 @@ with requested as (
 select count(*)::integer as jobs from requested;
 
 -- longshore-cancel-waiting
-with removed as (delete from longshore.job_waiting where queue_id = $1 and id = $2 returning *),
+with removed as (delete from longshore.job_scheduled where queue_id = $1 and id = $2 returning *),
 
 history as (
-  insert into longshore.job_done_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, state) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, 'cancelled' from removed
+  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, state) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, 'cancelled' from removed
 ),
 noted as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
@@ -384,12 +384,12 @@ select exists (select from longshore.server where id = $2) as alive, claimed.*,
 from (values (1)) as one left join claimed on true;
 
 -- longshore-claim-unique
-update longshore.job_unique as held
+update longshore.job_key as held
 set job_id = wanted.job_id, states = wanted.states::longshore.job_state[],
   expires_at = now() + period_ms * interval '1 millisecond', fingerprint = wanted.fingerprint
 from unnest($2::text[], $3::text[], $4::uuid[], $5::text[], $6::float8[], $7::text[])
-  as wanted (scope, key, job_id, states, period_ms, fingerprint)
-where held.queue_id = $1 and held.scope = wanted.scope and held.key = wanted.key;
+  as wanted (namespace, key, job_id, states, period_ms, fingerprint)
+where held.queue_id = $1 and held.namespace = wanted.namespace and held.key = wanted.key;
 
 -- longshore-claim-within-limits
 with setting as materialized (
@@ -489,7 +489,7 @@ select count(*)::integer as batches from (select from longshore.batch order by i
 delete from longshore.set_aside where id = $1;
 
 -- longshore-delete-finished
-with removed as (delete from longshore.job_done where queue_id = $1 and id = $2 returning *),
+with removed as (delete from longshore.job_history where queue_id = $1 and id = $2 returning *),
 
 reports as (
   delete from longshore.job_report as report using removed
@@ -503,17 +503,17 @@ counted as (
 select true as changed from removed;
 
 -- longshore-delete-gaps
-delete from longshore.job_gap where xid >= $1::xid8 and xid < $2::xid8;
+delete from longshore.scan_gap where xid >= $1::xid8 and xid < $2::xid8;
 
 -- longshore-delete-gone-moves
 with gone as materialized (
   select job_id, queue_id from longshore.moved_job as moved
   where not exists (
   select case when server_id is null then 'enqueued' else 'processing' end::longshore.job_state as state from longshore.job where queue_id = moved.queue_id and id = moved.job_id
-  union all select 'enqueued'::longshore.job_state as state from longshore.job_held where queue_id = moved.queue_id and id = moved.job_id
-  union all select 'scheduled'::longshore.job_state as state from longshore.job_waiting where queue_id = moved.queue_id and id = moved.job_id
+  union all select 'enqueued'::longshore.job_state as state from longshore.job_blocked where queue_id = moved.queue_id and id = moved.job_id
+  union all select 'scheduled'::longshore.job_state as state from longshore.job_scheduled where queue_id = moved.queue_id and id = moved.job_id
   union all select 'awaiting'::longshore.job_state as state from longshore.job_awaiting where queue_id = moved.queue_id and id = moved.job_id
-  union all select state from longshore.job_done
+  union all select state from longshore.job_history
   where true and queue_id = moved.queue_id and id = moved.job_id
   limit 1) limit $1
 )
@@ -541,10 +541,10 @@ delete from longshore.batch where finished_at < now() - interval '30 days';
 delete from longshore.bulk_operation where finished_at < now() - interval '30 days';
 
 -- longshore-delete-old-links
-delete from longshore.job_link
+delete from longshore.job_dependency
 where (parent_id, child_id) in (
-  select parent_id, child_id from longshore.job_link
-  where child_id < rpad(lpad(to_hex((extract(epoch from (now() - interval '30 days')) * 1000)::bigint), 12, '0'), 32, '0')::uuid and settled_at < now() - interval '30 days'
+  select parent_id, child_id from longshore.job_dependency
+  where child_id < rpad(lpad(to_hex((extract(epoch from (now() - interval '30 days')) * 1000)::bigint), 12, '0'), 32, '0')::uuid and resolved_at < now() - interval '30 days'
   order by child_id limit 10000
 );
 
@@ -558,11 +558,11 @@ delete from longshore.recurring_job where id = any($1::text[]) returning id;
 -- longshore-delete-server
 delete from longshore.server where id = $1;
 
--- longshore-delete-strays-job_done_cancelled
+-- longshore-delete-strays-job_history_cancelled
 with gone as (
-  delete from longshore.job_done_cancelled_other
+  delete from longshore.job_history_cancelled_default
   where ctid = any (array(
-    select ctid from longshore.job_done_cancelled_other
+    select ctid from longshore.job_history_cancelled_default
     where (finished_at at time zone 'UTC')::date = to_date($1, 'YYYYMMDD') limit 5000
   ))
   returning queue_id
@@ -573,11 +573,11 @@ with gone as (
 )
 select count(*)::integer as rows from gone;
 
--- longshore-delete-strays-job_done_done
+-- longshore-delete-strays-job_history_done
 with gone as (
-  delete from longshore.job_done_done_other
+  delete from longshore.job_history_done_default
   where ctid = any (array(
-    select ctid from longshore.job_done_done_other
+    select ctid from longshore.job_history_done_default
     where (finished_at at time zone 'UTC')::date = to_date($1, 'YYYYMMDD') limit 5000
   ))
   returning queue_id
@@ -588,11 +588,11 @@ with gone as (
 )
 select count(*)::integer as rows from gone;
 
--- longshore-delete-strays-job_done_failed
+-- longshore-delete-strays-job_history_failed
 with gone as (
-  delete from longshore.job_done_failed_other
+  delete from longshore.job_history_failed_default
   where ctid = any (array(
-    select ctid from longshore.job_done_failed_other
+    select ctid from longshore.job_history_failed_default
     where (finished_at at time zone 'UTC')::date = to_date($1, 'YYYYMMDD') limit 5000
   ))
   returning queue_id
@@ -605,9 +605,9 @@ select count(*)::integer as rows from gone;
 
 -- longshore-delete-strays-job_report
 with gone as (
-  delete from longshore.job_report_other
+  delete from longshore.job_report_default
   where ctid = any (array(
-    select ctid from longshore.job_report_other
+    select ctid from longshore.job_report_default
     where (started_at at time zone 'UTC')::date = to_date($1, 'YYYYMMDD') limit 5000
   ))
   returning queue_id
@@ -630,7 +630,7 @@ edited as (
   returning job.queue_id, job.priority, job.seq
 ),
 gap as (
-  insert into longshore.job_gap (queue_id, priority, first_seq, last_seq)
+  insert into longshore.scan_gap (queue_id, priority, first_seq, last_seq)
   select queue_id, priority, min(seq), max(seq) from edited group by queue_id, priority
 )
 select from edited;
@@ -649,7 +649,7 @@ edited as (
   returning job.queue_id
 ),
 link as (
-  update longshore.job_link set queue_id = edit.to_queue from edit
+  update longshore.job_dependency set queue_id = edit.to_queue from edit
   where child_id = edit.id and edit.to_queue <> $1
 ),
 moved as (select queue_id, count(*) as jobs from edited where queue_id <> $1 group by queue_id)
@@ -657,7 +657,7 @@ insert into longshore.job_count (queue_id, state, jobs)
 select queue_id, 'awaiting'::longshore.job_state, jobs from moved
 union all select $1, 'awaiting'::longshore.job_state, -jobs from moved;
 
--- longshore-edit-job_held
+-- longshore-edit-job_blocked
 with
 edit as materialized (
   select * from rows from (
@@ -665,13 +665,13 @@ edit as materialized (
   ) as edit (id, args, priority, run_at, to_queue)
 ),
 edited as (
-  update longshore.job_held as job set args = edit.args, priority = edit.priority
+  update longshore.job_blocked as job set args = edit.args, priority = edit.priority
   from edit where job.queue_id = $1 and job.id = edit.id
   returning job.queue_id, job.priority, job.seq
 )
 select from edited;
 
--- longshore-edit-job_waiting
+-- longshore-edit-job_scheduled
 with
 edit as materialized (
   select * from rows from (
@@ -679,7 +679,7 @@ edit as materialized (
   ) as edit (id, args, priority, run_at, to_queue)
 ),
 edited as (
-  update longshore.job_waiting as job
+  update longshore.job_scheduled as job
   set queue_id = edit.to_queue, args = edit.args, priority = edit.priority, run_at = greatest(case when date_trunc('milliseconds', job.run_at) is not distinct from date_trunc('milliseconds', edit.run_at) then job.run_at else edit.run_at end, now())
   from edit where job.queue_id = $1 and job.id = edit.id
   returning job.queue_id
@@ -719,7 +719,7 @@ select found.id, found.queue_id, found.state, found.name, found.priority, found.
 from unnest($1::uuid[]) with ordinality as wanted (wanted_id, place)
 cross join lateral (
 select id, queue_id, state, name, priority, args, result, error, attempt, max_attempts, created_at, run_at,
-ready_at, started_at, finished_at, server_id, meta, past_attempts from longshore.job_done where id = wanted_id
+ready_at, started_at, finished_at, server_id, meta, past_attempts from longshore.job_history where id = wanted_id
 union all
 select found.* from longshore.queue cross join lateral (
   select id, queue_id, case when server_id is null then 'enqueued' else 'processing' end::longshore.job_state as state, name,
@@ -727,10 +727,10 @@ priority, args, null::jsonb as result, past_attempts -> -1 -> 'error' as error, 
 ready_at, started_at, null::timestamptz as finished_at, server_id, meta, past_attempts from longshore.job where queue_id = queue.id and id = wanted_id
     union all select id, queue_id, 'enqueued'::longshore.job_state as state, name, priority, args, null::jsonb as result,
 past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
-null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_held where queue_id = queue.id and id = wanted_id
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_blocked where queue_id = queue.id and id = wanted_id
     union all select id, queue_id, 'scheduled'::longshore.job_state as state, name, priority, args, null::jsonb as result,
 past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
-null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_waiting where queue_id = queue.id and id = wanted_id
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_scheduled where queue_id = queue.id and id = wanted_id
     union all select id, queue_id, 'awaiting'::longshore.job_state as state, name, priority, args, null::jsonb as result,
 past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
 null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_awaiting where queue_id = queue.id and id = wanted_id
@@ -744,7 +744,7 @@ order by place;
 -- longshore-find-documents
 select found.queue_id, found.args::text as args, coalesce(found.result::text, 'null') as result from (
   select id, queue_id, state, name, priority, args, result, error, attempt, max_attempts, created_at, run_at,
-  ready_at, started_at, finished_at, server_id, meta, past_attempts from longshore.job_done where id = $1
+  ready_at, started_at, finished_at, server_id, meta, past_attempts from longshore.job_history where id = $1
   union all
   select found.* from longshore.queue cross join lateral (
     select id, queue_id, case when server_id is null then 'enqueued' else 'processing' end::longshore.job_state as state, name,
@@ -752,10 +752,10 @@ select found.queue_id, found.args::text as args, coalesce(found.result::text, 'n
   ready_at, started_at, null::timestamptz as finished_at, server_id, meta, past_attempts from longshore.job where queue_id = queue.id and id = $1
       union all select id, queue_id, 'enqueued'::longshore.job_state as state, name, priority, args, null::jsonb as result,
   past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
-  null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_held where queue_id = queue.id and id = $1
+  null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_blocked where queue_id = queue.id and id = $1
       union all select id, queue_id, 'scheduled'::longshore.job_state as state, name, priority, args, null::jsonb as result,
   past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
-  null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_waiting where queue_id = queue.id and id = $1
+  null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_scheduled where queue_id = queue.id and id = $1
       union all select id, queue_id, 'awaiting'::longshore.job_state as state, name, priority, args, null::jsonb as result,
   past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
   null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_awaiting where queue_id = queue.id and id = $1
@@ -771,7 +771,7 @@ select found.*, (
     where report.queue_id = found.queue_id and report.job_id = found.id and report.started_at = found.started_at and line = 0
   ) as progress from (
   select id, queue_id, state, name, priority, args, result, error, attempt, max_attempts, created_at, run_at,
-  ready_at, started_at, finished_at, server_id, meta, past_attempts from longshore.job_done where id = $1
+  ready_at, started_at, finished_at, server_id, meta, past_attempts from longshore.job_history where id = $1
   union all
   select found.* from longshore.queue cross join lateral (
     select id, queue_id, case when server_id is null then 'enqueued' else 'processing' end::longshore.job_state as state, name,
@@ -779,10 +779,10 @@ select found.*, (
   ready_at, started_at, null::timestamptz as finished_at, server_id, meta, past_attempts from longshore.job where queue_id = queue.id and id = $1
       union all select id, queue_id, 'enqueued'::longshore.job_state as state, name, priority, args, null::jsonb as result,
   past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
-  null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_held where queue_id = queue.id and id = $1
+  null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_blocked where queue_id = queue.id and id = $1
       union all select id, queue_id, 'scheduled'::longshore.job_state as state, name, priority, args, null::jsonb as result,
   past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
-  null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_waiting where queue_id = queue.id and id = $1
+  null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_scheduled where queue_id = queue.id and id = $1
       union all select id, queue_id, 'awaiting'::longshore.job_state as state, name, priority, args, null::jsonb as result,
   past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
   null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_awaiting where queue_id = queue.id and id = $1
@@ -800,7 +800,7 @@ select found.*, (
 from unnest($1::uuid[]) with ordinality as wanted (wanted_id, place)
 cross join lateral (
 select id, queue_id, state, name, priority, args, result, error, attempt, max_attempts, created_at, run_at,
-ready_at, started_at, finished_at, server_id, meta, past_attempts from longshore.job_done where id = wanted_id
+ready_at, started_at, finished_at, server_id, meta, past_attempts from longshore.job_history where id = wanted_id
 union all
 select found.* from longshore.queue cross join lateral (
   select id, queue_id, case when server_id is null then 'enqueued' else 'processing' end::longshore.job_state as state, name,
@@ -808,10 +808,10 @@ priority, args, null::jsonb as result, past_attempts -> -1 -> 'error' as error, 
 ready_at, started_at, null::timestamptz as finished_at, server_id, meta, past_attempts from longshore.job where queue_id = queue.id and id = wanted_id
     union all select id, queue_id, 'enqueued'::longshore.job_state as state, name, priority, args, null::jsonb as result,
 past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
-null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_held where queue_id = queue.id and id = wanted_id
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_blocked where queue_id = queue.id and id = wanted_id
     union all select id, queue_id, 'scheduled'::longshore.job_state as state, name, priority, args, null::jsonb as result,
 past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
-null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_waiting where queue_id = queue.id and id = wanted_id
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_scheduled where queue_id = queue.id and id = wanted_id
     union all select id, queue_id, 'awaiting'::longshore.job_state as state, name, priority, args, null::jsonb as result,
 past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
 null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_awaiting where queue_id = queue.id and id = wanted_id
@@ -828,19 +828,79 @@ from unnest($1::uuid[]) as wanted (id)
 left join lateral (
   select 'job' as place, queue.id as queue_id, null::longshore.job_state as state
   from longshore.queue join longshore.job on job.queue_id = queue.id and job.id = wanted.id
-  union all select 'job_held' as place, queue.id as queue_id, null::longshore.job_state as state
-  from longshore.queue join longshore.job_held on job_held.queue_id = queue.id and job_held.id = wanted.id
-  union all select 'job_waiting' as place, queue.id as queue_id, null::longshore.job_state as state
-  from longshore.queue join longshore.job_waiting on job_waiting.queue_id = queue.id and job_waiting.id = wanted.id
+  union all select 'job_blocked' as place, queue.id as queue_id, null::longshore.job_state as state
+  from longshore.queue join longshore.job_blocked on job_blocked.queue_id = queue.id and job_blocked.id = wanted.id
+  union all select 'job_scheduled' as place, queue.id as queue_id, null::longshore.job_state as state
+  from longshore.queue join longshore.job_scheduled on job_scheduled.queue_id = queue.id and job_scheduled.id = wanted.id
   union all select 'job_awaiting' as place, queue.id as queue_id, null::longshore.job_state as state
   from longshore.queue join longshore.job_awaiting on job_awaiting.queue_id = queue.id and job_awaiting.id = wanted.id
   union all select 'batch', 0,
     case when finished_at is null then null
       when failed > 0 then 'failed' when cancelled > 0 then 'cancelled' else 'done' end::longshore.job_state
   from longshore.batch where id = wanted.id
-  union all select 'job_done', queue_id, state from longshore.job_done where id = wanted.id
+  union all select 'job_history', queue_id, state from longshore.job_history where id = wanted.id
   limit 1
 ) as found on true;
+
+-- longshore-find-small-jobs
+select found.id, found.queue_id, found.state, found.name, found.priority, found.error, found.attempt, found.max_attempts, found.created_at, found.run_at, found.ready_at, found.started_at, found.finished_at, found.server_id, found.meta, found.past_attempts, case when not coalesce(pg_column_compression(found.args) is not null or pg_column_size(found.args) > 8000, false) then found.args end as args, coalesce(pg_column_compression(found.args) is not null or pg_column_size(found.args) > 8000, false) as args_left_out, case when not coalesce(pg_column_compression(found.result) is not null or pg_column_size(found.result) > 8000, false) then found.result end as result, coalesce(pg_column_compression(found.result) is not null or pg_column_size(found.result) > 8000, false) as result_left_out, coalesce(pg_column_size(found.args), 0) + coalesce(pg_column_size(found.result), 0) as bytes, (
+  select json_build_object('percent', percent, 'message', message) from longshore.job_report as report
+  where report.queue_id = found.queue_id and report.job_id = found.id and report.started_at = found.started_at and line = 0
+) as progress
+from unnest($1::uuid[], $2::integer[]) with ordinality as wanted (wanted_id, wanted_queue, place)
+cross join lateral (
+select id, queue_id, state, name, priority, args, result, error, attempt, max_attempts, created_at, run_at,
+ready_at, started_at, finished_at, server_id, meta, past_attempts from longshore.job_history where id = wanted_id
+union all
+select found.* from longshore.queue cross join lateral (
+  select id, queue_id, case when server_id is null then 'enqueued' else 'processing' end::longshore.job_state as state, name,
+priority, args, null::jsonb as result, past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at,
+ready_at, started_at, null::timestamptz as finished_at, server_id, meta, past_attempts from longshore.job where queue_id = queue.id and id = wanted_id
+    union all select id, queue_id, 'enqueued'::longshore.job_state as state, name, priority, args, null::jsonb as result,
+past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_blocked where queue_id = queue.id and id = wanted_id
+    union all select id, queue_id, 'scheduled'::longshore.job_state as state, name, priority, args, null::jsonb as result,
+past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_scheduled where queue_id = queue.id and id = wanted_id
+    union all select id, queue_id, 'awaiting'::longshore.job_state as state, name, priority, args, null::jsonb as result,
+past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_awaiting where queue_id = queue.id and id = wanted_id
+) as found
+where (wanted_queue is null or queue.id = wanted_queue) and (queue.retired_at is null or queue.id in (
+    select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
+  ) or queue.name in (select unnest(server.queues) from longshore.server))
+limit 1) as found
+order by place;
+
+-- longshore-find-undocumented-jobs
+select found.id, found.queue_id, found.state, found.name, found.priority, found.error, found.attempt, found.max_attempts, found.created_at, found.run_at, found.ready_at, found.started_at, found.finished_at, found.server_id, found.meta, found.past_attempts, null::jsonb as args, null::jsonb as result, (
+  select json_build_object('percent', percent, 'message', message) from longshore.job_report as report
+  where report.queue_id = found.queue_id and report.job_id = found.id and report.started_at = found.started_at and line = 0
+) as progress
+from unnest($1::uuid[], $2::integer[]) with ordinality as wanted (wanted_id, wanted_queue, place)
+cross join lateral (
+select id, queue_id, state, name, priority, args, result, error, attempt, max_attempts, created_at, run_at,
+ready_at, started_at, finished_at, server_id, meta, past_attempts from longshore.job_history where id = wanted_id
+union all
+select found.* from longshore.queue cross join lateral (
+  select id, queue_id, case when server_id is null then 'enqueued' else 'processing' end::longshore.job_state as state, name,
+priority, args, null::jsonb as result, past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at,
+ready_at, started_at, null::timestamptz as finished_at, server_id, meta, past_attempts from longshore.job where queue_id = queue.id and id = wanted_id
+    union all select id, queue_id, 'enqueued'::longshore.job_state as state, name, priority, args, null::jsonb as result,
+past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_blocked where queue_id = queue.id and id = wanted_id
+    union all select id, queue_id, 'scheduled'::longshore.job_state as state, name, priority, args, null::jsonb as result,
+past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_scheduled where queue_id = queue.id and id = wanted_id
+    union all select id, queue_id, 'awaiting'::longshore.job_state as state, name, priority, args, null::jsonb as result,
+past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_awaiting where queue_id = queue.id and id = wanted_id
+) as found
+where (wanted_queue is null or queue.id = wanted_queue) and (queue.retired_at is null or queue.id in (
+    select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
+  ) or queue.name in (select unnest(server.queues) from longshore.server))
+limit 1) as found
+order by place;
 
 -- longshore-finish-cancelled
 with
@@ -851,7 +911,7 @@ with
       returning job.*, finished.error
     ),
     history as (
-      insert into longshore.job_done_cancelled (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, state, error) select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, 'cancelled', error from removed
+      insert into longshore.job_history_cancelled (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, state, error) select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, 'cancelled', error from removed
     ),
     request as (
       delete from longshore.job_cancellation using removed where job_cancellation.queue_id = $1 and job_id = removed.id
@@ -874,7 +934,7 @@ with
       returning job.*, finished.error
     ),
     history as (
-      insert into longshore.job_done_cancelled (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, state, error) select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, 'cancelled', error from removed
+      insert into longshore.job_history_cancelled (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, state, error) select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, 'cancelled', error from removed
     ),
     request as (
       delete from longshore.job_cancellation using removed where job_cancellation.queue_id = $1 and job_id = removed.id
@@ -901,7 +961,7 @@ with
       returning job.*, finished.result
     ),
     history as (
-      insert into longshore.job_done_done (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, state, result) select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, 'done', result from removed
+      insert into longshore.job_history_done (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, state, result) select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, 'done', result from removed
     ),
     total as materialized (select count(*)::integer as jobs from removed),
     counted as (
@@ -921,7 +981,7 @@ with
       returning job.*, finished.result
     ),
     history as (
-      insert into longshore.job_done_done (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, state, result) select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, 'done', result from removed
+      insert into longshore.job_history_done (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, state, result) select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, 'done', result from removed
     ),
     noted as (
       insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
@@ -945,7 +1005,7 @@ with
       returning job.*, finished.error
     ),
     history as (
-      insert into longshore.job_done_failed (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, state, error) select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, 'failed', error from removed
+      insert into longshore.job_history_failed (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, state, error) select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, 'failed', error from removed
     ),
     total as materialized (select count(*)::integer as jobs from removed),
     counted as (
@@ -965,7 +1025,7 @@ with
       returning job.*, finished.error
     ),
     history as (
-      insert into longshore.job_done_failed (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, state, error) select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, 'failed', error from removed
+      insert into longshore.job_history_failed (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, state, error) select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, 'failed', error from removed
     ),
     noted as (
       insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
@@ -989,7 +1049,7 @@ with
       returning job.*, finished.error, finished.delay
     ),
     waiting as (
-      insert into longshore.job_waiting
+      insert into longshore.job_scheduled
         (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, retried_at, past_attempts)
       select queue_id, id, created_at, case when delay is not null then now() + least(greatest(delay, 0), 315360000000) * interval '1 millisecond' end, priority, attempt, max_attempts, name, args,
         meta, now(), coalesce(past_attempts, '[]') || jsonb_build_object(
@@ -1015,7 +1075,7 @@ with
       returning job.*, finished.error, finished.delay
     ),
     waiting as (
-      insert into longshore.job_waiting
+      insert into longshore.job_scheduled
         (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, retried_at, past_attempts)
       select queue_id, id, created_at, case when delay is not null then now() + least(greatest(delay, 0), 315360000000) * interval '1 millisecond' end, priority, attempt, max_attempts, name, args,
         meta, now(), coalesce(past_attempts, '[]') || jsonb_build_object(
@@ -1045,7 +1105,7 @@ with
       returning job.*, finished.delay
     ),
     waiting as (
-      insert into longshore.job_waiting
+      insert into longshore.job_scheduled
         (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts)
       select queue_id, id, created_at, case when delay is not null then now() + least(greatest(delay, 0), 315360000000) * interval '1 millisecond' end, priority, attempt - 1, max_attempts, name,
         args, meta, past_attempts
@@ -1075,7 +1135,7 @@ with
       returning job.*, finished.delay
     ),
     waiting as (
-      insert into longshore.job_waiting
+      insert into longshore.job_scheduled
         (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts)
       select queue_id, id, created_at, case when delay is not null then now() + least(greatest(delay, 0), 315360000000) * interval '1 millisecond' end, priority, attempt - 1, max_attempts, name,
         args, meta, past_attempts
@@ -1144,28 +1204,28 @@ told as (
 )
 select id from held;
 
--- longshore-follow-job_held
+-- longshore-follow-job_blocked
 with held as materialized (
-  select id from longshore.job_held where queue_id = $1 and id = any($2::uuid[]) order by id for no key update skip locked
+  select id from longshore.job_blocked where queue_id = $1 and id = any($2::uuid[]) order by id for no key update skip locked
 ),
 told as (
-  update longshore.job_held set meta = coalesce(meta, '{}') || '{"followed": true}'
-  from held where job_held.queue_id = $1 and job_held.id = held.id and not coalesce(meta ? 'followed', false)
+  update longshore.job_blocked set meta = coalesce(meta, '{}') || '{"followed": true}'
+  from held where job_blocked.queue_id = $1 and job_blocked.id = held.id and not coalesce(meta ? 'followed', false)
 )
 select id from held;
 
--- longshore-follow-job_waiting
+-- longshore-follow-job_scheduled
 with held as materialized (
-  select id from longshore.job_waiting where queue_id = $1 and id = any($2::uuid[]) order by id for no key update skip locked
+  select id from longshore.job_scheduled where queue_id = $1 and id = any($2::uuid[]) order by id for no key update skip locked
 ),
 told as (
-  update longshore.job_waiting set meta = coalesce(meta, '{}') || '{"followed": true}'
-  from held where job_waiting.queue_id = $1 and job_waiting.id = held.id and not coalesce(meta ? 'followed', false)
+  update longshore.job_scheduled set meta = coalesce(meta, '{}') || '{"followed": true}'
+  from held where job_scheduled.queue_id = $1 and job_scheduled.id = held.id and not coalesce(meta ? 'followed', false)
 )
 select id from held;
 
 -- longshore-have-strays
-select exists (select from longshore.job_done_done_other) or exists (select from longshore.job_done_failed_other) or exists (select from longshore.job_done_cancelled_other) or exists (select from longshore.job_report_other) as strays;
+select exists (select from longshore.job_history_done_default) or exists (select from longshore.job_history_failed_default) or exists (select from longshore.job_history_cancelled_default) or exists (select from longshore.job_report_default) as strays;
 
 -- longshore-insert-alike
 with inserted as (
@@ -1181,7 +1241,7 @@ with inserted as (
       select $1, id, $4::text, $5::smallint, $6::smallint, args
       from rows from (unnest($2::uuid[]), jsonb_array_elements($3::jsonb)) as new (id, args) returning queue_id, priority, seq),
     gap as (
-      insert into longshore.job_gap (queue_id, priority, first_seq, last_seq)
+      insert into longshore.scan_gap (queue_id, priority, first_seq, last_seq)
       select queue_id, priority, min(seq), max(seq) from inserted group by queue_id, priority
     )
     insert into longshore.job_count (queue_id, state, jobs) values ($1, 'enqueued', cardinality($2::uuid[]))
@@ -1226,7 +1286,7 @@ ready as (
   insert into longshore.job (queue_id, id, name, priority, max_attempts, args, meta) select queue_id, id, name, priority, max_attempts, args, meta from new where not coalesce(meta ? 'concurrencyKey', false) order by place
 ),
 held as (
-  insert into longshore.job_held (queue_id, id, name, priority, max_attempts, args, meta) select queue_id, id, name, priority, max_attempts, args, meta from new where coalesce(meta ? 'concurrencyKey', false) order by place
+  insert into longshore.job_blocked (queue_id, id, name, priority, max_attempts, args, meta) select queue_id, id, name, priority, max_attempts, args, meta from new where coalesce(meta ? 'concurrencyKey', false) order by place
 ),
 arrived as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
@@ -1252,11 +1312,11 @@ ready as (
   returning queue_id, priority, seq
 ),
 gap as (
-  insert into longshore.job_gap (queue_id, priority, first_seq, last_seq)
+  insert into longshore.scan_gap (queue_id, priority, first_seq, last_seq)
   select queue_id, priority, min(seq), max(seq) from ready group by queue_id, priority
 ),
 held as (
-  insert into longshore.job_held (queue_id, id, name, priority, max_attempts, args, meta) select queue_id, id, name, priority, max_attempts, args, meta from new where coalesce(meta ? 'concurrencyKey', false) order by place
+  insert into longshore.job_blocked (queue_id, id, name, priority, max_attempts, args, meta) select queue_id, id, name, priority, max_attempts, args, meta from new where coalesce(meta ? 'concurrencyKey', false) order by place
 ),
 arrived as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
@@ -1269,7 +1329,7 @@ insert into longshore.job_count (queue_id, state, jobs) values ($1, 'enqueued', 
 returning now() as created_at;
 
 -- longshore-insert-links
-insert into longshore.job_link (parent_id, child_id, queue_id, condition, marked)
+insert into longshore.job_dependency (parent_id, child_id, queue_id, condition, marked)
 select parent_id, child_id, queue_id, condition, marked
 from unnest($1::uuid[], $2::uuid[], $3::integer[], $4::text[], $5::boolean[]) as new (parent_id, child_id, queue_id, condition, marked);
 
@@ -1293,7 +1353,7 @@ with inserted as (
         unnest($4::text[]), unnest($5::smallint[]), unnest($6::smallint[]), unnest($7::jsonb[])
       ) as new (id, args, name, priority, max_attempts, meta) returning queue_id, priority, seq),
     gap as (
-      insert into longshore.job_gap (queue_id, priority, first_seq, last_seq)
+      insert into longshore.scan_gap (queue_id, priority, first_seq, last_seq)
       select queue_id, priority, min(seq), max(seq) from inserted group by queue_id, priority
     )
     insert into longshore.job_count (queue_id, state, jobs) values ($1, 'enqueued', cardinality($2::uuid[]))
@@ -1331,7 +1391,7 @@ values ($1, $2, $3, $4, $5, $6, $7);
 
 -- longshore-insert-waiting
 with inserted as (
-  insert into longshore.job_waiting (queue_id, id, name, priority, max_attempts, args, meta, run_at)
+  insert into longshore.job_scheduled (queue_id, id, name, priority, max_attempts, args, meta, run_at)
   select $1, id, name, priority, max_attempts, args, meta, case when due_at is null then case when due_in is not null then now() + least(greatest(due_in, 0), 315360000000) * interval '1 millisecond' end else greatest(due_at, now()) end
   from rows from (
     unnest($2::uuid[]), jsonb_array_elements($3::jsonb),
@@ -1382,8 +1442,8 @@ select meta from longshore.job where queue_id = $1 and id = $2 and server_id = $
 ) and (overlap <> 'wait' or not exists (
   select from longshore.queue cross join lateral (
     select from longshore.job where queue_id = queue.id and id = recurring_job.last_job_id
-      union all select from longshore.job_held where queue_id = queue.id and id = recurring_job.last_job_id
-      union all select from longshore.job_waiting where queue_id = queue.id and id = recurring_job.last_job_id
+      union all select from longshore.job_blocked where queue_id = queue.id and id = recurring_job.last_job_id
+      union all select from longshore.job_scheduled where queue_id = queue.id and id = recurring_job.last_job_id
       union all select from longshore.job_awaiting where queue_id = queue.id and id = recurring_job.last_job_id
   ) as unfinished
 ))
@@ -1398,16 +1458,16 @@ where queue_id = $1 and id = any($2::uuid[]) and server_id is null order by id f
 select id, args::text as args from longshore.job_awaiting
 where queue_id = $1 and id = any($2::uuid[])  order by id for update;
 
--- longshore-lock-editable-job_held
-select id, args::text as args from longshore.job_held
+-- longshore-lock-editable-job_blocked
+select id, args::text as args from longshore.job_blocked
 where queue_id = $1 and id = any($2::uuid[])  order by id for update;
 
--- longshore-lock-editable-job_waiting
-select id, args::text as args from longshore.job_waiting
+-- longshore-lock-editable-job_scheduled
+select id, args::text as args from longshore.job_scheduled
 where queue_id = $1 and id = any($2::uuid[])  order by id for update;
 
 -- longshore-lock-finished
-select id from longshore.job_done where queue_id = $1 and id = $2 for update;
+select id from longshore.job_history where queue_id = $1 and id = $2 for update;
 
 -- longshore-lock-keys
 select pg_advisory_xact_lock($1::integer, key.hash)
@@ -1419,11 +1479,11 @@ select id from longshore.job where queue_id = $1 and id = $2 and server_id is nu
 -- longshore-lock-one-job_awaiting
 select id from longshore.job_awaiting where queue_id = $1 and id = $2  for update;
 
--- longshore-lock-one-job_held
-select id from longshore.job_held where queue_id = $1 and id = $2  for update;
+-- longshore-lock-one-job_blocked
+select id from longshore.job_blocked where queue_id = $1 and id = $2  for update;
 
--- longshore-lock-one-job_waiting
-select id from longshore.job_waiting where queue_id = $1 and id = $2  for update;
+-- longshore-lock-one-job_scheduled
+select id from longshore.job_scheduled where queue_id = $1 and id = $2  for update;
 
 -- longshore-lock-owned-recurring-jobs
 select id, application from longshore.recurring_job where application = $1 or id = any($2::text[])
@@ -1448,17 +1508,17 @@ select *, args::text as args_text, now() as now from longshore.recurring_job whe
 select * from longshore.server where id = $1 for update;
 
 -- longshore-lock-unique
-insert into longshore.job_unique as held (queue_id, scope, key, job_id, states, expires_at, fingerprint)
-select $1, scope, key, job_id, states::longshore.job_state[], now() + period_ms * interval '1 millisecond', fingerprint
+insert into longshore.job_key as held (queue_id, namespace, key, job_id, states, expires_at, fingerprint)
+select $1, namespace, key, job_id, states::longshore.job_state[], now() + period_ms * interval '1 millisecond', fingerprint
 from unnest($2::text[], $3::text[], $4::uuid[], $5::text[], $6::float8[], $7::text[])
-  as wanted (scope, key, job_id, states, period_ms, fingerprint)
-order by scope collate "C", key collate "C"
-on conflict (queue_id, scope, key) do update set job_id = held.job_id
-returning scope, key, job_id, states::text[], coalesce(expires_at <= now(), false) as expired, fingerprint;
+  as wanted (namespace, key, job_id, states, period_ms, fingerprint)
+order by namespace collate "C", key collate "C"
+on conflict (queue_id, namespace, key) do update set job_id = held.job_id
+returning namespace, key, job_id, states::text[], coalesce(expires_at <= now(), false) as expired, fingerprint;
 
 -- longshore-look-for-work
 select exists (select from longshore.outbox) as moves,
-  exists (select from longshore.job_link where not marked) as links,
+  exists (select from longshore.job_dependency where not marked) as links,
   exists (
     select from longshore.set_aside where role = 'resolver' and item is not null and retry_at <= now() and discarded_at is null
   ) as aside;
@@ -1474,9 +1534,9 @@ select longshore.make_history_day($1, $2::date) as made;
 select longshore.queue_number($1, $2) as id;
 
 -- longshore-mark-links
-update longshore.job_link set marked = true
+update longshore.job_dependency set marked = true
 from unnest($1::uuid[], $2::uuid[]) as known (parent_id, child_id)
-where job_link.parent_id = known.parent_id and job_link.child_id = known.child_id;
+where job_dependency.parent_id = known.parent_id and job_dependency.child_id = known.child_id;
 
 -- longshore-move-job
 with
@@ -1500,7 +1560,7 @@ ready as (
   insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
 ),
 held as (
-  insert into longshore.job_held (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from arriving where coalesce(meta ? 'concurrencyKey', false) order by id
+  insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from arriving where coalesce(meta ? 'concurrencyKey', false) order by id
 ),
 arrived as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
@@ -1508,7 +1568,7 @@ arrived as (
     'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
   from arriving where coalesce(meta ? 'concurrencyKey', false)
 ),
-waiting as (insert into longshore.job_waiting (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from edited where waits),
+waiting as (insert into longshore.job_scheduled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from edited where waits),
 
 noted as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
@@ -1519,7 +1579,7 @@ select queue_id, case when waits then 'scheduled' else 'enqueued' end::longshore
 from edited group by 1, 2
 union all select $1, 'enqueued', -count(*) from edited having count(*) > 0;
 
--- longshore-move-job_held
+-- longshore-move-job_blocked
 with
 edit as materialized (
   select * from rows from (
@@ -1527,7 +1587,7 @@ edit as materialized (
   ) as edit (id, args, priority, run_at, to_queue)
 ),
 left_line as (
-  delete from longshore.job_held as job using edit where job.queue_id = $1 and job.id = edit.id
+  delete from longshore.job_blocked as job using edit where job.queue_id = $1 and job.id = edit.id
   returning job.*
 ),
 edited as (
@@ -1541,7 +1601,7 @@ ready as (
   insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
 ),
 held as (
-  insert into longshore.job_held (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from arriving where coalesce(meta ? 'concurrencyKey', false) order by id
+  insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from arriving where coalesce(meta ? 'concurrencyKey', false) order by id
 ),
 arrived as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
@@ -1549,7 +1609,7 @@ arrived as (
     'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
   from arriving where coalesce(meta ? 'concurrencyKey', false)
 ),
-waiting as (insert into longshore.job_waiting (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from edited where waits),
+waiting as (insert into longshore.job_scheduled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from edited where waits),
 
 noted as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
@@ -1579,7 +1639,7 @@ from (values (1)) as one left join (
   from longshore.queue
   left join unnest($2::integer[], $3::timestamptz[]) as earlier (queue_id, since) on earlier.queue_id = queue.id
   cross join lateral (
-    select run_at from longshore.job_waiting
+    select run_at from longshore.job_scheduled
     where queue_id = queue.id
       and run_at >= least(coalesce(earlier.since, $1::timestamptz), (select since from ended)) - interval '5 seconds'
     order by run_at limit 1
@@ -1607,8 +1667,8 @@ from unnest($1::uuid[], $2::longshore.job_state[], $3::boolean[]) as ended (id, 
 -- longshore-note-expiring
 with
 kept (history, state, days) as (
-  values ('job_done_done', 'done', $1::integer), ('job_done_failed', 'failed', $2::integer),
-    ('job_done_cancelled', 'cancelled', $3::integer), ('job_report', null, $4::integer)
+  values ('job_history_done', 'done', $1::integer), ('job_history_failed', 'failed', $2::integer),
+    ('job_history_cancelled', 'cancelled', $3::integer), ('job_report', null, $4::integer)
 ),
 stored as (
   select kept.*, false as stray, to_date(right(part.relname, 8), 'YYYYMMDD') as day
@@ -1618,19 +1678,19 @@ stored as (
   where part.relname ~ ('^' || history || '_[0-9]{8}$')
   union all
   select kept.*, true, strays.day
-  from kept, (select (finished_at at time zone 'UTC')::date as day from longshore.job_done_done_other group by 1) as strays
-  where history = 'job_done_done'
+  from kept, (select (finished_at at time zone 'UTC')::date as day from longshore.job_history_done_default group by 1) as strays
+  where history = 'job_history_done'
   union all
   select kept.*, true, strays.day
-  from kept, (select (finished_at at time zone 'UTC')::date as day from longshore.job_done_failed_other group by 1) as strays
-  where history = 'job_done_failed'
+  from kept, (select (finished_at at time zone 'UTC')::date as day from longshore.job_history_failed_default group by 1) as strays
+  where history = 'job_history_failed'
   union all
   select kept.*, true, strays.day
-  from kept, (select (finished_at at time zone 'UTC')::date as day from longshore.job_done_cancelled_other group by 1) as strays
-  where history = 'job_done_cancelled'
+  from kept, (select (finished_at at time zone 'UTC')::date as day from longshore.job_history_cancelled_default group by 1) as strays
+  where history = 'job_history_cancelled'
   union all
   select kept.*, true, strays.day
-  from kept, (select (started_at at time zone 'UTC')::date as day from longshore.job_report_other group by 1) as strays
+  from kept, (select (started_at at time zone 'UTC')::date as day from longshore.job_report_default group by 1) as strays
   where history = 'job_report'
 ),
 day as (
@@ -1644,7 +1704,7 @@ select part from day where expires_at <= now() + interval '24 hours' order by pa
 on conflict do nothing;
 
 -- longshore-note-gaps
-insert into longshore.job_gap (queue_id, priority, first_seq, last_seq)
+insert into longshore.scan_gap (queue_id, priority, first_seq, last_seq)
 select $1::integer, priority, $3::bigint + 1, last_value from longshore.job_seq, unnest($2::smallint[]) as priority;
 
 -- longshore-note-moves
@@ -1660,12 +1720,12 @@ where report.queue_id = $1 and report.job_id = moved.id and report.started_at >=
 -- longshore-note-room
   with recursive wanted as (
     (
-      select queue_id, id, meta ->> 'concurrencyKey' as key from longshore.job_held
+      select queue_id, id, meta ->> 'concurrencyKey' as key from longshore.job_blocked
       where queue_id > 0 order by queue_id, meta ->> 'concurrencyKey' limit 1
     )
     union all
     select next.* from wanted cross join lateral (
-      select queue_id, id, meta ->> 'concurrencyKey' as key from longshore.job_held
+      select queue_id, id, meta ->> 'concurrencyKey' as key from longshore.job_blocked
       where (queue_id, meta ->> 'concurrencyKey') > (wanted.queue_id, wanted.key)
       order by queue_id, meta ->> 'concurrencyKey' limit 1
     ) as next
@@ -1678,7 +1738,7 @@ where report.queue_id = $1 and report.job_id = moved.id and report.started_at >=
     where queue_id = wanted.queue_id and meta ? 'concurrencyKey' and meta ->> 'concurrencyKey' = wanted.key) as taken
   cross join lateral (
     select case when jsonb_typeof(meta -> 'concurrencyLimit') = 'number'
-then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), 10000)::integer else 1 end as jobs from longshore.job_held
+then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), 10000)::integer else 1 end as jobs from longshore.job_blocked
     where queue_id = wanted.queue_id and meta ->> 'concurrencyKey' = wanted.key order by priority, seq limit 1) as allowed
   where taken.jobs < allowed.jobs
   returning 1;
@@ -1693,11 +1753,11 @@ select now() as now;
 select pg_snapshot_xmin(pg_current_snapshot())::text as xid;
 
 -- longshore-only-dropper
-select pg_advisory_xact_lock('longshore.job_done'::regclass::oid::bigint);
+select pg_advisory_xact_lock('longshore.job_history'::regclass::oid::bigint);
 
 -- longshore-open-links
-select parent_id, child_id, queue_id, condition from longshore.job_link
-where parent_id = any($1::uuid[]) and settled_at is null and marked
+select parent_id, child_id, queue_id, condition from longshore.job_dependency
+where parent_id = any($1::uuid[]) and resolved_at is null and marked
 limit $2;
 
 -- longshore-pause-queue
@@ -1709,21 +1769,21 @@ where id = $1 returning *;
 
 -- longshore-promote-due
 with due as materialized (
-  select id from longshore.job_waiting
+  select id from longshore.job_scheduled
   where queue_id = $1 and run_at >= $3::timestamptz and run_at <= now() order by run_at limit $2
   for update skip locked
 ),
 moved as (
-  delete from longshore.job_waiting using due
-  where job_waiting.queue_id = $1 and job_waiting.id = due.id
-  returning job_waiting.*
+  delete from longshore.job_scheduled using due
+  where job_scheduled.queue_id = $1 and job_scheduled.id = due.id
+  returning job_scheduled.*
 ),
 
 ready as (
   insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from moved where not coalesce(meta ? 'concurrencyKey', false) order by run_at
 ),
 held as (
-  insert into longshore.job_held (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from moved where coalesce(meta ? 'concurrencyKey', false) order by run_at
+  insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from moved where coalesce(meta ? 'concurrencyKey', false) order by run_at
 ),
 arrived as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
@@ -1742,21 +1802,21 @@ select count(*)::integer as promoted, coalesce(bool_or(meta ? 'concurrencyKey'),
 
 -- longshore-promote-some
 with due as materialized (
-  select id from longshore.job_waiting
+  select id from longshore.job_scheduled
   where queue_id = $1 and run_at <= now() and id = any($2::uuid[]) order by run_at
   for update skip locked
 ),
 moved as (
-  delete from longshore.job_waiting using due
-  where job_waiting.queue_id = $1 and job_waiting.id = due.id
-  returning job_waiting.*
+  delete from longshore.job_scheduled using due
+  where job_scheduled.queue_id = $1 and job_scheduled.id = due.id
+  returning job_scheduled.*
 ),
 
 ready as (
   insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from moved where not coalesce(meta ? 'concurrencyKey', false) order by run_at
 ),
 held as (
-  insert into longshore.job_held (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from moved where coalesce(meta ? 'concurrencyKey', false) order by run_at
+  insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from moved where coalesce(meta ? 'concurrencyKey', false) order by run_at
 ),
 arrived as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
@@ -1787,7 +1847,7 @@ returning failures = 1 as fresh;
 with removed as (
   delete from longshore.job_awaiting
   where queue_id = $1 and id = any($2::uuid[])
-    and (select true from longshore.job_link where child_id = job_awaiting.id and case when job_link.settled_at is null then true end limit 1) is null
+    and (select true from longshore.job_dependency where child_id = job_awaiting.id and case when job_dependency.resolved_at is null then true end limit 1) is null
   returning *, coalesce(run_at, case when delay_ms is not null then now() + least(greatest(delay_ms, 0), 315360000000) * interval '1 millisecond' end) as due
 ),
 moves as (
@@ -1801,7 +1861,7 @@ ready as (
   insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
 ),
 held as (
-  insert into longshore.job_held (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from arriving where coalesce(meta ? 'concurrencyKey', false) order by id
+  insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from arriving where coalesce(meta ? 'concurrencyKey', false) order by id
 ),
 arrived as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
@@ -1810,7 +1870,7 @@ arrived as (
   from arriving where coalesce(meta ? 'concurrencyKey', false)
 ),
 waiting as (
-  insert into longshore.job_waiting (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts)
+  insert into longshore.job_scheduled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts)
   select queue_id, id, created_at, due, priority, attempt, max_attempts, name, args, meta, past_attempts
   from removed where due > now()
   returning id
@@ -1853,7 +1913,7 @@ moves as (
 ),
 
 gap as (
-  insert into longshore.job_gap (queue_id, priority, first_seq, last_seq)
+  insert into longshore.scan_gap (queue_id, priority, first_seq, last_seq)
   select queue_id, priority, min(seq), max(seq) from released group by queue_id, priority
 ),
 counted as (
@@ -1898,13 +1958,13 @@ from_line as (
     greatest(content.max_attempts, holder.attempt + 1)::smallint as max_attempts, holder.name, content.args,
     nullif(jsonb_strip_nulls(jsonb_build_object('batchId', holder.meta -> 'batchId', 'parentIds', holder.meta -> 'parentIds', 'recurringJobId', holder.meta -> 'recurringJobId', 'idempotencyKey', holder.meta -> 'idempotencyKey', 'followed', holder.meta -> 'followed')) || coalesce(content.meta - array['batchId', 'parentIds', 'recurringJobId', 'idempotencyKey', 'followed'], '{}'), '{}') as meta, holder.past_attempts, holder.meta as held_meta, holder.seq),
 from_held as (
-  delete from longshore.job_held as holder using content
+  delete from longshore.job_blocked as holder using content
   where holder.queue_id = $1 and holder.id = content.id
   returning holder.queue_id, holder.id, holder.created_at, case when content.due_at is null then case when content.due_in is not null then now() + least(greatest(content.due_in, 0), 315360000000) * interval '1 millisecond' end else greatest(content.due_at, now()) end as run_at, content.priority, holder.attempt,
     greatest(content.max_attempts, holder.attempt + 1)::smallint as max_attempts, holder.name, content.args,
     nullif(jsonb_strip_nulls(jsonb_build_object('batchId', holder.meta -> 'batchId', 'parentIds', holder.meta -> 'parentIds', 'recurringJobId', holder.meta -> 'recurringJobId', 'idempotencyKey', holder.meta -> 'idempotencyKey', 'followed', holder.meta -> 'followed')) || coalesce(content.meta - array['batchId', 'parentIds', 'recurringJobId', 'idempotencyKey', 'followed'], '{}'), '{}') as meta, holder.past_attempts, holder.meta as held_meta, holder.seq),
 from_waiting as (
-  delete from longshore.job_waiting as holder using content
+  delete from longshore.job_scheduled as holder using content
   where holder.queue_id = $1 and holder.id = content.id
   returning holder.queue_id, holder.id, holder.created_at, case when content.due_at is null then case when content.due_in is not null then now() + least(greatest(content.due_in, 0), 315360000000) * interval '1 millisecond' end else greatest(content.due_at, now()) end as run_at, content.priority, holder.attempt,
     greatest(content.max_attempts, holder.attempt + 1)::smallint as max_attempts, holder.name, content.args,
@@ -1928,11 +1988,11 @@ ready as (
   returning queue_id, priority, seq
 ),
 gap as (
-  insert into longshore.job_gap (queue_id, priority, first_seq, last_seq)
+  insert into longshore.scan_gap (queue_id, priority, first_seq, last_seq)
   select queue_id, priority, min(seq), max(seq) from ready group by queue_id, priority
 ),
 held as (
-  insert into longshore.job_held (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, seq) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, seq from arriving where coalesce(meta ? 'concurrencyKey', false) order by seq
+  insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, seq) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, seq from arriving where coalesce(meta ? 'concurrencyKey', false) order by seq
 ),
 arrived as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
@@ -1941,7 +2001,7 @@ arrived as (
   from arriving where coalesce(meta ? 'concurrencyKey', false)
 ),
 waiting as (
-  insert into longshore.job_waiting (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, retried_at)
+  insert into longshore.job_scheduled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, retried_at)
   select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, retried_at from removed where run_at is not null
 ),
 left_line as (
@@ -1967,7 +2027,7 @@ select id from removed union all select id from awaiting;
 update longshore.server set requested = $2 where id = $1;
 
 -- longshore-reschedule-waiting
-with removed as (select * from longshore.job_waiting where queue_id = $1 and id = $2 for update),
+with removed as (select * from longshore.job_scheduled where queue_id = $1 and id = $2 for update),
 
 moves as (
   insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
@@ -1975,7 +2035,7 @@ moves as (
   from removed
   on conflict do nothing
 )
-update longshore.job_waiting set run_at = greatest($3, now()) where queue_id = $1 and id = (select id from removed)
+update longshore.job_scheduled set run_at = greatest($3, now()) where queue_id = $1 and id = (select id from removed)
 returning true as changed;
 
 -- longshore-rescue-jobs
@@ -1993,7 +2053,7 @@ placed as materialized (
   from running
   left join longshore.server as alive on alive.id = running.server_id
   left join lateral (
-    select concurrency from longshore.server_lost where server_lost.id = running.server_id order by lost_at desc limit 1
+    select concurrency from longshore.lost_server where lost_server.id = running.server_id order by lost_at desc limit 1
   ) as gone on true
 ),
 lost as materialized (
@@ -2026,7 +2086,7 @@ released as (
 ),
 
 gap as (
-  insert into longshore.job_gap (queue_id, priority, first_seq, last_seq)
+  insert into longshore.scan_gap (queue_id, priority, first_seq, last_seq)
   select queue_id, priority, min(seq), max(seq) from released group by queue_id, priority
 ),
 unstarted as (
@@ -2045,7 +2105,7 @@ removed as (
   returning job.*, lost.error, case when lost.cancelled then 'cancelled' else 'failed' end::longshore.job_state as state
 ),
 history as (
-  insert into longshore.job_done
+  insert into longshore.job_history
     (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, state, error)
   select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, state, error
   from removed
@@ -2089,7 +2149,7 @@ placed as materialized (
   from running
   left join longshore.server as alive on alive.id = running.server_id
   left join lateral (
-    select concurrency from longshore.server_lost where server_lost.id = running.server_id order by lost_at desc limit 1
+    select concurrency from longshore.lost_server where lost_server.id = running.server_id order by lost_at desc limit 1
   ) as gone on true
 ),
 lost as materialized (
@@ -2122,7 +2182,7 @@ released as (
 ),
 
 gap as (
-  insert into longshore.job_gap (queue_id, priority, first_seq, last_seq)
+  insert into longshore.scan_gap (queue_id, priority, first_seq, last_seq)
   select queue_id, priority, min(seq), max(seq) from released group by queue_id, priority
 ),
 unstarted as (
@@ -2141,7 +2201,7 @@ removed as (
   returning job.*, lost.error, case when lost.cancelled then 'cancelled' else 'failed' end::longshore.job_state as state
 ),
 history as (
-  insert into longshore.job_done
+  insert into longshore.job_history
     (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, state, error)
   select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, state, error
   from removed
@@ -2224,7 +2284,7 @@ update longshore.set_aside set retry_at = now() where id = $1 and discarded_at i
 
 -- longshore-retry-finished
 with removed as (
-  delete from longshore.job_done
+  delete from longshore.job_history
   where queue_id = $1 and id = $2 and state in ('failed', 'cancelled') returning *
 ),
 
@@ -2242,7 +2302,7 @@ ready as (
   insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from revived where not coalesce(meta ? 'concurrencyKey', false) order by id
 ),
 held as (
-  insert into longshore.job_held (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from revived where coalesce(meta ? 'concurrencyKey', false) order by id
+  insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from revived where coalesce(meta ? 'concurrencyKey', false) order by id
 ),
 arrived as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
@@ -2289,8 +2349,8 @@ with removed as (
   delete from longshore.job_awaiting where queue_id = $1 and id = $2 returning *, null::timestamptz as due
 ),
 unlinked as (
-  update longshore.job_link set settled_at = now(), marked = true
-  where child_id = any (array(select id from removed)) and case when job_link.settled_at is null then true end
+  update longshore.job_dependency set resolved_at = now(), marked = true
+  where child_id = any (array(select id from removed)) and case when job_dependency.resolved_at is null then true end
 ),
 moves as (
   insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
@@ -2303,7 +2363,7 @@ ready as (
   insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
 ),
 held as (
-  insert into longshore.job_held (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from arriving where coalesce(meta ? 'concurrencyKey', false) order by id
+  insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from arriving where coalesce(meta ? 'concurrencyKey', false) order by id
 ),
 arrived as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
@@ -2312,7 +2372,7 @@ arrived as (
   from arriving where coalesce(meta ? 'concurrencyKey', false)
 ),
 waiting as (
-  insert into longshore.job_waiting (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts)
+  insert into longshore.job_scheduled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts)
   select queue_id, id, created_at, due, priority, attempt, max_attempts, name, args, meta, past_attempts
   from removed where due > now()
   returning id
@@ -2329,13 +2389,13 @@ counted as (
 select true as changed from removed;
 
 -- longshore-run-waiting
-with removed as (delete from longshore.job_waiting where queue_id = $1 and id = $2 returning *),
+with removed as (delete from longshore.job_scheduled where queue_id = $1 and id = $2 returning *),
 
 ready as (
   insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from removed where not coalesce(meta ? 'concurrencyKey', false) order by id
 ),
 held as (
-  insert into longshore.job_held (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from removed where coalesce(meta ? 'concurrencyKey', false) order by id
+  insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from removed where coalesce(meta ? 'concurrencyKey', false) order by id
 ),
 arrived as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
@@ -2357,11 +2417,11 @@ select true as changed from removed;
 
 -- longshore-scan-state
 with closed as (
-  select queue_id, priority, first_seq, last_seq from longshore.job_gap
+  select queue_id, priority, first_seq, last_seq from longshore.scan_gap
   where xid >= pg_snapshot_xmax($1::pg_snapshot)
   union all
   select queue_id, priority, first_seq, last_seq
-  from pg_snapshot_xip($1::pg_snapshot) as under_way (id) join longshore.job_gap on job_gap.xid = under_way.id
+  from pg_snapshot_xip($1::pg_snapshot) as under_way (id) join longshore.scan_gap on scan_gap.xid = under_way.id
 )
 select pg_current_snapshot()::text as snapshot, job_seq.last_value as seq,
   case when job_seq.last_value > $3::bigint then pg_current_xact_id()::text end as mark, closed.*, (
@@ -2401,8 +2461,8 @@ created_at::text as started, finished_at, error from longshore.bulk_operation
 select id from longshore.recurring_job where id = any($1::text[]) and exists (
   select from longshore.queue cross join lateral (
     select from longshore.job where queue_id = queue.id and id = recurring_job.last_job_id
-      union all select from longshore.job_held where queue_id = queue.id and id = recurring_job.last_job_id
-      union all select from longshore.job_waiting where queue_id = queue.id and id = recurring_job.last_job_id
+      union all select from longshore.job_blocked where queue_id = queue.id and id = recurring_job.last_job_id
+      union all select from longshore.job_scheduled where queue_id = queue.id and id = recurring_job.last_job_id
       union all select from longshore.job_awaiting where queue_id = queue.id and id = recurring_job.last_job_id
   ) as unfinished
 );
@@ -2411,7 +2471,7 @@ select id from longshore.recurring_job where id = any($1::text[]) and exists (
 select job_id as id from longshore.job_cancellation where job_id = any($1::uuid[]);
 
 -- longshore-select-children
-select child_id as id from longshore.job_link
+select child_id as id from longshore.job_dependency
 where parent_id = $1 and child_id > $3
 order by child_id limit $2;
 
@@ -2444,12 +2504,12 @@ null::timestamptz as finished_at, null::jsonb as error, meta, past_attempts from
     select
 id, queue_id, 'enqueued'::longshore.job_state as state, name, attempt, created_at, run_at,
 null::timestamptz as started_at, null::uuid as server_id,
-null::timestamptz as finished_at, null::jsonb as error, meta, past_attempts from longshore.job_held
+null::timestamptz as finished_at, null::jsonb as error, meta, past_attempts from longshore.job_blocked
     where queue_id = queue.id and id >= $3 and created_at >= $1 and created_at < $2  union all
     select
 id, queue_id, 'scheduled'::longshore.job_state as state, name, attempt, created_at, run_at,
 null::timestamptz as started_at, null::uuid as server_id,
-null::timestamptz as finished_at, null::jsonb as error, meta, past_attempts from longshore.job_waiting
+null::timestamptz as finished_at, null::jsonb as error, meta, past_attempts from longshore.job_scheduled
     where queue_id = queue.id and id >= $3 and created_at >= $1 and created_at < $2  union all
     select
 id, queue_id, 'awaiting'::longshore.job_state as state, name, attempt, created_at, run_at,
@@ -2466,7 +2526,7 @@ select wanted_id as id, found.args::text as args, found.result::text as result
 from unnest($1::uuid[], $2::integer[]) as wanted (wanted_id, wanted_queue)
 cross join lateral (
 select id, queue_id, state, name, priority, args, result, error, attempt, max_attempts, created_at, run_at,
-ready_at, started_at, finished_at, server_id, meta, past_attempts from longshore.job_done where id = wanted_id
+ready_at, started_at, finished_at, server_id, meta, past_attempts from longshore.job_history where id = wanted_id
 union all
 select found.* from longshore.queue cross join lateral (
   select id, queue_id, case when server_id is null then 'enqueued' else 'processing' end::longshore.job_state as state, name,
@@ -2474,10 +2534,10 @@ priority, args, null::jsonb as result, past_attempts -> -1 -> 'error' as error, 
 ready_at, started_at, null::timestamptz as finished_at, server_id, meta, past_attempts from longshore.job where queue_id = queue.id and id = wanted_id
     union all select id, queue_id, 'enqueued'::longshore.job_state as state, name, priority, args, null::jsonb as result,
 past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
-null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_held where queue_id = queue.id and id = wanted_id
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_blocked where queue_id = queue.id and id = wanted_id
     union all select id, queue_id, 'scheduled'::longshore.job_state as state, name, priority, args, null::jsonb as result,
 past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
-null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_waiting where queue_id = queue.id and id = wanted_id
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_scheduled where queue_id = queue.id and id = wanted_id
     union all select id, queue_id, 'awaiting'::longshore.job_state as state, name, priority, args, null::jsonb as result,
 past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
 null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_awaiting where queue_id = queue.id and id = wanted_id
@@ -2488,21 +2548,21 @@ where (wanted_queue is null or queue.id = wanted_queue) and (queue.retired_at is
 limit 1) as found;
 
 -- longshore-select-due
-select id from longshore.job_waiting
+select id from longshore.job_scheduled
 where queue_id = $1 and run_at >= $4::timestamptz and run_at <= now() and id <> all($2::uuid[])
 order by run_at limit $3;
 
 -- longshore-select-ended
 select id, queue_id, state, name, attempt, created_at, run_at, started_at, server_id, finished_at, null::jsonb as error,
   meta, past_attempts
-from longshore.job_done
+from longshore.job_history
 where state = any($1::longshore.job_state[]) and finished_at >= $2::timestamptz and finished_at < $3::timestamptz;
 
 -- longshore-select-expired
 with
 kept (history, state, days) as (
-  values ('job_done_done', 'done', $1::integer), ('job_done_failed', 'failed', $2::integer),
-    ('job_done_cancelled', 'cancelled', $3::integer), ('job_report', null, $4::integer)
+  values ('job_history_done', 'done', $1::integer), ('job_history_failed', 'failed', $2::integer),
+    ('job_history_cancelled', 'cancelled', $3::integer), ('job_report', null, $4::integer)
 ),
 stored as (
   select kept.*, false as stray, to_date(right(part.relname, 8), 'YYYYMMDD') as day
@@ -2512,19 +2572,19 @@ stored as (
   where part.relname ~ ('^' || history || '_[0-9]{8}$')
   union all
   select kept.*, true, strays.day
-  from kept, (select (finished_at at time zone 'UTC')::date as day from longshore.job_done_done_other group by 1) as strays
-  where history = 'job_done_done'
+  from kept, (select (finished_at at time zone 'UTC')::date as day from longshore.job_history_done_default group by 1) as strays
+  where history = 'job_history_done'
   union all
   select kept.*, true, strays.day
-  from kept, (select (finished_at at time zone 'UTC')::date as day from longshore.job_done_failed_other group by 1) as strays
-  where history = 'job_done_failed'
+  from kept, (select (finished_at at time zone 'UTC')::date as day from longshore.job_history_failed_default group by 1) as strays
+  where history = 'job_history_failed'
   union all
   select kept.*, true, strays.day
-  from kept, (select (finished_at at time zone 'UTC')::date as day from longshore.job_done_cancelled_other group by 1) as strays
-  where history = 'job_done_cancelled'
+  from kept, (select (finished_at at time zone 'UTC')::date as day from longshore.job_history_cancelled_default group by 1) as strays
+  where history = 'job_history_cancelled'
   union all
   select kept.*, true, strays.day
-  from kept, (select (started_at at time zone 'UTC')::date as day from longshore.job_report_other group by 1) as strays
+  from kept, (select (started_at at time zone 'UTC')::date as day from longshore.job_report_default group by 1) as strays
   where history = 'job_report'
 ),
 day as (
@@ -2588,17 +2648,17 @@ select holder.id, found.state, moved.queue_id as moved_to
 from unnest($2::uuid[], $3::boolean[]) as holder (id, history)
 left join lateral (
   select case when server_id is null then 'enqueued' else 'processing' end::longshore.job_state as state from longshore.job where queue_id = $1 and id = holder.id
-  union all select 'enqueued'::longshore.job_state as state from longshore.job_held where queue_id = $1 and id = holder.id
-  union all select 'scheduled'::longshore.job_state as state from longshore.job_waiting where queue_id = $1 and id = holder.id
+  union all select 'enqueued'::longshore.job_state as state from longshore.job_blocked where queue_id = $1 and id = holder.id
+  union all select 'scheduled'::longshore.job_state as state from longshore.job_scheduled where queue_id = $1 and id = holder.id
   union all select 'awaiting'::longshore.job_state as state from longshore.job_awaiting where queue_id = $1 and id = holder.id
-  union all select state from longshore.job_done
+  union all select state from longshore.job_history
   where holder.history and queue_id = $1 and id = holder.id
   limit 1) as found on true
 left join longshore.moved_job as moved on moved.job_id = holder.id and found.state is null
 where found.state is not null or moved.queue_id is not null;
 
 -- longshore-select-holding
-select state, count(*)::integer as queues, sum(jobs) as jobs, array_agg(queue_id)::text as ids
+select state, count(*)::integer as queues, sum(jobs) as jobs, max(jobs) as most, array_agg(queue_id)::text as ids
 from (
   select queue_id, state, sum(jobs::float8) as jobs from longshore.job_count
   where state = any($1::longshore.job_state[]) and ($2::integer[] is null or queue_id = any($2))
@@ -2618,9 +2678,9 @@ select part.relname as name, to_date(right(part.relname, 8), 'YYYYMMDD') < (now(
   array(select index.relname::text from pg_catalog.pg_index join pg_catalog.pg_class as index on index.oid = indexrelid
     where indrelid = part.oid and not indisvalid) as invalid
 from unnest(array['done', 'failed', 'cancelled']) as state
-join pg_catalog.pg_inherits on inhparent = ('longshore.job_done_' || state)::regclass
+join pg_catalog.pg_inherits on inhparent = ('longshore.job_history_' || state)::regclass
 join pg_catalog.pg_class as part on part.oid = inhrelid
-where part.relname ~ '^job_done_(done|failed|cancelled)_[0-9]{8}$'
+where part.relname ~ '^job_history_(done|failed|cancelled)_[0-9]{8}$'
   and (state = 'failed' or to_date(right(part.relname, 8), 'YYYYMMDD') < (now() at time zone 'UTC' - interval '15 minutes')::date)
   and pg_relation_size(part.oid) >= 4194304
   and not exists (select from pg_catalog.pg_stat_progress_create_index where relid = part.oid)
@@ -2636,7 +2696,7 @@ select last_value as seq from longshore.job_seq;
 ) as progress
   from (
     select id, queue_id, state, name, priority, args, result, error, attempt, max_attempts, created_at, run_at,
-ready_at, started_at, finished_at, server_id, meta, past_attempts from longshore.job_done_failed where true
+ready_at, started_at, finished_at, server_id, meta, past_attempts from longshore.job_history_failed where true
     order by finished_at desc, id desc limit $1::integer
   ) as listed
   order by finished_at desc, id desc;
@@ -2648,7 +2708,7 @@ ready_at, started_at, finished_at, server_id, meta, past_attempts from longshore
 ) as progress
   from (
     select id, queue_id, state, name, priority, args, result, error, attempt, max_attempts, created_at, run_at,
-ready_at, started_at, finished_at, server_id, meta, past_attempts from longshore.job_done_failed where queue_id = $2::integer
+ready_at, started_at, finished_at, server_id, meta, past_attempts from longshore.job_history_failed where queue_id = $2::integer
     order by finished_at desc, id desc limit $1::integer
   ) as listed
   order by finished_at desc, id desc;
@@ -2684,18 +2744,18 @@ where job.server_id is not null
 order by job.id limit $3;
 
 -- longshore-select-lost-servers
-select id, host, pid, processing, heartbeat_at as "heartbeatAt", lost_at as "lostAt" from longshore.server_lost
+select id, host, pid, processing, heartbeat_at as "heartbeatAt", lost_at as "lostAt" from longshore.lost_server
 where lost_at > now() - interval '1 day' order by lost_at desc, id desc limit 100;
 
 -- longshore-select-missing-days
 select history, to_char(day, 'YYYY-MM-DD') as day
 from (
   select history, (now() at time zone 'UTC')::date + ahead as day
-  from unnest(array['job_done_done', 'job_done_failed', 'job_done_cancelled', 'job_report']) as history, generate_series(-1, $1::integer) as ahead
-  union select 'job_done_done', (finished_at at time zone 'UTC')::date from longshore.job_done_done_other group by 2
-  union select 'job_done_failed', (finished_at at time zone 'UTC')::date from longshore.job_done_failed_other group by 2
-  union select 'job_done_cancelled', (finished_at at time zone 'UTC')::date from longshore.job_done_cancelled_other group by 2
-  union select 'job_report', (started_at at time zone 'UTC')::date from longshore.job_report_other group by 2
+  from unnest(array['job_history_done', 'job_history_failed', 'job_history_cancelled', 'job_report']) as history, generate_series(-1, $1::integer) as ahead
+  union select 'job_history_done', (finished_at at time zone 'UTC')::date from longshore.job_history_done_default group by 2
+  union select 'job_history_failed', (finished_at at time zone 'UTC')::date from longshore.job_history_failed_default group by 2
+  union select 'job_history_cancelled', (finished_at at time zone 'UTC')::date from longshore.job_history_cancelled_default group by 2
+  union select 'job_report', (started_at at time zone 'UTC')::date from longshore.job_report_default group by 2
 ) as wanted
 where to_regclass(format('longshore.%I', history || '_' || to_char(day, 'YYYYMMDD'))) is null
 order by day, history;
@@ -2744,12 +2804,12 @@ select * from longshore.recurring_job order by id;
   select
 id, queue_id, 'scheduled'::longshore.job_state as state, name, attempt, created_at, run_at,
 null::timestamptz as started_at, null::uuid as server_id,
-null::timestamptz as finished_at, null::jsonb as error, meta, past_attempts from longshore.job_waiting where retried_at >= $1 and retried_at < $2;
+null::timestamptz as finished_at, null::jsonb as error, meta, past_attempts from longshore.job_scheduled where retried_at >= $1 and retried_at < $2;
 
 -- longshore-select-retrying
 select id, name, coalesce((past_attempts -> -1 -> 'error') ->> 'name', '') as error_name, left((past_attempts -> -1 -> 'error') ->> 'message', 1000) as message,
   retried_at as at
-from longshore.job_waiting
+from longshore.job_scheduled
 where retried_at >= now() - $1::float8 * interval '1 millisecond' and (past_attempts -> -1 -> 'error') ->> 'message' is not null
 order by retried_at desc limit $2;
 
@@ -2762,10 +2822,10 @@ select report.queue_id, job_id, job.name, job.meta, attempt, written_at, level, 
   case when line > 0 then (extract(epoch from started_at) * 1000000)::bigint || '.' || line end as line
 from longshore.job_report as report cross join lateral (
   select name, meta from longshore.job where queue_id = report.queue_id and id = report.job_id
-  union all select name, meta from longshore.job_held where queue_id = report.queue_id and id = report.job_id
-  union all select name, meta from longshore.job_waiting where queue_id = report.queue_id and id = report.job_id
+  union all select name, meta from longshore.job_blocked where queue_id = report.queue_id and id = report.job_id
+  union all select name, meta from longshore.job_scheduled where queue_id = report.queue_id and id = report.job_id
   union all select name, meta from longshore.job_awaiting where queue_id = report.queue_id and id = report.job_id
-  union all select name, meta from longshore.job_done where queue_id = report.queue_id and id = report.job_id limit 1) as job
+  union all select name, meta from longshore.job_history where queue_id = report.queue_id and id = report.job_id limit 1) as job
 where written_at >= $1 and written_at < $2 and line >= 0;
 
 -- longshore-select-said-by-job
@@ -2775,10 +2835,10 @@ from longshore.queue
 join longshore.job_report as report on report.queue_id = queue.id and report.job_id = $1
 cross join lateral (
   select name, meta from longshore.job where queue_id = report.queue_id and id = report.job_id
-  union all select name, meta from longshore.job_held where queue_id = report.queue_id and id = report.job_id
-  union all select name, meta from longshore.job_waiting where queue_id = report.queue_id and id = report.job_id
+  union all select name, meta from longshore.job_blocked where queue_id = report.queue_id and id = report.job_id
+  union all select name, meta from longshore.job_scheduled where queue_id = report.queue_id and id = report.job_id
   union all select name, meta from longshore.job_awaiting where queue_id = report.queue_id and id = report.job_id
-  union all select name, meta from longshore.job_done where queue_id = report.queue_id and id = report.job_id limit 1) as job
+  union all select name, meta from longshore.job_history where queue_id = report.queue_id and id = report.job_id limit 1) as job
 where written_at >= $2 and line >= 0
 order by written_at, report.line;
 
@@ -2855,7 +2915,7 @@ from (
   from (
     (select queue_id, name from longshore.job where queue_id > 0 and server_id is null limit $1)
     union all
-    (select queue_id, name from longshore.job_waiting where queue_id > 0 limit $1)
+    (select queue_id, name from longshore.job_scheduled where queue_id > 0 limit $1)
   ) as looked_at
   group by queue_id, name
 ) as waiting
@@ -2868,9 +2928,9 @@ update longshore.queue_cap set most = $1 where most <> $1;
 delete from longshore.set_aside where role = $1 and key = any($2::text[]);
 
 -- longshore-settle-links
-update longshore.job_link set settled_at = now(), marked = true
+update longshore.job_dependency set resolved_at = now(), marked = true
 from unnest($1::uuid[], $2::uuid[]) as ended (parent_id, child_id)
-where job_link.parent_id = ended.parent_id and job_link.child_id = ended.child_id;
+where job_dependency.parent_id = ended.parent_id and job_dependency.child_id = ended.child_id;
 
 -- longshore-settled-up-to
 select pg_current_snapshot()::text as snapshot,
@@ -2888,7 +2948,7 @@ select coalesce(sum(octet_length(found.args::text) + coalesce(octet_length(found
 from unnest($1::uuid[]) as wanted (wanted_id)
 cross join lateral (
 select id, queue_id, state, name, priority, args, result, error, attempt, max_attempts, created_at, run_at,
-ready_at, started_at, finished_at, server_id, meta, past_attempts from longshore.job_done where id = wanted_id
+ready_at, started_at, finished_at, server_id, meta, past_attempts from longshore.job_history where id = wanted_id
 union all
 select found.* from longshore.queue cross join lateral (
   select id, queue_id, case when server_id is null then 'enqueued' else 'processing' end::longshore.job_state as state, name,
@@ -2896,10 +2956,10 @@ priority, args, null::jsonb as result, past_attempts -> -1 -> 'error' as error, 
 ready_at, started_at, null::timestamptz as finished_at, server_id, meta, past_attempts from longshore.job where queue_id = queue.id and id = wanted_id
     union all select id, queue_id, 'enqueued'::longshore.job_state as state, name, priority, args, null::jsonb as result,
 past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
-null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_held where queue_id = queue.id and id = wanted_id
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_blocked where queue_id = queue.id and id = wanted_id
     union all select id, queue_id, 'scheduled'::longshore.job_state as state, name, priority, args, null::jsonb as result,
 past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
-null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_waiting where queue_id = queue.id and id = wanted_id
+null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_scheduled where queue_id = queue.id and id = wanted_id
     union all select id, queue_id, 'awaiting'::longshore.job_state as state, name, priority, args, null::jsonb as result,
 past_attempts -> -1 -> 'error' as error, attempt, max_attempts, created_at, run_at, null::timestamptz as ready_at,
 null::timestamptz as started_at, null::timestamptz as finished_at, null::uuid as server_id, meta, past_attempts from longshore.job_awaiting where queue_id = queue.id and id = wanted_id
@@ -2925,10 +2985,10 @@ order by priority, seq limit 1000;
 
 -- longshore-sweep-unique
 with seen as materialized (
-  select held.queue_id, scope, key, held.job_id, states, expires_at, coalesce(moved.queue_id, held.queue_id) as job_queue_id
-  from longshore.job_unique as held left join longshore.moved_job as moved on moved.job_id = held.job_id
-  where (held.queue_id, scope, key) > ($1::integer, $2::text, $3::text)
-  order by held.queue_id, scope, key limit $4
+  select held.queue_id, namespace, key, held.job_id, states, expires_at, coalesce(moved.queue_id, held.queue_id) as job_queue_id
+  from longshore.job_key as held left join longshore.moved_job as moved on moved.job_id = held.job_id
+  where (held.queue_id, namespace, key) > ($1::integer, $2::text, $3::text)
+  order by held.queue_id, namespace, key limit $4
 ),
 stale as materialized (
   select seen.* from seen
@@ -2936,22 +2996,22 @@ stale as materialized (
     or states is not null and coalesce((
       select state = 'done' and state <> all (seen.states) from (
   select case when server_id is null then 'enqueued' else 'processing' end::longshore.job_state as state from longshore.job where queue_id = seen.job_queue_id and id = seen.job_id
-  union all select 'enqueued'::longshore.job_state as state from longshore.job_held where queue_id = seen.job_queue_id and id = seen.job_id
-  union all select 'scheduled'::longshore.job_state as state from longshore.job_waiting where queue_id = seen.job_queue_id and id = seen.job_id
+  union all select 'enqueued'::longshore.job_state as state from longshore.job_blocked where queue_id = seen.job_queue_id and id = seen.job_id
+  union all select 'scheduled'::longshore.job_state as state from longshore.job_scheduled where queue_id = seen.job_queue_id and id = seen.job_id
   union all select 'awaiting'::longshore.job_state as state from longshore.job_awaiting where queue_id = seen.job_queue_id and id = seen.job_id
-  union all select state from longshore.job_done
+  union all select state from longshore.job_history
   where true and queue_id = seen.job_queue_id and id = seen.job_id
   limit 1) as found
     ), true)
 ),
 deleted as (
-  delete from longshore.job_unique as held using stale
-  where held.queue_id = stale.queue_id and held.scope = stale.scope and held.key = stale.key
+  delete from longshore.job_key as held using stale
+  where held.queue_id = stale.queue_id and held.namespace = stale.namespace and held.key = stale.key
     and held.job_id = stale.job_id and held.expires_at is not distinct from stale.expires_at
 )
-select seen.queue_id, seen.scope, seen.key, stale.key is not null as stale
-from seen left join stale using (queue_id, scope, key)
-order by seen.queue_id, seen.scope, seen.key;
+select seen.queue_id, seen.namespace, seen.key, stale.key is not null as stale
+from seen left join stale using (queue_id, namespace, key)
+order by seen.queue_id, seen.namespace, seen.key;
 
 -- longshore-take-aside
 select id, key, queue_id, job_id, item from longshore.set_aside
@@ -2970,7 +3030,7 @@ where id in (select id from longshore.outbox order by id limit $1 for update ski
 returning id, queue_id, job_id, from_state, to_state, meta;
 
 -- longshore-take-unmarked
-select parent_id, child_id, queue_id, condition from longshore.job_link
+select parent_id, child_id, queue_id, condition from longshore.job_dependency
 where not marked and child_id > $1
 order by child_id limit $2
 for update skip locked;

@@ -31,9 +31,9 @@ describe('Times of rows outside the bounds', () => {
 
   it('are read the same way inside and outside a caller’s transaction', async () => {
     const { id } = await client.enqueue(work, {}, { delayMs: 60_000 });
-    await unbound(database, 'job_waiting');
+    await unbound(database, 'job_scheduled');
     await database.query(
-      `update longshore.job_waiting set run_at = 'infinity', created_at = '-infinity' where id = '${id}'`,
+      `update longshore.job_scheduled set run_at = 'infinity', created_at = '-infinity' where id = '${id}'`,
     );
     await connection.query('begin');
     const within = await storage.jobs.find(id, connection);

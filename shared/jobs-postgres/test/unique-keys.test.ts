@@ -122,7 +122,7 @@ describe('Unique keys on Postgres', () => {
     await connection.query('commit');
     expect(problem).to.be.instanceOf(DuplicateJobError).and.include({ holderId: standing.id });
     expect(await storage.jobs.find(after.id)).to.include({ state: 'enqueued' });
-    expect([await rows('job'), await rows('job_unique')]).to.deep.equal([2, 1]);
+    expect([await rows('job'), await rows('job_key')]).to.deep.equal([2, 1]);
   });
 
   it('do not deadlock two callers with several keys in different order', async () => {
@@ -198,7 +198,7 @@ describe('Unique keys on Postgres', () => {
     } finally {
       await direct.close();
     }
-    const left = await database.query<{ key: string }>('select key from longshore.job_unique order by key');
+    const left = await database.query<{ key: string }>('select key from longshore.job_key order by key');
     expect(left.map(({ key }) => key)).to.deep.equal(['cancelled', 'request', 'waiting']);
   });
 

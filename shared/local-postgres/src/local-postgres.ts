@@ -46,7 +46,7 @@ const fastSettings = {
 };
 
 /**
- * Starts a real Postgres from npm, as any user including root, and resolves when it accepts connections. It never
+ * Starts a real Postgres from npm under the current user, even root, and resolves when it accepts connections. It never
  * outlives this process.
  *
  * @throws if this platform has no binaries, if a Postgres is already running on the directory, or if Postgres does

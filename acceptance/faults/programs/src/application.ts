@@ -81,7 +81,7 @@ async function holdersOf(client: Database, key: string): Promise<number> {
 
 /** Counts the unfinished jobs with this unique key, including this one. */
 async function unfinishedTogether(client: Database, { args: { key = '' } }: Attempt): Promise<number> {
-  const live = ['job', 'job_waiting', 'job_held', 'job_awaiting'];
+  const live = ['job', 'job_scheduled', 'job_blocked', 'job_awaiting'];
   const all = live.map(
     (table) => `select id from longshore.${table} where name = 'unique' and args ->> 'key' = $1`,
   );

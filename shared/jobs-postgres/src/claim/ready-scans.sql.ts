@@ -27,11 +27,11 @@ export const scanState = prepared(
   'longshore-scan-state',
   `
     with closed as (
-      select queue_id, priority, first_seq, last_seq from longshore.job_gap
+      select queue_id, priority, first_seq, last_seq from longshore.scan_gap
       where xid >= pg_snapshot_xmax($1::pg_snapshot)
       union all
       select queue_id, priority, first_seq, last_seq
-      from pg_snapshot_xip($1::pg_snapshot) as under_way (id) join longshore.job_gap on job_gap.xid = under_way.id
+      from pg_snapshot_xip($1::pg_snapshot) as under_way (id) join longshore.scan_gap on scan_gap.xid = under_way.id
     )
     select pg_current_snapshot()::text as snapshot, job_seq.last_value as seq,
       case when job_seq.last_value > $3::bigint then pg_current_xact_id()::text end as mark, closed.*, (
@@ -84,7 +84,7 @@ export type Visibility = 'soon' | 'late';
 export function gapNoted(source: string): string {
   return `
     gap as (
-      insert into longshore.job_gap (queue_id, priority, first_seq, last_seq)
+      insert into longshore.scan_gap (queue_id, priority, first_seq, last_seq)
       select queue_id, priority, min(seq), max(seq) from ${source} group by queue_id, priority
     )`;
 }
@@ -99,14 +99,14 @@ export const selectLastPlace = prepared(
 export const noteGaps = prepared(
   'longshore-note-gaps',
   `
-    insert into longshore.job_gap (queue_id, priority, first_seq, last_seq)
+    insert into longshore.scan_gap (queue_id, priority, first_seq, last_seq)
     select $1::integer, priority, $3::bigint + 1, last_value from longshore.job_seq, unnest($2::smallint[]) as priority`,
 );
 
 /** $1 first transaction id, $2 end of the range (exclusive). Returns no rows. */
 export const deleteGaps = prepared(
   'longshore-delete-gaps',
-  `delete from longshore.job_gap where xid >= $1::xid8 and xid < $2::xid8`,
+  `delete from longshore.scan_gap where xid >= $1::xid8 and xid < $2::xid8`,
 );
 
 /** Reads the oldest transaction in progress; all earlier ones have ended. */

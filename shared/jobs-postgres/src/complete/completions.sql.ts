@@ -47,7 +47,7 @@ export const finishDone = finisher(
   'done',
   (linkage) => `with ${removed(linkage, 'result', '$5::jsonb[]')},
     history as (
-      insert into longshore.job_done_done (${attemptColumns}, state, result) select ${attemptColumns}, 'done', result from removed
+      insert into longshore.job_history_done (${attemptColumns}, state, result) select ${attemptColumns}, 'done', result from removed
     ), ${counted(linkage, 'done')}
     select jobs from total`,
 );
@@ -57,7 +57,7 @@ export const finishFailed = finisher(
   'failed',
   (linkage) => `with ${removed(linkage, 'error', '$5::jsonb[]')},
     history as (
-      insert into longshore.job_done_failed (${attemptColumns}, state, error) select ${attemptColumns}, 'failed', error from removed
+      insert into longshore.job_history_failed (${attemptColumns}, state, error) select ${attemptColumns}, 'failed', error from removed
     ), ${counted(linkage, 'failed')}
     select id, attempt from removed`,
 );
@@ -67,7 +67,7 @@ export const finishCancelled = finisher(
   'cancelled',
   (linkage) => `with ${removed(linkage, 'error', '$5::jsonb[]')},
     history as (
-      insert into longshore.job_done_cancelled (${attemptColumns}, state, error) select ${attemptColumns}, 'cancelled', error from removed
+      insert into longshore.job_history_cancelled (${attemptColumns}, state, error) select ${attemptColumns}, 'cancelled', error from removed
     ),
     request as (
       delete from longshore.job_cancellation using removed where job_cancellation.queue_id = $1 and job_id = removed.id
@@ -87,7 +87,7 @@ export const finishSnooze = finisher(
   'snooze',
   (linkage) => `with ${removed(linkage, 'delay', '$5::float8[]')},
     waiting as (
-      insert into longshore.job_waiting
+      insert into longshore.job_scheduled
         (${jobColumns})
       select queue_id, id, created_at, ${fromNow('delay')}, priority, attempt - 1, max_attempts, name,
         args, meta, past_attempts
@@ -101,7 +101,7 @@ export const finishRetry = finisher(
   'retry',
   (linkage) => `with ${removed(linkage, 'error, delay', '$5::jsonb[], $6::float8[]')},
     waiting as (
-      insert into longshore.job_waiting
+      insert into longshore.job_scheduled
         (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, retried_at, past_attempts)
       select queue_id, id, created_at, ${fromNow('delay')}, priority, attempt, max_attempts, name, args,
         meta, now(), coalesce(past_attempts, '[]') || jsonb_build_object(
@@ -125,10 +125,10 @@ export const alreadyFinished = prepared(
     select claim.id, claim.attempt
     from unnest($1::uuid[], $2::uuid[], $3::smallint[]) as claim (id, server_id, attempt)
     where exists (
-        select from longshore.job_done as job
+        select from longshore.job_history as job
         where job.id = claim.id and job.server_id = claim.server_id and job.attempt = claim.attempt)
       or exists (
-        select from longshore.queue join longshore.job_waiting as job on job.queue_id = queue.id
+        select from longshore.queue join longshore.job_scheduled as job on job.queue_id = queue.id
         where job.id = claim.id and job.past_attempts @> jsonb_build_array(
           jsonb_build_object('attempt', claim.attempt, 'serverId', claim.server_id, 'outcome', 'failed')))`,
 );

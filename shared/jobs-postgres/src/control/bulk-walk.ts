@@ -39,13 +39,13 @@ interface StageTable {
 
 export const stageTables: Readonly<Record<Stage, StageTable>> = {
   awaiting: { table: 'job_awaiting', state: 'awaiting', finished: false, condition: null },
-  scheduled: { table: 'job_waiting', state: 'scheduled', finished: false, condition: null },
-  held: { table: 'job_held', state: 'enqueued', finished: false, condition: null },
+  scheduled: { table: 'job_scheduled', state: 'scheduled', finished: false, condition: null },
+  held: { table: 'job_blocked', state: 'enqueued', finished: false, condition: null },
   ready: { table: 'job', state: 'enqueued', finished: false, condition: 'job.server_id is null' },
   running: { table: 'job', state: 'processing', finished: false, condition: 'job.server_id is not null' },
-  done: { table: 'job_done_done', state: 'done', finished: true, condition: null },
-  failed: { table: 'job_done_failed', state: 'failed', finished: true, condition: null },
-  cancelled: { table: 'job_done_cancelled', state: 'cancelled', finished: true, condition: null },
+  done: { table: 'job_history_done', state: 'done', finished: true, condition: null },
+  failed: { table: 'job_history_failed', state: 'failed', finished: true, condition: null },
+  cancelled: { table: 'job_history_cancelled', state: 'cancelled', finished: true, condition: null },
 };
 
 const stagesOfAction: Readonly<Record<BulkAction, readonly Stage[]>> = {

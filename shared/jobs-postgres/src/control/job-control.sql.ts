@@ -12,7 +12,7 @@ import { becomeCancelled, becomeForgotten, becomeReadyAgain, becomeReadyNow } fr
 export const cancelWaiting = prepared(
   'longshore-cancel-waiting',
   `
-    with removed as (delete from longshore.job_waiting where queue_id = $1 and id = $2 returning *),
+    with removed as (delete from longshore.job_scheduled where queue_id = $1 and id = $2 returning *),
     ${becomeCancelled('scheduled')}
     select true as changed from removed`,
 );
@@ -21,7 +21,7 @@ export const cancelReady = prepared(
   'longshore-cancel-ready',
   `
     with from_line as (delete from longshore.job where queue_id = $1 and id = $2 and server_id is null returning *),
-    from_held as (delete from longshore.job_held where queue_id = $1 and id = $2 returning *),
+    from_held as (delete from longshore.job_blocked where queue_id = $1 and id = $2 returning *),
     removed as (
       select ${jobColumns}, ready_at from from_line union all select ${jobColumns}, null from from_held
     ),
@@ -32,7 +32,7 @@ export const cancelReady = prepared(
 /** $1 queue, $2 id. Locks the job until the transaction ends. */
 export const lockFinished = prepared(
   'longshore-lock-finished',
-  `select id from longshore.job_done where queue_id = $1 and id = $2 for update`,
+  `select id from longshore.job_history where queue_id = $1 and id = $2 for update`,
 );
 
 export const cancelRunning = prepared(
@@ -48,7 +48,7 @@ export const retryFinished = prepared(
   'longshore-retry-finished',
   `
     with removed as (
-      delete from longshore.job_done
+      delete from longshore.job_history
       where queue_id = $1 and id = $2 and state in ('failed', 'cancelled') returning *
     ),
     ${becomeReadyAgain}
@@ -58,7 +58,7 @@ export const retryFinished = prepared(
 export const runWaiting = prepared(
   'longshore-run-waiting',
   `
-    with removed as (delete from longshore.job_waiting where queue_id = $1 and id = $2 returning *),
+    with removed as (delete from longshore.job_scheduled where queue_id = $1 and id = $2 returning *),
     ${becomeReadyNow('scheduled')}
     select true as changed from removed`,
 );
@@ -67,16 +67,16 @@ export const runWaiting = prepared(
 export const rescheduleWaiting = prepared(
   'longshore-reschedule-waiting',
   `
-    with removed as (select * from longshore.job_waiting where queue_id = $1 and id = $2 for update),
+    with removed as (select * from longshore.job_scheduled where queue_id = $1 and id = $2 for update),
     ${moveNoted('removed', 'rescheduled', { runAt: 'run_at' })}
-    update longshore.job_waiting set run_at = ${dueFrom('$3')} where queue_id = $1 and id = (select id from removed)
+    update longshore.job_scheduled set run_at = ${dueFrom('$3')} where queue_id = $1 and id = (select id from removed)
     returning true as changed`,
 );
 
 export const deleteFinished = prepared(
   'longshore-delete-finished',
   `
-    with removed as (delete from longshore.job_done where queue_id = $1 and id = $2 returning *),
+    with removed as (delete from longshore.job_history where queue_id = $1 and id = $2 returning *),
     ${becomeForgotten}
     select true as changed from removed`,
 );

@@ -36,8 +36,8 @@ interface Sight {
  * time.
  */
 const lockStatements: Partial<Record<JobState, readonly Statement[]>> = {
-  enqueued: [lockOneEditable.job, lockOneEditable.job_held],
-  scheduled: [lockOneEditable.job_waiting],
+  enqueued: [lockOneEditable.job, lockOneEditable.job_blocked],
+  scheduled: [lockOneEditable.job_scheduled],
   awaiting: [lockOneEditable.job_awaiting],
   done: [sql.lockFinished],
   failed: [sql.lockFinished],

@@ -5,8 +5,8 @@ import { noted } from '../dependencies/outbox.sql.js';
 import { gapNoted } from '../claim/ready-scans.sql.js';
 import { prepared, type Statement } from '../connection/statement.js';
 
-const readyTables = ['job', 'job_held'] as const;
-const waitingTables = ['job_waiting', 'job_awaiting'] as const;
+const readyTables = ['job', 'job_blocked'] as const;
+const waitingTables = ['job_scheduled', 'job_awaiting'] as const;
 
 type Statements<Table extends LiveTable> = Readonly<Record<Table, Statement>>;
 
@@ -76,7 +76,7 @@ export const editInLine = ofTables(readyTables, (table) =>
 export const editWaiting = ofTables(waitingTables, (table) => {
   const moveDependencies = `
     link as (
-      update longshore.job_link set queue_id = edit.to_queue from edit
+      update longshore.job_dependency set queue_id = edit.to_queue from edit
       where child_id = edit.id and edit.to_queue <> $1
     ),`;
   return prepared(
@@ -85,7 +85,7 @@ export const editWaiting = ofTables(waitingTables, (table) => {
     with ${edit},
     edited as (
       update longshore.${table} as job
-      set queue_id = edit.to_queue, args = edit.args, priority = edit.priority, run_at = ${table === 'job_waiting' ? dueFrom(runAt('job')) : runAt('job')}
+      set queue_id = edit.to_queue, args = edit.args, priority = edit.priority, run_at = ${table === 'job_scheduled' ? dueFrom(runAt('job')) : runAt('job')}
       from edit where job.queue_id = $1 and job.id = edit.id
       returning job.queue_id
     ),${table === 'job_awaiting' ? moveDependencies : ''}
@@ -113,7 +113,7 @@ export const moveReady = ofTables(readyTables, (table) =>
     ),
     arriving as (select * from edited where not waits),
     ${becomeReady('arriving', 'id')},
-    waiting as (insert into longshore.job_waiting (${jobColumns}) select ${jobColumns} from edited where waits),
+    waiting as (insert into longshore.job_scheduled (${jobColumns}) select ${jobColumns} from edited where waits),
     ${noted('left_line', `'enqueued'::longshore.job_state`, `'enqueued'::longshore.job_state`)}
     insert into longshore.job_count (queue_id, state, jobs)
     select queue_id, case when waits then 'scheduled' else 'enqueued' end::longshore.job_state, count(*)

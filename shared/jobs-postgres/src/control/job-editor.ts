@@ -37,8 +37,8 @@ class MovedError extends Error {
 
 /** The tables of jobs by state, in locking order. */
 const tablesOf: Partial<Record<Job['state'], readonly LiveTable[]>> = {
-  enqueued: ['job', 'job_held'],
-  scheduled: ['job_waiting'],
+  enqueued: ['job', 'job_blocked'],
+  scheduled: ['job_scheduled'],
   awaiting: ['job_awaiting'],
 };
 
@@ -191,6 +191,6 @@ function grouped(
 }
 
 function statementFor(table: LiveTable, moves: boolean): Statement {
-  if (table === 'job_waiting' || table === 'job_awaiting') return editWaiting[table];
+  if (table === 'job_scheduled' || table === 'job_awaiting') return editWaiting[table];
   return (moves ? moveReady : editInLine)[table];
 }

@@ -47,7 +47,7 @@ export const selectServers = prepared(
 export const selectLostServers = prepared(
   'longshore-select-lost-servers',
   `
-    select id, host, pid, processing, heartbeat_at as "heartbeatAt", lost_at as "lostAt" from longshore.server_lost
+    select id, host, pid, processing, heartbeat_at as "heartbeatAt", lost_at as "lostAt" from longshore.lost_server
     where lost_at > now() - interval '1 day' order by lost_at desc, id desc limit 100`,
 );
 

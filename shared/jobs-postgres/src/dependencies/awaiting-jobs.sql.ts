@@ -34,12 +34,12 @@ export const lockAwaiting = prepared(
 );
 
 /** Wrapped in `case` so that the planner uses the index on children instead of the one on open dependencies. */
-const open = `case when job_link.settled_at is null then true end`;
+const open = `case when job_dependency.resolved_at is null then true end`;
 
 /** Part of a statement that removes jobs from `job_awaiting`: resolves all their dependencies. */
 export const unlinked = `
     unlinked as (
-      update longshore.job_link set settled_at = now(), marked = true
+      update longshore.job_dependency set resolved_at = now(), marked = true
       where child_id = any (array(select id from removed)) and ${open}
     )`;
 
@@ -51,7 +51,7 @@ const cancel = (ended: string): string => `
       returning job_awaiting.*, ended.error
     ),
     history as (
-      insert into longshore.job_done_cancelled (${jobColumns}, error, state) select ${jobColumns}, error, 'cancelled' from removed
+      insert into longshore.job_history_cancelled (${jobColumns}, error, state) select ${jobColumns}, error, 'cancelled' from removed
     ), ${unlinked}, ${noted('removed', awaiting, `'cancelled'::longshore.job_state`)},
     counted as (
       insert into longshore.job_count (queue_id, state, jobs)
@@ -77,7 +77,7 @@ export const cancelOneAwaiting = prepared(
 const released = `
     arriving as (select ${jobColumns} from removed where due is null or due <= now()), ${becomeReady('arriving', 'id')},
     waiting as (
-      insert into longshore.job_waiting (${jobColumns})
+      insert into longshore.job_scheduled (${jobColumns})
       select queue_id, id, created_at, due, priority, attempt, max_attempts, name, args, meta, past_attempts
       from removed where due > now()
       returning id
@@ -106,7 +106,7 @@ export const releaseAwaiting = prepared(
     with removed as (
       delete from longshore.job_awaiting
       where queue_id = $1 and id = any($2::uuid[])
-        and (select true from longshore.job_link where child_id = job_awaiting.id and ${open} limit 1) is null
+        and (select true from longshore.job_dependency where child_id = job_awaiting.id and ${open} limit 1) is null
       returning *, coalesce(run_at, ${fromNow('delay_ms')}) as due
     ), ${moveNoted('(select * from removed where due > now()) as waiting', 'parents-ended', {})}, ${released}
     select ready::integer, waiting::integer, exists (

@@ -95,7 +95,7 @@ export const countBatches = prepared(
 
 /** $1 queue, $2 batch, $3 limit. */
 function cancelJobs(
-  table: 'job' | 'job_held' | 'job_waiting' | 'job_awaiting',
+  table: 'job' | 'job_blocked' | 'job_scheduled' | 'job_awaiting',
   state: string,
   condition = '',
 ): Statement {
@@ -112,7 +112,7 @@ function cancelJobs(
       returning ${table}.*
     ),
     history as (
-      insert into longshore.job_done_cancelled (${jobColumns}, state) select ${jobColumns}, 'cancelled' from removed
+      insert into longshore.job_history_cancelled (${jobColumns}, state) select ${jobColumns}, 'cancelled' from removed
     ),
     ${table === 'job_awaiting' ? `${unlinked}, ` : ''}${noted('removed', `'${state}'`, `'cancelled'`)},
     counted as (
@@ -129,8 +129,8 @@ function cancelJobs(
 /** Awaiting jobs first, then scheduled ones, so that jobs that become ready in the meantime are met later. */
 export const cancelBatchJobs: readonly Statement[] = [
   cancelJobs('job_awaiting', 'awaiting'),
-  cancelJobs('job_waiting', 'scheduled'),
-  cancelJobs('job_held', 'enqueued'),
+  cancelJobs('job_scheduled', 'scheduled'),
+  cancelJobs('job_blocked', 'enqueued'),
   cancelJobs('job', 'enqueued', 'and server_id is null'),
 ];
 

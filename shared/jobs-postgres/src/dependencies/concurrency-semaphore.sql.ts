@@ -9,7 +9,7 @@ const taken = (queue: string): string => `
 
 /** Selects the first blocked jobs of `wanted.key`. */
 const nextBlocked = (queue: string, columns: string, limit: string): string => `
-      select ${columns} from longshore.job_held
+      select ${columns} from longshore.job_blocked
       where queue_id = ${queue} and meta ->> 'concurrencyKey' = wanted.key order by priority, seq limit ${limit}`;
 
 /** A job with an unreadable limit counts as having a limit of one, so that it does not affect other keys. */
@@ -50,9 +50,9 @@ export const admitBlocked = prepared(
       where candidate.fits
     ),
     admitted as (
-      delete from longshore.job_held using admissible
-      where job_held.queue_id = $1 and job_held.id = admissible.id
-      returning job_held.*
+      delete from longshore.job_blocked using admissible
+      where job_blocked.queue_id = $1 and job_blocked.id = admissible.id
+      returning job_blocked.*
     ),
     ready as (
       insert into longshore.job (${jobColumns}) select ${jobColumns} from admitted order by priority, seq
@@ -69,12 +69,12 @@ export const noteRoom = prepared(
   `
     with recursive wanted as (
       (
-        select queue_id, id, meta ->> 'concurrencyKey' as key from longshore.job_held
+        select queue_id, id, meta ->> 'concurrencyKey' as key from longshore.job_blocked
         where queue_id > 0 order by queue_id, meta ->> 'concurrencyKey' limit 1
       )
       union all
       select next.* from wanted cross join lateral (
-        select queue_id, id, meta ->> 'concurrencyKey' as key from longshore.job_held
+        select queue_id, id, meta ->> 'concurrencyKey' as key from longshore.job_blocked
         where (queue_id, meta ->> 'concurrencyKey') > (wanted.queue_id, wanted.key)
         order by queue_id, meta ->> 'concurrencyKey' limit 1
       ) as next

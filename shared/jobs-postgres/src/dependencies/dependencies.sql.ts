@@ -17,7 +17,7 @@ const link = 'parent_id, child_id, queue_id, condition';
 export const insertDependencies = prepared(
   'longshore-insert-links',
   `
-    insert into longshore.job_link (${link}, marked)
+    insert into longshore.job_dependency (${link}, marked)
     select ${link}, marked
     from unnest($1::uuid[], $2::uuid[], $3::integer[], $4::text[], $5::boolean[]) as new (${link}, marked)`,
 );
@@ -26,8 +26,8 @@ export const insertDependencies = prepared(
 export const openDependencies = prepared(
   'longshore-open-links',
   `
-    select ${link} from longshore.job_link
-    where parent_id = any($1::uuid[]) and settled_at is null and marked
+    select ${link} from longshore.job_dependency
+    where parent_id = any($1::uuid[]) and resolved_at is null and marked
     limit $2`,
 );
 
@@ -35,16 +35,16 @@ export const openDependencies = prepared(
 export const resolveDependencies = prepared(
   'longshore-settle-links',
   `
-    update longshore.job_link set settled_at = now(), marked = true
+    update longshore.job_dependency set resolved_at = now(), marked = true
     from unnest($1::uuid[], $2::uuid[]) as ended (parent_id, child_id)
-    where job_link.parent_id = ended.parent_id and job_link.child_id = ended.child_id`,
+    where job_dependency.parent_id = ended.parent_id and job_dependency.child_id = ended.child_id`,
 );
 
 /** $1 dependent to continue after, $2 limit. */
 export const takeUnmarkedDependencies = prepared(
   'longshore-take-unmarked',
   `
-    select ${link} from longshore.job_link
+    select ${link} from longshore.job_dependency
     where not marked and child_id > $1
     order by child_id limit $2
     for update skip locked`,
@@ -54,12 +54,12 @@ export const takeUnmarkedDependencies = prepared(
 export const markDependencies = prepared(
   'longshore-mark-links',
   `
-    update longshore.job_link set marked = true
+    update longshore.job_dependency set marked = true
     from unnest($1::uuid[], $2::uuid[]) as known (parent_id, child_id)
-    where job_link.parent_id = known.parent_id and job_link.child_id = known.child_id`,
+    where job_dependency.parent_id = known.parent_id and job_dependency.child_id = known.child_id`,
 );
 
-export type ParentPlace = LiveTable | 'job_done' | 'batch';
+export type ParentPlace = LiveTable | 'job_history' | 'batch';
 
 export interface ParentRow {
   id: string;
@@ -88,7 +88,7 @@ export const findParents = prepared(
         case when finished_at is null then null
           when failed > 0 then 'failed' when cancelled > 0 then 'cancelled' else 'done' end::longshore.job_state
       from longshore.batch where id = wanted.id
-      union all select 'job_done', queue_id, state from longshore.job_done where id = wanted.id
+      union all select 'job_history', queue_id, state from longshore.job_history where id = wanted.id
       limit 1
     ) as found on true`,
 );
@@ -99,8 +99,8 @@ export const findParents = prepared(
  */
 export const markParentJobs: Readonly<Record<LiveTable, Statement>> = {
   job: follow('job'),
-  job_held: follow('job_held'),
-  job_waiting: follow('job_waiting'),
+  job_blocked: follow('job_blocked'),
+  job_scheduled: follow('job_scheduled'),
   job_awaiting: follow('job_awaiting'),
 };
 
@@ -130,7 +130,7 @@ export const lockParentBatches = prepared(
 export const selectDependents = prepared(
   'longshore-select-children',
   `
-    select child_id as id from longshore.job_link
+    select child_id as id from longshore.job_dependency
     where parent_id = $1 and child_id > $3
     order by child_id limit $2`,
 );
@@ -146,10 +146,10 @@ const firstIdOf = (time: string): string =>
 export const deleteOldDependencies = prepared(
   'longshore-delete-old-links',
   `
-    delete from longshore.job_link
+    delete from longshore.job_dependency
     where (parent_id, child_id) in (
-      select parent_id, child_id from longshore.job_link
-      where child_id < ${firstIdOf(`(now() - interval '30 days')`)} and settled_at < now() - interval '30 days'
+      select parent_id, child_id from longshore.job_dependency
+      where child_id < ${firstIdOf(`(now() - interval '30 days')`)} and resolved_at < now() - interval '30 days'
       order by child_id limit 10000
     )`,
 );

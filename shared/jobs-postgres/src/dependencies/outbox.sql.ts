@@ -45,7 +45,7 @@ export const findWork = prepared(
   'longshore-look-for-work',
   `
     select exists (select from longshore.outbox) as moves,
-      exists (select from longshore.job_link where not marked) as links,
+      exists (select from longshore.job_dependency where not marked) as links,
       exists (
         select from longshore.set_aside where role = 'resolver' and item is not null and retry_at <= now() and discarded_at is null
       ) as aside`,

@@ -25,7 +25,7 @@ export function becomeReady(
           : '\n    ),'
       }
     held as (
-      insert into longshore.job_held (${columns}) select ${columns} from ${source} where ${hasKey} order by ${order}
+      insert into longshore.job_blocked (${columns}) select ${columns} from ${source} where ${hasKey} order by ${order}
     ),
     arrived as (
       insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)

@@ -74,7 +74,7 @@ const insertWaiting = prepared(
   'longshore-insert-waiting',
   `
     with inserted as (
-      insert into longshore.job_waiting (queue_id, id, name, priority, max_attempts, args, meta, run_at)
+      insert into longshore.job_scheduled (queue_id, id, name, priority, max_attempts, args, meta, run_at)
       select $1, id, name, priority, max_attempts, args, meta, case when due_at is null then ${fromNow('due_in')} else ${dueFrom('due_at')} end
       from rows from (
         unnest($2::uuid[]), jsonb_array_elements($3::jsonb),

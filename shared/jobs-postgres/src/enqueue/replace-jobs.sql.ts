@@ -39,8 +39,8 @@ const replaceJobs = prepared(
       ) as content (id, args, priority, max_attempts, meta, due_at, due_in)
     ),
     from_line as (${removed('job', 'and holder.server_id is null')}, holder.seq),
-    from_held as (${removed('job_held')}, holder.seq),
-    from_waiting as (${removed('job_waiting')}, holder.retried_at),
+    from_held as (${removed('job_blocked')}, holder.seq),
+    from_waiting as (${removed('job_scheduled')}, holder.retried_at),
     awaiting as (
       update longshore.job_awaiting as holder
       set args = content.args, priority = content.priority, max_attempts = greatest(content.max_attempts, holder.attempt + 1),
@@ -56,7 +56,7 @@ const replaceJobs = prepared(
     arriving as (select * from removed where run_at is null),
     ${becomeReady('arriving', 'seq', `${jobColumns}, seq`, 'late')},
     waiting as (
-      insert into longshore.job_waiting (${jobColumns}, retried_at)
+      insert into longshore.job_scheduled (${jobColumns}, retried_at)
       select ${jobColumns}, retried_at from removed where run_at is not null
     ),
     left_line as (

@@ -3,7 +3,7 @@ import { inLiveTables, stateIn } from '../read/job-columns.sql.js';
 import { prepared } from '../connection/statement.js';
 
 export interface KeyRow {
-  scope: string;
+  namespace: string;
   key: string;
   job_id: string;
   states: JobState[] | null;
@@ -13,33 +13,33 @@ export interface KeyRow {
 }
 
 const columns = `unnest($2::text[], $3::text[], $4::uuid[], $5::text[], $6::float8[], $7::text[])
-      as wanted (scope, key, job_id, states, period_ms, fingerprint)`;
+      as wanted (namespace, key, job_id, states, period_ms, fingerprint)`;
 
 /**
- * $1 queue; parallel arrays: $2 scopes, $3 distinct keys, $4 jobs, $5 states, $6 periods in ms, $7 fingerprints. Takes the
+ * $1 queue; parallel arrays: $2 namespaces, $3 distinct keys, $4 jobs, $5 states, $6 periods in ms, $7 fingerprints. Takes the
  * free keys and returns all of them, locked until the transaction ends. Waits for keys that another transaction has just
  * taken. Locks in the order of the keys to avoid deadlocks.
  */
 export const lockUnique = prepared(
   'longshore-lock-unique',
   `
-    insert into longshore.job_unique as held (queue_id, scope, key, job_id, states, expires_at, fingerprint)
-    select $1, scope, key, job_id, states::longshore.job_state[], now() + period_ms * interval '1 millisecond', fingerprint
+    insert into longshore.job_key as held (queue_id, namespace, key, job_id, states, expires_at, fingerprint)
+    select $1, namespace, key, job_id, states::longshore.job_state[], now() + period_ms * interval '1 millisecond', fingerprint
     from ${columns}
-    order by scope collate "C", key collate "C"
-    on conflict (queue_id, scope, key) do update set job_id = held.job_id
-    returning scope, key, job_id, states::text[], coalesce(expires_at <= now(), false) as expired, fingerprint`,
+    order by namespace collate "C", key collate "C"
+    on conflict (queue_id, namespace, key) do update set job_id = held.job_id
+    returning namespace, key, job_id, states::text[], coalesce(expires_at <= now(), false) as expired, fingerprint`,
 );
 
 /** $1 to $7 as in {@link lockUnique}. Reassigns locked keys to other jobs. */
 export const claimUnique = prepared(
   'longshore-claim-unique',
   `
-    update longshore.job_unique as held
+    update longshore.job_key as held
     set job_id = wanted.job_id, states = wanted.states::longshore.job_state[],
       expires_at = now() + period_ms * interval '1 millisecond', fingerprint = wanted.fingerprint
     from ${columns}
-    where held.queue_id = $1 and held.scope = wanted.scope and held.key = wanted.key`,
+    where held.queue_id = $1 and held.namespace = wanted.namespace and held.key = wanted.key`,
 );
 
 /**
@@ -48,7 +48,7 @@ export const claimUnique = prepared(
  */
 const stateOf = (queueId: string, jobId: string, history: string): string => `
       ${inLiveTables((table) => `select ${stateIn[table]} as state from longshore.${table} where queue_id = ${queueId} and id = ${jobId}`)}
-      union all select state from longshore.job_done
+      union all select state from longshore.job_history
       where ${history} and queue_id = ${queueId} and id = ${jobId}
       limit 1`;
 
@@ -77,13 +77,13 @@ export const selectHolders = prepared(
 
 export interface SweptRow {
   queue_id: number;
-  scope: string;
+  namespace: string;
   key: string;
   stale: boolean;
 }
 
 /**
- * $1 queue, $2 scope, $3 key to continue after, $4 limit. Scans this many keys and deletes the obsolete ones: their period is
+ * $1 queue, $2 namespace, $3 key to continue after, $4 limit. Scans this many keys and deletes the obsolete ones: their period is
  * over, or their job is done or deleted. A failed or cancelled job may be retried and then holds its key again, so its key is
  * kept as long as the job.
  */
@@ -91,10 +91,10 @@ export const sweepUnique = prepared(
   'longshore-sweep-unique',
   `
     with seen as materialized (
-      select held.queue_id, scope, key, held.job_id, states, expires_at, coalesce(moved.queue_id, held.queue_id) as job_queue_id
-      from longshore.job_unique as held left join longshore.moved_job as moved on moved.job_id = held.job_id
-      where (held.queue_id, scope, key) > ($1::integer, $2::text, $3::text)
-      order by held.queue_id, scope, key limit $4
+      select held.queue_id, namespace, key, held.job_id, states, expires_at, coalesce(moved.queue_id, held.queue_id) as job_queue_id
+      from longshore.job_key as held left join longshore.moved_job as moved on moved.job_id = held.job_id
+      where (held.queue_id, namespace, key) > ($1::integer, $2::text, $3::text)
+      order by held.queue_id, namespace, key limit $4
     ),
     stale as materialized (
       select seen.* from seen
@@ -104,13 +104,13 @@ export const sweepUnique = prepared(
         ), true)
     ),
     deleted as (
-      delete from longshore.job_unique as held using stale
-      where held.queue_id = stale.queue_id and held.scope = stale.scope and held.key = stale.key
+      delete from longshore.job_key as held using stale
+      where held.queue_id = stale.queue_id and held.namespace = stale.namespace and held.key = stale.key
         and held.job_id = stale.job_id and held.expires_at is not distinct from stale.expires_at
     )
-    select seen.queue_id, seen.scope, seen.key, stale.key is not null as stale
-    from seen left join stale using (queue_id, scope, key)
-    order by seen.queue_id, seen.scope, seen.key`,
+    select seen.queue_id, seen.namespace, seen.key, stale.key is not null as stale
+    from seen left join stale using (queue_id, namespace, key)
+    order by seen.queue_id, seen.namespace, seen.key`,
 );
 
 /** $1 limit. Deletes the moves of jobs that no longer exist, not even in history. */

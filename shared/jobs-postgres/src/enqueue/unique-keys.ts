@@ -100,7 +100,7 @@ export class UniqueKeys {
       if (wanted.size === 0) continue;
       const rows = (await run(lockUnique, columns(queueId, [...wanted.values()]))) as KeyRow[];
       for (const row of rows) {
-        const name = keyName(queue, { namespace: row.scope, key: row.key });
+        const name = keyName(queue, { namespace: row.namespace, key: row.key });
         const own = wanted.get(name);
         if (own !== undefined) locked.set(name, { wanted: own, row, fresh: row.job_id === own.jobId });
       }

@@ -8,7 +8,7 @@ import { prepared } from '../connection/statement.js';
 export const bloatedTables = prepared(
   'longshore-bloated-tables',
   `
-    select name from (values ('job_count', 1048576), ('outbox', 1048576), ('job_gap', 1048576), ('queue_bucket', 262144), ('server', 262144))
+    select name from (values ('job_count', 1048576), ('outbox', 1048576), ('scan_gap', 1048576), ('queue_bucket', 262144), ('server', 262144))
       as small (name, most)
     where pg_relation_size(('longshore.' || name)::regclass) > most`,
 );

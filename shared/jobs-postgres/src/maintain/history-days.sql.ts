@@ -4,7 +4,7 @@ import { prepared, type Statement, unprepared } from '../connection/statement.js
 // The database's clock determines which days exist and which have expired: a server's clock may be off by a year.
 
 /** A table that is partitioned by day. `job_report` holds progress and logs of attempts. */
-export type History = `job_done_${FinishedState}` | 'job_report';
+export type History = `job_history_${FinishedState}` | 'job_report';
 
 export interface MissingDay {
   history: History;
@@ -13,9 +13,9 @@ export interface MissingDay {
 }
 
 const histories: readonly History[] = [
-  'job_done_done',
-  'job_done_failed',
-  'job_done_cancelled',
+  'job_history_done',
+  'job_history_failed',
+  'job_history_cancelled',
   'job_report',
 ];
 
@@ -24,7 +24,7 @@ const timeOf = (history: History): string => (history === 'job_report' ? 'starte
 
 /** Returns the state whose jobs a history holds; `null` for reports. */
 function stateOf(history: History): FinishedState | null {
-  return finishedStates.find((state) => history === `job_done_${state}`) ?? null;
+  return finishedStates.find((state) => history === `job_history_${state}`) ?? null;
 }
 
 const dayOf = (time: string): string => `(${time} at time zone 'UTC')::date`;
@@ -32,7 +32,7 @@ const dayOf = (time: string): string => `(${time} at time zone 'UTC')::date`;
 /** Whether any row has gone to a default partition. */
 export const haveStrays = prepared(
   'longshore-have-strays',
-  `select ${histories.map((history) => `exists (select from longshore.${history}_other)`).join(' or ')} as strays`,
+  `select ${histories.map((history) => `exists (select from longshore.${history}_default)`).join(' or ')} as strays`,
 );
 
 /**
@@ -49,7 +49,7 @@ export const selectMissingDays = unprepared(
       ${histories
         .map(
           (history) =>
-            `union select '${history}', ${dayOf(timeOf(history))} from longshore.${history}_other group by 2`,
+            `union select '${history}', ${dayOf(timeOf(history))} from longshore.${history}_default group by 2`,
         )
         .join('\n      ')}
     ) as wanted
@@ -77,8 +77,8 @@ export interface ExpiredDay {
 /** The days of history and when each expires. $1 done, $2 failed, $3 cancelled, $4 reports: retention in days. */
 const kept = `
     kept (history, state, days) as (
-      values ('job_done_done', 'done', $1::integer), ('job_done_failed', 'failed', $2::integer),
-        ('job_done_cancelled', 'cancelled', $3::integer), ('job_report', null, $4::integer)
+      values ('job_history_done', 'done', $1::integer), ('job_history_failed', 'failed', $2::integer),
+        ('job_history_cancelled', 'cancelled', $3::integer), ('job_report', null, $4::integer)
     ),
     stored as (
       select kept.*, false as stray, to_date(right(part.relname, 8), 'YYYYMMDD') as day
@@ -90,7 +90,7 @@ const kept = `
         .map(
           (history) => `union all
       select kept.*, true, strays.day
-      from kept, (select ${dayOf(timeOf(history))} as day from longshore.${history}_other group by 1) as strays
+      from kept, (select ${dayOf(timeOf(history))} as day from longshore.${history}_default group by 1) as strays
       where history = '${history}'`,
         )
         .join('\n      ')}
@@ -130,7 +130,7 @@ export const selectExpired = unprepared(
 /** Allows one change of the set of partitions at a time, with the same lock as make_history_day(). */
 export const onlyDropper = unprepared(
   'longshore-only-dropper',
-  `select pg_advisory_xact_lock('longshore.job_done'::regclass::oid::bigint)`,
+  `select pg_advisory_xact_lock('longshore.job_history'::regclass::oid::bigint)`,
 );
 
 // The names come from the catalog and match the pattern above, so they need no quoting.
@@ -164,9 +164,9 @@ function deleteStraysOf(history: History): Statement {
     `longshore-delete-strays-${history}`,
     `
     with gone as (
-      delete from longshore.${history}_other
+      delete from longshore.${history}_default
       where ctid = any (array(
-        select ctid from longshore.${history}_other
+        select ctid from longshore.${history}_default
         where ${dayOf(timeOf(history))} = to_date($1, 'YYYYMMDD') limit 5000
       ))
       returning queue_id

@@ -22,7 +22,7 @@ interface HistoryIndex {
  */
 export function historyIndexes({ name: table, ended }: Pick<PartitionRow, 'name' | 'ended'>): HistoryIndex[] {
   return [
-    ...(table.startsWith('job_done_failed_') ? ofFailures(table) : []),
+    ...(table.startsWith('job_history_failed_') ? ofFailures(table) : []),
     ...(ended ? ofEnded(table) : []),
   ];
 }
@@ -59,9 +59,9 @@ export const selectIndexedDays = prepared(
       array(select index.relname::text from pg_catalog.pg_index join pg_catalog.pg_class as index on index.oid = indexrelid
         where indrelid = part.oid and not indisvalid) as invalid
     from unnest(array['done', 'failed', 'cancelled']) as state
-    join pg_catalog.pg_inherits on inhparent = ('longshore.job_done_' || state)::regclass
+    join pg_catalog.pg_inherits on inhparent = ('longshore.job_history_' || state)::regclass
     join pg_catalog.pg_class as part on part.oid = inhrelid
-    where part.relname ~ '^job_done_(done|failed|cancelled)_[0-9]{8}$'
+    where part.relname ~ '^job_history_(done|failed|cancelled)_[0-9]{8}$'
       and (state = 'failed' or ${hasEnded})
       and pg_relation_size(part.oid) >= ${minBytes}
       and not exists (select from pg_catalog.pg_stat_progress_create_index where relid = part.oid)

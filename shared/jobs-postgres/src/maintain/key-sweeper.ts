@@ -36,7 +36,7 @@ export class KeySweeper {
   async sweep(): Promise<{ seen: number; stale: number }> {
     const rows = await this.#database.query<SweptRow>(sweepUnique, [...this.#after, chunk]);
     const last = rows.length < chunk ? undefined : rows.at(-1);
-    this.#after = last === undefined ? start : [last.queue_id, last.scope, last.key];
+    this.#after = last === undefined ? start : [last.queue_id, last.namespace, last.key];
     return { seen: rows.length, stale: rows.filter(({ stale }) => stale).length };
   }
 }

@@ -44,7 +44,7 @@ export const nextDue = prepared(
       from longshore.queue
       left join unnest($2::integer[], $3::timestamptz[]) as earlier (queue_id, since) on earlier.queue_id = queue.id
       cross join lateral (
-        select run_at from longshore.job_waiting
+        select run_at from longshore.job_scheduled
         where queue_id = queue.id
           and run_at >= least(coalesce(earlier.since, $1::timestamptz), (select since from ended)) - ${margin}
         order by run_at limit 1
@@ -70,7 +70,7 @@ export const promoteSome = prepared(
 export const selectDue = prepared(
   'longshore-select-due',
   `
-    select id from longshore.job_waiting
+    select id from longshore.job_scheduled
     where queue_id = $1 and run_at >= $4::timestamptz and run_at <= now() and id <> all($2::uuid[])
     order by run_at limit $3`,
 );
@@ -84,14 +84,14 @@ export interface PromotedRow {
 function promote(which: string): string {
   return `
     with due as materialized (
-      select id from longshore.job_waiting
+      select id from longshore.job_scheduled
       where ${which}
       for update skip locked
     ),
     moved as (
-      delete from longshore.job_waiting using due
-      where job_waiting.queue_id = $1 and job_waiting.id = due.id
-      returning job_waiting.*
+      delete from longshore.job_scheduled using due
+      where job_scheduled.queue_id = $1 and job_scheduled.id = due.id
+      returning job_scheduled.*
     ),
     ${becomeReady('moved', 'run_at')},
     counted as (

@@ -28,11 +28,11 @@ export const buryServers = prepared(
       returning id, host, pid, processing, concurrency, heartbeat_at
     ),
     noted as (
-      insert into longshore.server_lost (id, host, pid, processing, concurrency, heartbeat_at)
+      insert into longshore.lost_server (id, host, pid, processing, concurrency, heartbeat_at)
       select id, host, pid, processing, concurrency, heartbeat_at from buried
     ),
     forgotten as (
-      delete from longshore.server_lost where lost_at < now() - interval '1 day' and exists (select from buried)
+      delete from longshore.lost_server where lost_at < now() - interval '1 day' and exists (select from buried)
     )
     select id, buried.id is not null as buried from silent left join buried using (id)`,
 );
@@ -93,7 +93,7 @@ function rescue(which: string): string {
       from running
       left join longshore.server as alive on alive.id = running.server_id
       left join lateral (
-        select concurrency from longshore.server_lost where server_lost.id = running.server_id order by lost_at desc limit 1
+        select concurrency from longshore.lost_server where lost_server.id = running.server_id order by lost_at desc limit 1
       ) as gone on true
     ),
     lost as materialized (
@@ -134,7 +134,7 @@ function rescue(which: string): string {
       returning job.*, lost.error, case when lost.cancelled then 'cancelled' else 'failed' end::longshore.job_state as state
     ),
     history as (
-      insert into longshore.job_done
+      insert into longshore.job_history
         (${attemptColumns}, state, error)
       select ${attemptColumns}, state, error
       from removed

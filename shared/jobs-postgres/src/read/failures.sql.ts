@@ -20,7 +20,7 @@ function latestFailed(condition: string): string {
   return `
     select ${listedColumns('listed', 'none')}, ${progressOf('listed')}
     from (
-      select ${finished} from longshore.job_done_failed where ${condition}
+      select ${finished} from longshore.job_history_failed where ${condition}
       order by finished_at desc, id desc limit $1::integer
     ) as listed
     order by finished_at desc, id desc`;
@@ -64,7 +64,7 @@ export function selectErrorGroups(sinceMs: number, now: Date): Statement {
   const days = `finished_at >= '${first}'::timestamptz and finished_at < '${end}'::timestamptz`;
   const kindOf = 'longshore.error_kind(error)';
   const alike = `
-      from longshore.job_done_failed
+      from longshore.job_history_failed
       where ${days} and finished_at >= now() - $1::float8 * interval '1 millisecond'
         and name = kind.name and ${kindOf} = kind.kind`;
   return {
@@ -72,13 +72,13 @@ export function selectErrorGroups(sinceMs: number, now: Date): Statement {
     text: `
     with recursive step as (
       (
-        select name, ${kindOf} as kind, 1 as nth, 1 as steps from longshore.job_done_failed where ${days}
+        select name, ${kindOf} as kind, 1 as nth, 1 as steps from longshore.job_history_failed where ${days}
         order by name, ${kindOf} limit 1
       )
       union all
       select next.name, next.kind, case when next.name = step.name then step.nth + 1 else 1 end, step.steps + 1
       from step cross join lateral (
-        select name, ${kindOf} as kind from longshore.job_done_failed
+        select name, ${kindOf} as kind from longshore.job_history_failed
         where ${days} and (name, ${kindOf})
           > (step.name, case when step.nth < $3::integer then step.kind else 9223372036854775807 end)
         order by name, ${kindOf} limit 1
@@ -129,7 +129,7 @@ export const selectRetrying = prepared(
   `
     select id, name, coalesce((${lastError}) ->> 'name', '') as error_name, left((${lastError}) ->> 'message', 1000) as message,
       retried_at as at
-    from longshore.job_waiting
+    from longshore.job_scheduled
     where retried_at >= now() - $1::float8 * interval '1 millisecond' and (${lastError}) ->> 'message' is not null
     order by retried_at desc limit $2`,
 );

@@ -54,7 +54,7 @@ export const selectEnded = unprepared(
   `
     select id, queue_id, state, name, attempt, created_at, run_at, started_at, server_id, finished_at, null::jsonb as error,
       meta, past_attempts
-    from longshore.job_done
+    from longshore.job_history
     where state = any($1::longshore.job_state[]) and finished_at >= $2::timestamptz and finished_at < $3::timestamptz`,
 );
 
@@ -72,7 +72,7 @@ export const selectStarted = prepared(
 export const selectRetried = prepared(
   'longshore-select-retried',
   `
-    select ${course('scheduled', false)} from longshore.job_waiting where retried_at >= $1 and retried_at < $2`,
+    select ${course('scheduled', false)} from longshore.job_scheduled where retried_at >= $1 and retried_at < $2`,
 );
 
 const createdIn = (table: string, state: string, condition = ''): string => `
@@ -86,8 +86,8 @@ export const selectCreated = prepared(
     select job.* from longshore.queue cross join lateral (
       ${[
         createdIn('job', 'enqueued', 'and server_id is null'),
-        createdIn('job_held', 'enqueued'),
-        createdIn('job_waiting', 'scheduled'),
+        createdIn('job_blocked', 'enqueued'),
+        createdIn('job_scheduled', 'scheduled'),
         createdIn('job_awaiting', 'awaiting'),
       ].join(' union all ')}
     ) as job
@@ -116,7 +116,7 @@ const said = `
 
 const saidJob = `
       ${inLiveTables((table) => `select name, meta from longshore.${table} where queue_id = report.queue_id and id = report.job_id`)}
-      union all select name, meta from longshore.job_done where queue_id = report.queue_id and id = report.job_id`;
+      union all select name, meta from longshore.job_history where queue_id = report.queue_id and id = report.job_id`;
 
 /** $1 from, $2 to. Excludes the moves of jobs, which are stored with the reports. */
 export const selectSaid = prepared(

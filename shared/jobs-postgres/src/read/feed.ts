@@ -179,7 +179,7 @@ export class PostgresFeed implements JobFeed {
     const days = [now.getTime() - dayMs, now.getTime()].map((time) =>
       new Date(time).toISOString().slice(0, 10).replaceAll('-', ''),
     );
-    const names = finishedStates.flatMap((state) => days.map((day) => `job_done_${state}_${day}`));
+    const names = finishedStates.flatMap((state) => days.map((day) => `job_history_${state}_${day}`));
     try {
       await this.#database.transaction(async (client) => {
         await client.query(`set local lock_timeout = ${lockTimeoutMs}`);

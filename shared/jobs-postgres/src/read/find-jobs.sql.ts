@@ -49,7 +49,7 @@ export const sizeOfJobs = prepared(
  */
 export function jobWithId(id: string, queue = 'null::integer'): string {
   return `
-  select ${finished} from longshore.job_done where id = ${id}
+  select ${finished} from longshore.job_history where id = ${id}
   union all
   select found.* from longshore.queue cross join lateral (
     ${inLiveTables((table) => `select ${columnsIn[table]} from longshore.${table} where queue_id = queue.id and id = ${id}`)}
@@ -68,7 +68,7 @@ export const selectWaitingNames = unprepared(
       from (
         (select queue_id, name from longshore.job where queue_id > 0 and server_id is null limit $1)
         union all
-        (select queue_id, name from longshore.job_waiting where queue_id > 0 limit $1)
+        (select queue_id, name from longshore.job_scheduled where queue_id > 0 limit $1)
       ) as looked_at
       group by queue_id, name
     ) as waiting

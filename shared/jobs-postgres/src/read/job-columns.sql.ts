@@ -5,21 +5,21 @@ export const jobColumns = `queue_id, id, created_at, run_at, priority, attempt, 
 export const attemptColumns = `queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts`;
 
 /** The tables of jobs that have not finished, in the order in which a job is looked for. */
-export const liveTables = ['job', 'job_held', 'job_waiting', 'job_awaiting'] as const;
+export const liveTables = ['job', 'job_blocked', 'job_scheduled', 'job_awaiting'] as const;
 
 export type LiveTable = (typeof liveTables)[number];
 
 /** The state of a row, by its table. */
 export const stateIn: Readonly<Record<LiveTable, string>> = {
   job: `case when server_id is null then 'enqueued' else 'processing' end::longshore.job_state`,
-  job_held: `'enqueued'::longshore.job_state`,
-  job_waiting: `'scheduled'::longshore.job_state`,
+  job_blocked: `'enqueued'::longshore.job_state`,
+  job_scheduled: `'scheduled'::longshore.job_state`,
   job_awaiting: `'awaiting'::longshore.job_state`,
 };
 
 /**
  * Builds the search for a job through one table after another. Each move of a job is one transaction, so a snapshot shows the
- * job in exactly one of them or in `job_done`.
+ * job in exactly one of them or in `job_history`.
  */
 export function inLiveTables(select: (table: LiveTable) => string): string {
   return liveTables.map(select).join('\n      union all ');
@@ -56,7 +56,7 @@ export const running = `
 /** The columns of a job, by the table that it is in. */
 export const columnsIn: Readonly<Record<LiveTable, string>> = {
   job: ready(stateIn.job),
-  job_held: blocked,
-  job_waiting: waiting('scheduled'),
+  job_blocked: blocked,
+  job_scheduled: waiting('scheduled'),
   job_awaiting: waiting('awaiting'),
 };

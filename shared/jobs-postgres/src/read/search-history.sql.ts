@@ -32,7 +32,8 @@ export function searchHistory(state: FinishedState, search: JobSearch): string {
   const bounds = boundsOf(state, search);
   const matches = search.ofHistory();
   const page = `${order} limit ${limit}`;
-  if (matches.length === 0) return `select ${finished} from longshore.job_done where ${all(bounds)} ${page}`;
+  if (matches.length === 0)
+    return `select ${finished} from longshore.job_history where ${all(bounds)} ${page}`;
   if (isText(filter)) return amongFirst(state, search, textRows);
   const today = bind(startOfDay(search.now));
   const wanted = (part: string): string[] => [...bounds, ...matches, part, '(select short from missing)'];
@@ -44,7 +45,7 @@ export function searchHistory(state: FinishedState, search: JobSearch): string {
     union all
     ${fenced(wanted(`finished_at >= ${today}::timestamptz`), page)}
     union all
-    ${isOrdered(filter, queueIds) ? `(select ${finished} from longshore.job_done where ${all(older)} ${page})` : fenced(older, page)}`;
+    ${isOrdered(filter, queueIds) ? `(select ${finished} from longshore.job_history where ${all(older)} ${page})` : fenced(older, page)}`;
 }
 
 /** Builds the search among the nearest jobs of a state. */
@@ -68,7 +69,7 @@ export function isNearHistoryAll(state: FinishedState, search: JobSearch): strin
       else (select id from listed order by id ${last} limit 1) end
   )`;
   const seen = all([...boundsOf(state, search), `id ${newestFirst ? '>' : '<'} ${edge}`]);
-  return `(select count(*) from (select from longshore.job_done where ${seen} limit ${rows + 1}) as seen) <= ${rows}`;
+  return `(select count(*) from (select from longshore.job_history where ${seen} limit ${rows + 1}) as seen) <= ${rows}`;
 }
 
 /** Builds the selection of at most `limit` finished jobs of a state, in no particular order. */
@@ -82,9 +83,9 @@ export function countHistory(state: FinishedState, search: JobSearch): string {
   ];
   const matches = search.ofHistory();
   if (!isText(filter))
-    return `select 1 from longshore.job_done where ${all([...bounds, ...matches])} limit ${limit}`;
+    return `select 1 from longshore.job_history where ${all([...bounds, ...matches])} limit ${limit}`;
   return `
-    select 1 from (select * from longshore.job_done where ${all(bounds)} ${order} limit ${textRows}) as near
+    select 1 from (select * from longshore.job_history where ${all(bounds)} ${order} limit ${textRows}) as near
     where ${all(matches)} limit ${limit}`;
 }
 
@@ -93,10 +94,10 @@ function amongFirst(state: FinishedState, search: JobSearch, rows: number): stri
   const page = `${order} limit ${limit}`;
   const bounds = all(boundsOf(state, search));
   const matches = search.ofHistory();
-  if (matches.length === 0) return `select ${finished} from longshore.job_done where ${bounds} ${page}`;
+  if (matches.length === 0) return `select ${finished} from longshore.job_history where ${bounds} ${page}`;
   return `
     select ${finished}
-    from (select * from longshore.job_done where ${bounds} ${order} limit ${rows}) as first
+    from (select * from longshore.job_history where ${bounds} ${order} limit ${rows}) as first
     where ${all(matches)} ${page}`;
 }
 
@@ -118,7 +119,7 @@ export function boundsOf(
 /** `offset 0` makes Postgres fetch all matches before it selects the first ones. */
 function fenced(conditions: readonly string[], page: string): string {
   return `(
-      select * from (select ${finished} from longshore.job_done where ${all(conditions)} offset 0) as matching ${page}
+      select * from (select ${finished} from longshore.job_history where ${all(conditions)} offset 0) as matching ${page}
     )`;
 }
 

@@ -48,7 +48,7 @@ export function searchStage(
   };
   switch (state) {
     case 'scheduled':
-      return searchTable('job_waiting', waiting(state), search, lines);
+      return searchTable('job_scheduled', waiting(state), search, lines);
     case 'awaiting':
       return searchTable('job_awaiting', waiting(state), search, lines);
     case 'enqueued':
@@ -84,13 +84,13 @@ function searchLines(search: JobSearch, lines: Lines): string {
     return `
     (select ${ready(`'enqueued'::longshore.job_state`)} from ${rowsOf('job', ['server_id is null'], search, lines)} ${page})
     union all
-    (select ${blocked} from ${rowsOf('job_held', [], search, lines)} ${page})`;
+    (select ${blocked} from ${rowsOf('job_blocked', [], search, lines)} ${page})`;
   }
   const ofQueue = ['queue_id = queue.id', ...bounds, ...contents];
   const ofLine = (jobColumns: string, heldColumns: string, wanted: string, some: string): string => `
     (select ${jobColumns} from longshore.job where server_id is null and ${wanted} ${some})
     union all
-    (select ${heldColumns} from longshore.job_held where ${wanted} ${some})`;
+    (select ${heldColumns} from longshore.job_blocked where ${wanted} ${some})`;
   if (isFew)
     return eachQueue(ofLine(ready(`'enqueued'::longshore.job_state`), blocked, all(ofQueue), page), queues);
   const front = `

@@ -140,11 +140,11 @@ function newest(state: JobState, search: JobSearch): string {
 function newestInHistory(state: FinishedState, search: JobSearch): string {
   return `
       select ${columns}, error
-      from (select * from longshore.job_done where ${all(boundsOf(state, search))} order by id desc limit ${textRows}) as near
+      from (select * from longshore.job_history where ${all(boundsOf(state, search))} order by id desc limit ${textRows}) as near
       where ${all(search.ofHistory())}`;
 }
 
-/** Returns SQL for the newest jobs of a state, one for each table that has any. */
+/** Returns SQL for the newest jobs of a state, one per table with such jobs. */
 function linesOf(state: Exclude<JobState, FinishedState>, search: JobSearch): string[] {
   const { bind, holding, conditions, order } = search;
   const queues = `${bind(holding(state).ids)}::integer[]`;
@@ -158,9 +158,9 @@ function linesOf(state: Exclude<JobState, FinishedState>, search: JobSearch): st
   const lines = { queues, order, ofQueue: rowsOfQueue(holding(state)) };
   const newestIn = (table: string, own: readonly string[] = []): string =>
     nearestRows(table, [...own, ...conditions.ids], lines);
-  if (state === 'scheduled') return [newestIn('job_waiting')];
+  if (state === 'scheduled') return [newestIn('job_scheduled')];
   if (state === 'awaiting') return [newestIn('job_awaiting')];
-  return [newestIn('job', ['server_id is null']), newestIn('job_held')];
+  return [newestIn('job', ['server_id is null']), newestIn('job_blocked')];
 }
 
 /** Returns SQL for whether some state has more jobs than are searched. */
@@ -173,7 +173,7 @@ function isPartial(states: readonly JobState[], search: JobSearch): string {
   if (exceeds) return 'true';
   const parts = states.filter(isFinished).map((state) => {
     const within = all(boundsOf(state, search));
-    return `(select count(*) from (select from longshore.job_done where ${within} limit ${textRows + 1}) as seen) > ${textRows}`;
+    return `(select count(*) from (select from longshore.job_history where ${within} limit ${textRows + 1}) as seen) > ${textRows}`;
   });
   return parts.length === 0 ? 'false' : `(${parts.join(' or ')})`;
 }

@@ -67,7 +67,7 @@ export interface KeyResolution {
  * Decides which of these jobs are created, as if they were enqueued one after the other.
  *
  * @param holderOf returns the job that holds a key of a queue before this call
- * @throws {KeyHeldError} if a key is held and its job is to be rejected, or if an idempotency key was used for a
+ * @throws {KeyHeldError} if a key is held and its job must be rejected, or if an idempotency key was used for a
  *   different request
  */
 export function resolveKeys(

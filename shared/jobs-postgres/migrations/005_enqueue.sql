@@ -1,17 +1,17 @@
 -- Up Migration
 
-set local lock_timeout = '2s';
+-- A UUIDv7 (RFC 9562, section 5.7): a random version 4 whose start is overwritten with the milliseconds and the version.
+create function new_id() returns uuid language sql parallel safe as $$
+  select encode(
+    set_bit(set_bit(
+      overlay(uuid_send(gen_random_uuid())
+        placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6),
+      52, 1), 53, 1),
+    'hex')::uuid
+$$;
 
--- A retired queue keeps its number, by which its history is found, and counts no longer among the queues. It is shown all the same
--- while it holds unfinished jobs or a server takes jobs from it: one that enqueues does not look here, and housekeeping ends the
--- retirement. `idle_since`: when housekeeping first saw it empty, without a server and without settings, if it still is.
-alter table queue add column retired_at timestamptz, add column idle_since timestamptz;
-
--- The most queues there may be, as the process that was last given a number of its own has it, for those that enqueue from SQL.
-create table queue_cap (most integer not null);
-insert into queue_cap (most) values (10000);
-
--- The number of a queue, which is made, or comes back, if there are fewer than `most` (null: than the cap); null otherwise.
+-- Returns the id of a queue, which is created, or brought back from retirement, unless there are `most` queues already (null: the
+-- cap); then null.
 create function queue_number(queue text, most integer default null) returns integer language plpgsql as $$
 declare
   number integer;
@@ -27,27 +27,20 @@ begin
 end
 $$;
 
--- The queues that jobs were moved to after they were enqueued, by which the holder of a key is found: the key stays in the queue
--- that the job came from.
-create table moved_job (
-  job_id uuid primary key,
-  queue_id integer not null
-);
-
--- Gives a key to `new_id` unless an unfinished job holds it. Returns the id of the job that holds it then, and keeps the key locked
--- until the transaction ends.
-create function take_unique_key(number integer, scope text, key text, new_id uuid) returns uuid language plpgsql as $$
+-- Gives a key to `new_id` unless an unfinished job holds it. Returns the id of its holder and keeps the key locked until the
+-- transaction ends.
+create function take_unique_key(number integer, namespace text, key text, new_id uuid) returns uuid language plpgsql as $$
 declare
   holder record;
 begin
-  insert into longshore.job_unique as held (queue_id, scope, key, job_id, states)
-  values (number, take_unique_key.scope, take_unique_key.key, new_id, '{scheduled,awaiting,enqueued,processing}')
-  on conflict on constraint job_unique_pkey do update set job_id = held.job_id
+  insert into longshore.job_key as held (queue_id, namespace, key, job_id, states)
+  values (number, take_unique_key.namespace, take_unique_key.key, new_id, '{scheduled,awaiting,enqueued,processing}')
+  on conflict on constraint job_key_pkey do update set job_id = held.job_id
   returning held.job_id, held.states, coalesce(held.expires_at <= now(), false) as expired into holder;
   if holder.job_id = new_id then
     return new_id;
   end if;
-  -- A statement of its own, which sees the job that another transaction has just committed with the key.
+  -- A separate statement, which sees the job that another transaction has just committed with the key.
   if not holder.expired and exists (
     select from (
       select coalesce((select queue_id from longshore.moved_job where job_id = holder.job_id), number) as queue_id
@@ -55,24 +48,28 @@ begin
     cross join lateral (
       select case when server_id is null then 'enqueued' else 'processing' end::longshore.job_state as state
       from longshore.job where queue_id = place.queue_id and id = holder.job_id
-      union all select 'enqueued' from longshore.job_held where queue_id = place.queue_id and id = holder.job_id
-      union all select 'scheduled' from longshore.job_waiting where queue_id = place.queue_id and id = holder.job_id
+      union all select 'enqueued' from longshore.job_blocked where queue_id = place.queue_id and id = holder.job_id
+      union all select 'scheduled' from longshore.job_scheduled where queue_id = place.queue_id and id = holder.job_id
       union all select 'awaiting' from longshore.job_awaiting where queue_id = place.queue_id and id = holder.job_id
-      union all select state from longshore.job_done where queue_id = place.queue_id and id = holder.job_id
+      union all select state from longshore.job_history where queue_id = place.queue_id and id = holder.job_id
     ) as found
     where state = any (holder.states)
   ) then
     return holder.job_id;
   end if;
-  update longshore.job_unique as held
+  update longshore.job_key as held
   set job_id = new_id, states = '{scheduled,awaiting,enqueued,processing}', expires_at = null
-  where held.queue_id = number and held.scope = take_unique_key.scope and held.key = take_unique_key.key;
+  where held.queue_id = number and held.namespace = take_unique_key.namespace and held.key = take_unique_key.key;
   return new_id;
 end
 $$;
 
--- As before; no more queues than `queue_cap` allows, and a key is held by a job that was moved, too.
-create or replace function enqueue(
+-- Enqueues a job from SQL in the caller's transaction: for triggers, other languages and psql. Returns its id. Servers find the job
+-- when they next poll, within 200 ms of the commit. The arguments are not checked against the job's definition.
+--
+-- `unique_key`: if an unfinished job of this name in this queue holds it, nothing is enqueued and that job's id is returned.
+-- `concurrency_key`, `concurrency_limit`: at most that many jobs of the queue with this key run at once.
+create function enqueue(
   name text,
   args jsonb default '{}',
   queue text default 'default',
@@ -91,19 +88,19 @@ declare
   place bigint;
 begin
   if enqueue.name is null or enqueue.name !~ '^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$' then
-    raise invalid_parameter_value using message = format('"%s" cannot name a job', enqueue.name);
+    raise invalid_parameter_value using message = format('"%s" is not a valid name for a job', enqueue.name);
   end if;
   if enqueue.queue is null or enqueue.queue !~ '^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$' then
-    raise invalid_parameter_value using message = format('"%s" cannot name a queue', enqueue.queue);
+    raise invalid_parameter_value using message = format('"%s" is not a valid name for a queue', enqueue.queue);
   end if;
   if enqueue.args is null or enqueue.max_attempts not between 1 and 1000 then
-    raise invalid_parameter_value using message = 'args must not be null, and max_attempts is 1 to 1000';
+    raise invalid_parameter_value using message = 'args must not be null, and max_attempts must be from 1 to 1000';
   end if;
   if enqueue.priority not between -100 and 100 then
-    raise invalid_parameter_value using message = format('priority is -100 to 100, not %s', enqueue.priority);
+    raise invalid_parameter_value using message = format('priority must be from -100 to 100, not %s', enqueue.priority);
   end if;
   if enqueue.run_at < '1970-01-01T00:00:00Z' or enqueue.run_at >= '10000-01-01T00:00:00Z' then
-    raise invalid_parameter_value using message = format('run_at is a time from 1970 to 9999, not %s', enqueue.run_at);
+    raise invalid_parameter_value using message = format('run_at must be a time from 1970 to 9999, not %s', enqueue.run_at);
   end if;
   if jsonb_path_exists(enqueue.args, 'strict $.**{101}') then
     raise invalid_parameter_value using message = 'args are nested more than 100 levels deep';
@@ -112,15 +109,15 @@ begin
     raise invalid_parameter_value using message = 'args take more than 67108864 bytes as JSON';
   end if;
   if length(enqueue.unique_key) not between 1 and 200 or length(enqueue.concurrency_key) not between 1 and 200 then
-    raise invalid_parameter_value using message = 'a key has 1 to 200 characters';
+    raise invalid_parameter_value using message = 'a key must have 1 to 200 characters';
   end if;
   if (enqueue.concurrency_key is null) <> (enqueue.concurrency_limit is null) or enqueue.concurrency_limit not between 1 and 10000 then
-    raise invalid_parameter_value using message = 'concurrency_key goes with concurrency_limit, which is 1 to 10000';
+    raise invalid_parameter_value using message = 'concurrency_key requires concurrency_limit, which must be from 1 to 10000';
   end if;
   number := longshore.queue_number(enqueue.queue);
   if number is null then
     raise program_limit_exceeded using
-      message = format('There are %s queues, which is the most there may be: "%s" would be one more', (select most from longshore.queue_cap), enqueue.queue),
+      message = format('The maximum of %s queues is reached, so "%s" cannot be created', (select most from longshore.queue_cap), enqueue.queue),
       hint = 'Delete queues that are no longer used, or raise DATABASE_MAX_QUEUES (maxQueues).';
   end if;
   if enqueue.priority <> 0 then
@@ -138,16 +135,16 @@ begin
     meta := jsonb_build_object('concurrencyKey', enqueue.concurrency_key, 'concurrencyLimit', enqueue.concurrency_limit);
   end if;
   if enqueue.run_at is not null then
-    insert into longshore.job_waiting (queue_id, id, name, priority, max_attempts, args, meta, run_at)
-    values (number, new_id, enqueue.name, enqueue.priority, enqueue.max_attempts, enqueue.args, meta, enqueue.run_at);
+    insert into longshore.job_scheduled (queue_id, id, name, priority, max_attempts, args, meta, run_at)
+    values (number, new_id, enqueue.name, enqueue.priority, enqueue.max_attempts, enqueue.args, meta, greatest(enqueue.run_at, now()));
   elsif meta is null then
     insert into longshore.job (queue_id, id, name, priority, max_attempts, args)
     values (number, new_id, enqueue.name, enqueue.priority, enqueue.max_attempts, enqueue.args)
     returning seq into place;
-    insert into longshore.job_gap (queue_id, priority, first_seq, last_seq) values (number, enqueue.priority, place, place);
+    insert into longshore.scan_gap (queue_id, priority, first_seq, last_seq) values (number, enqueue.priority, place, place);
   else
-    -- A server lets it in when its key has room.
-    insert into longshore.job_held (queue_id, id, name, priority, max_attempts, args, meta)
+    -- A server moves it to `job` when its key has room.
+    insert into longshore.job_blocked (queue_id, id, name, priority, max_attempts, args, meta)
     values (number, new_id, enqueue.name, enqueue.priority, enqueue.max_attempts, enqueue.args, meta);
     insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
     values (number, new_id, 'enqueued', 'enqueued', jsonb_build_object('concurrencyKey', enqueue.concurrency_key));

@@ -1,0 +1,131 @@
+-- Up Migration
+
+-- Schedules that enqueue jobs. One transaction advances next_due_at and inserts the job, under the row's lock, so that one of many
+-- servers does it.
+create table recurring_job (
+  id text primary key,
+  name text not null,
+  args jsonb not null,
+  queue text not null,
+  priority smallint not null,
+  max_attempts smallint not null,
+  cron text not null,
+  time_zone text not null,
+  misfire text not null check (misfire in ('skip', 'once', 'all')),
+  misfire_limit integer not null,
+  overlap text not null check (overlap in ('allow', 'skip', 'wait')),
+  -- The application whose code defines it; null if an operator added it.
+  application text,
+  paused_at timestamptz,
+  -- Null while it is paused, and if no time is left.
+  next_due_at timestamptz,
+  last_due_at timestamptz,
+  last_job_id uuid,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  -- Given to its jobs.
+  tags text[] not null default '{}',
+  concurrency_key text,
+  concurrency_limit integer,
+  constraint recurring_job_bounds check (
+    priority between -100 and 100 and max_attempts between 1 and 1000 and misfire_limit between 1 and 1000
+      and (next_due_at is null or next_due_at >= '1970-01-01T00:00:00Z' and next_due_at < '10000-01-01T00:00:00Z')
+      and (concurrency_limit is null or concurrency_limit between 1 and 10000)
+  )
+);
+
+create index recurring_job_due on recurring_job (next_due_at) where next_due_at is not null;
+
+-- Actions on all jobs that match a filter, which servers carry out in chunks. `cursor` is the progress; it advances in the
+-- transaction of each chunk, under the row's lock, so that after a crash nothing is done twice.
+create table bulk_operation (
+  id uuid primary key,
+  action text not null check (action in ('cancel', 'retry', 'run', 'delete')),
+  filter jsonb not null,
+  state text not null default 'running' check (state in ('running', 'done', 'cancelled', 'failed')),
+  cursor jsonb,
+  -- How many jobs matched at the start, or at least how many; null if unknown.
+  matched bigint,
+  matched_exact boolean,
+  seen bigint not null default 0,
+  changed bigint not null default 0,
+  skipped bigint not null default 0,
+  requested_by text,
+  created_at timestamptz not null default now(),
+  finished_at timestamptz,
+  error text
+) with (fillfactor = 50);
+
+create index bulk_operation_running on bulk_operation (id) where state = 'running';
+
+create table server (
+  id uuid primary key,
+  host text not null,
+  pid integer not null,
+  queues text[] not null,
+  concurrency integer not null,
+  processing integer not null default 0,
+  timeout_ms integer not null,
+  started_at timestamptz not null default now(),
+  heartbeat_at timestamptz not null default now(),
+  state text not null default 'running' check (state in ('running', 'quiet', 'stopping')),
+  -- An operator's request, which its heartbeat reads.
+  requested text check (requested in ('quiet', 'stop')),
+  -- The names that it has handlers for; null if it did not say.
+  job_names text[],
+  -- How far its clock is ahead of the database's, as measured by its heartbeats; null if not measured yet.
+  clock_ahead_ms integer
+) with (fillfactor = 50);
+
+-- Servers that were declared dead, kept for a day.
+create table lost_server (
+  id uuid not null,
+  host text not null,
+  pid integer not null,
+  processing integer not null,
+  heartbeat_at timestamptz not null,
+  lost_at timestamptz not null default now(),
+  -- How many jobs it ran at once: those that it had claimed beyond this number never started.
+  concurrency integer,
+  primary key (lost_at, id)
+);
+
+-- Operators' actions: one row each, however many jobs it affected.
+create table audit (
+  id bigint generated always as identity primary key,
+  at timestamptz not null default now(),
+  who text not null,
+  action text not null,
+  target text,
+  filter jsonb,
+  count bigint not null
+);
+
+-- Items whose own data made background work fail; everything else goes on without them. Retried after a minute, then after twice
+-- as long each time, up to an hour.
+create table set_aside (
+  id bigint generated always as identity primary key,
+  role text not null,
+  -- Identifies the item within its role: the id of a job or a recurring job, an outbox id, the name of a chore.
+  key text not null,
+  -- The job and its queue, if it concerns one.
+  queue_id integer,
+  job_id uuid,
+  -- What a retry needs and nothing else stores.
+  item jsonb,
+  error jsonb not null,
+  failures integer not null default 1,
+  created_at timestamptz not null default now(),
+  failed_at timestamptz not null default now(),
+  retry_at timestamptz not null default now() + interval '1 minute',
+  -- When an operator gave it up.
+  discarded_at timestamptz,
+  unique (role, key)
+);
+
+-- Days of history that have passed their retention, or will within a day, and when that was first seen. A day is dropped some time
+-- later, so that a clock that is wrong for a while costs no history (docs/operations.md).
+create table expiring_day (
+  part text primary key,
+  seen_at timestamptz not null default now()
+);

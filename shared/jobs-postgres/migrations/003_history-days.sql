@@ -1,0 +1,103 @@
+-- Up Migration
+
+-- The parts of error messages that errors of one kind share, as `errorFingerprint` in TypeScript computes them. An index uses it, so
+-- a change requires that index to be rebuilt.
+create function error_fingerprint(error jsonb) returns text language sql immutable parallel safe as $$
+  select (error ->> 'name') || ': ' || regexp_replace(regexp_replace(regexp_replace(regexp_replace(regexp_replace(
+    left(split_part(error ->> 'message', E'\n', 1), 200),
+    '''[^'']*''|"[^"]*"|`[^`]*`', '<text>', 'g'),
+    '[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}', '<id>', 'g'),
+    '0x[0-9A-Fa-f]+', '<id>', 'g'),
+    '[0-9A-Fa-f]*[0-9][0-9A-Fa-f]{15,}', '<id>', 'g'),
+    '[0-9]+', '<n>', 'g')
+$$;
+
+-- The fingerprint in eight bytes: error names have no maximum length, but index entries do.
+create function error_kind(error jsonb) returns bigint language sql immutable parallel safe as $$
+  select hashtextextended(longshore.error_fingerprint(error), 0)
+$$;
+
+-- Creates the indexes of a day of failed jobs, by which the latest failures are found and failures are counted by kind
+-- (docs/adr/010). Blocks writers, so it is called for empty or small days only; housekeeping builds the same indexes, under the
+-- same names, on others.
+create function index_failures(part text) returns void language plpgsql as $$
+begin
+  execute format('create index if not exists %I on longshore.%I (finished_at, id)', part || '_at', part);
+  execute format('create index if not exists %I on longshore.%I (queue_id, finished_at, id)', part || '_queue_at', part);
+  execute format(
+    'create index if not exists %I on longshore.%I (name, longshore.error_kind(error), finished_at)', part || '_kind', part
+  );
+end
+$$;
+
+-- Rows of a day without a partition go to a default partition, so that no completion ever fails for want of one. Housekeeping
+-- creates the day and moves them there. Attached, as make_history_day() does.
+create table job_history_done_default (like job_history including defaults including constraints);
+create table job_history_failed_default (like job_history including defaults including constraints);
+create table job_history_cancelled_default (like job_history including defaults including constraints);
+create table job_report_default (like job_report including defaults including constraints);
+
+select index_failures('job_history_failed_default');
+
+alter table job_history_done attach partition job_history_done_default default;
+alter table job_history_failed attach partition job_history_failed_default default;
+alter table job_history_cancelled attach partition job_history_cancelled_default default;
+alter table job_report attach partition job_report_default default;
+
+-- Creates the partition of a day (UTC) of job_history_done, job_history_failed, job_history_cancelled or job_report, and moves the
+-- day's rows there from the default partition. Returns false if the partition exists, or if so many rows wait that moving them
+-- would block writers for long; those stay where they are until their retention has passed.
+create function make_history_day(history text, day date) returns boolean language plpgsql as $$
+declare
+  part text := format('%s_%s', history, to_char(day, 'YYYYMMDD'));
+  other text := history || '_default';
+  model text := case history when 'job_report' then history else 'job_history' end;
+  at text := case history when 'job_report' then 'started_at' else 'finished_at' end;
+  first timestamptz := day::timestamp at time zone 'UTC';
+  following timestamptz := (day + 1)::timestamp at time zone 'UTC';
+  strays bigint;
+begin
+  -- One process at a time. The table's oid makes the lock this database's own.
+  perform pg_advisory_xact_lock('longshore.job_history'::regclass::oid::bigint);
+  -- Not to_regclass(), which may return a result cached before the lock.
+  if exists (select from pg_catalog.pg_class where relname = part and relnamespace = 'longshore'::regnamespace) then
+    return false;
+  end if;
+  execute format(
+    'select count(*) from (select from longshore.%1$I where %2$I >= %3$L and %2$I < %4$L limit 100001) as found',
+    other, at, first, following
+  ) into strays;
+  if strays > 100000 then
+    return false;
+  end if;
+  -- Created separately and then attached, which blocks neither readers nor writers of the other days.
+  execute format('create table longshore.%I (like longshore.%I including defaults including constraints)', part, model);
+  if history = 'job_history_failed' then
+    perform longshore.index_failures(part);
+  end if;
+  -- Attaching takes this lock in any case; readers and writers of the default partition wait from here on.
+  execute format('lock table longshore.%I in access exclusive mode', other);
+  execute format(
+    'with moved as (delete from longshore.%1$I where %2$I >= %3$L and %2$I < %4$L returning *)
+     insert into longshore.%5$I select * from moved',
+    other, at, first, following, part
+  );
+  execute format('alter table longshore.%I attach partition longshore.%I for values from (%L) to (%L)', history, part, first, following);
+  return true;
+end
+$$;
+
+-- Creates all days from yesterday to `days` days ahead. Servers create one day per transaction.
+create function make_partitions(days integer) returns void language plpgsql as $$
+declare
+  history text;
+begin
+  for offset_days in -1 .. days loop
+    foreach history in array array['job_history_done', 'job_history_failed', 'job_history_cancelled', 'job_report'] loop
+      perform longshore.make_history_day(history, (now() at time zone 'UTC')::date + offset_days);
+    end loop;
+  end loop;
+end
+$$;
+
+select make_partitions(3);
