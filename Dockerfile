@@ -20,7 +20,16 @@ RUN --mount=type=cache,target=/root/.npm \
 COPY . .
 RUN npx tsc -b services/api services/worker services/dashboard
 
+# In a stage of its own, so that only another version repeats it.
+FROM ${NODE_IMAGE} AS renderer
+WORKDIR /longshore/shared/resources
+COPY shared/resources/package.json ./
+COPY shared/resources/scripts scripts
+COPY shared/resources/assets assets
+RUN --mount=type=cache,target=/root/.npm node scripts/build-renderer.ts
+
 FROM build AS api-files
+COPY --from=renderer /longshore/shared/resources/assets shared/resources/assets
 RUN --mount=type=cache,target=/root/.npm node containers/assemble.ts api /out
 
 FROM build AS worker-files

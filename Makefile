@@ -4,6 +4,8 @@
 bin := node_modules/.bin
 # npm writes this file last, so its time is that of the installation.
 installed := node_modules/.package-lock.json
+# Built once per version, with npm's cache or the registry.
+renderer := shared/resources/assets/scalar.js.br
 browser := $(wildcard /usr/bin/chromium /usr/bin/chromium-browser /usr/bin/google-chrome /Applications/Chromium.app)
 storage := 'shared/jobs-postgres/test/**/*.test.ts'
 others := '{shared,services}/!(jobs-postgres)/test/**/*.test.ts'
@@ -73,7 +75,7 @@ format: $(installed) ## Format every file and apply automatic lint fixes
 	$(bin)/oxlint --type-aware --fix
 	$(bin)/prettier --write --log-level warn .
 
-build: $(installed) ## Compile every package
+build: $(installed) $(renderer) ## Compile every package
 	$(bin)/tsc -b
 
 bench: build ## Measure throughput, latency and HTTP in comparison with the peers (ARGS="--help" lists options)
@@ -107,11 +109,14 @@ pin: ## Pin the newest base images by digest, for all further builds and runs
 	@containers/pin-images .env pull
 
 clean: ## Remove build output and the data of make dev
-	rm -rf .data coverage shared/*/dist services/*/dist bench/dist dev/dist acceptance/*/programs/dist
+	rm -rf .data coverage $(renderer) shared/*/dist services/*/dist bench/dist dev/dist acceptance/*/programs/dist
 
 $(installed): package-lock.json | node
 	npm ci --no-audit --no-fund
 	@touch $@
+
+$(renderer): shared/resources/assets/scalar.json shared/resources/scripts/build-renderer.ts | $(installed)
+	@node --import tsx shared/resources/scripts/build-renderer.ts
 
 node:
 	@command -v node >/dev/null || { echo 'Longshore needs Node.js 20.19 or newer (https://nodejs.org).' >&2; exit 1; }

@@ -44,6 +44,12 @@ describe('a caller with a browser', () => {
     await page.getByText('200 OK').first().waitFor();
   });
 
+  it('reads it again on a second visit', async () => {
+    await page.goto(`${api}/api/v1`);
+    await page.goto(`${api}/api/v1/docs#tag/jobs/GET/jobs`);
+    await page.getByRole('heading', { name: 'List jobs' }).first().waitFor();
+  });
+
   it('asks no other host, and breaks no rule of the page', () => {
     expect([...hosts].filter((host) => host !== '' && host !== new URL(api).host)).to.deep.equal([]);
     expect(errors).to.deep.equal([]);

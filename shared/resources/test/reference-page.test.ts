@@ -38,6 +38,13 @@ describe('The reference page', () => {
       .and.contain(`connect-src 'self' ${baseUrl}`);
   });
 
+  it('keeps its policy when a browser loads it again', async () => {
+    const { headers } = await api.call('/api/v1/docs');
+    const again = await api.call('/api/v1/docs', { headers: { 'if-none-match': headers.get('etag') ?? '' } });
+    const policy = 'content-security-policy';
+    expect([again.status, again.headers.get(policy)]).to.deep.equal([304, headers.get(policy)]);
+  });
+
   it('starts the renderer with the document behind the prefix, without telemetry, fonts or proxy', async () => {
     const start = (await api.call('/api/v1/docs/start.js')).text;
     expect(start)

@@ -1,7 +1,8 @@
-import { rendererName } from './renderer.js';
+import type { ApiResponse } from '../pipeline/request/request.js';
+import type { Renderer } from './renderer.js';
 
 /** Headers of the page. It runs scripts of this origin only, and calls this origin and the configured server. */
-export function pageHeaders(apiUrl: string): Readonly<Record<string, string>> {
+function pageHeaders(apiUrl: string): Readonly<Record<string, string>> {
   const policy = [
     "default-src 'none'",
     "script-src 'self'",
@@ -17,10 +18,26 @@ export function pageHeaders(apiUrl: string): Readonly<Record<string, string>> {
 }
 
 /**
- * Returns the page that shows the OpenAPI document with @scalar/api-reference.
- * @param path the path of the API version, e.g. `/api/v1`
+ * Returns the page that shows the OpenAPI document with @scalar/api-reference; without the renderer, a 503 that says how to get it.
+ * @param apiUrl the URL of the API version, e.g. `https://example.com/api/v1`
  */
-export function referencePage(title: string, path: string): string {
+export function referencePage(title: string, apiUrl: string, renderer: Renderer | undefined): ApiResponse {
+  const path = new URL(apiUrl).pathname;
+  const document = `<a href="${path}/openapi.json">openapi.json</a>`;
+  const headers = pageHeaders(apiUrl);
+  if (renderer === undefined) {
+    const help = `<p>This page needs its renderer: run <code>make build</code> where the API was built, and restart the API. The document that it shows is at ${document}.</p>`;
+    return { status: 503, headers: { ...headers, 'cache-control': 'no-store' }, body: page(title, '', help) };
+  }
+  const scripts = [renderer.name, 'start.js'].map(
+    (name) => `<script src="${path}/docs/${name}" defer></script>\n`,
+  );
+  const body = `<div id="reference"></div>
+<noscript>The reference needs JavaScript. The document that it shows is at ${document}.</noscript>`;
+  return { status: 200, headers, body: page(title, scripts.join(''), body) };
+}
+
+function page(title: string, scripts: string, body: string): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -29,12 +46,9 @@ export function referencePage(title: string, path: string): string {
 <meta name="color-scheme" content="light dark">
 <title>${escape(title)} API reference</title>
 <link rel="icon" href="data:,">
-<script src="${path}/docs/${rendererName}" defer></script>
-<script src="${path}/docs/start.js" defer></script>
-</head>
+${scripts}</head>
 <body>
-<div id="reference"></div>
-<noscript>The reference needs JavaScript. The document that it shows is at <a href="${path}/openapi.json">openapi.json</a>.</noscript>
+${body}
 </body>
 </html>
 `;

@@ -7,8 +7,8 @@ import { supportedVersion } from '../pipeline/request/route.js';
 import { requireNoParameters } from '../query/query-parser.js';
 import { type DocumentSource, openApiDocument } from './document.js';
 import { indexResponse, rootIndex, versionIndex } from './index-page.js';
-import { pageHeaders, referencePage, startScript } from './reference-page.js';
-import { rendererName, rendererResponse } from './renderer.js';
+import { referencePage, startScript } from './reference-page.js';
+import { renderer } from './renderer.js';
 
 type Answer = NonNullable<ReturnType<Reference>>;
 
@@ -17,16 +17,18 @@ export function createReference(source: DocumentSource): Reference {
   const { apiUrl, info } = source;
   const path = new URL(apiUrl).pathname;
   const files = once((): ReadonlyMap<string, Answer> => {
-    const kept = (headers: ApiResponse['headers'], body: string): Answer => {
-      const response = tagged({ status: 200, headers, body });
+    const kept = (answered: ApiResponse): Answer => {
+      const response = tagged(answered);
       return ({ headers: asked }) => unlessKnown(response, asked['if-none-match']);
     };
+    const page = referencePage(info.title, apiUrl, renderer);
+    const script = { 'content-type': 'text/javascript; charset=utf-8' };
     return new Map<string, Answer>([
       ['', (request) => indexResponse(versionIndex(source), info.title, request)],
-      ['openapi.json', kept({}, JSON.stringify(openApiDocument(source)))],
-      ['docs', kept(pageHeaders(apiUrl), referencePage(info.title, path))],
-      ['docs/start.js', kept({ 'content-type': 'text/javascript; charset=utf-8' }, startScript(path))],
-      [`docs/${rendererName}`, rendererResponse],
+      ['openapi.json', kept({ status: 200, headers: {}, body: JSON.stringify(openApiDocument(source)) })],
+      ['docs', renderer ? kept(page) : () => page],
+      ['docs/start.js', kept({ status: 200, headers: script, body: startScript(path) })],
+      ...(renderer ? [[`docs/${renderer.name}`, renderer.respond] as const] : []),
     ]);
   });
   return (segments) => {
@@ -57,10 +59,13 @@ function tagged(response: ApiResponse): ApiResponse {
   return { ...response, headers: { ...response.headers, etag: `"${digest}"` } };
 }
 
+/** A 304 repeats the headers, because browsers replace those that they keep: the page would lose its content security policy. */
 function unlessKnown(response: ApiResponse, known: string | undefined): ApiResponse {
-  const { etag = '' } = response.headers;
+  const { 'content-type': _, ...headers } = response.headers;
   const tags = known === undefined ? undefined : parseTags(known);
-  return tags !== undefined && matchesWeakly(tags, etag) ? { status: 304, headers: { etag } } : response;
+  return tags !== undefined && matchesWeakly(tags, headers['etag'] ?? '')
+    ? { status: 304, headers }
+    : response;
 }
 
 function once<Value>(make: () => Value): () => Value {
