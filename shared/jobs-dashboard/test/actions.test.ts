@@ -182,7 +182,7 @@ describe('an action', () => {
   it('asks a server to stop taking jobs', async () => {
     await act(`/servers/${site.story.serverId}/quiet`);
     const { text } = await site.http.get(`/job-dashboard/servers/${site.story.serverId}`);
-    expect(textOf(text)).to.include('It has been before to take no more jobs');
+    expect(textOf(text)).to.include('It has been asked to take no more jobs');
   });
 
   it('cancels a batch', async () => {
