@@ -78,11 +78,16 @@ export function operation(
   return deprecated === undefined ? described : deprecatedOperation(described, deprecated);
 }
 
-/** Keeps the example of an optional parameter out of samples and trial requests: `x-disabled` is an extension of Scalar. */
+/**
+ * Keeps optional parameters, which have an example or a default, out of samples and trial requests: `x-disabled` is an extension
+ * of Scalar.
+ */
 function unsent({ example, ...parameter }: ParameterObject): ParameterObject {
-  if (example === undefined || parameter.required === true)
-    return { ...parameter, ...(example !== undefined && { example }) };
-  return { ...parameter, examples: { example: { value: example, 'x-disabled': true } } };
+  if (parameter.required === true) return { ...parameter, ...(example !== undefined && { example }) };
+  const value = example ?? parameter.schema.default;
+  return value === undefined
+    ? parameter
+    : { ...parameter, examples: { example: { value, 'x-disabled': true } } };
 }
 
 type Headers = readonly (keyof typeof responseHeaders)[];
