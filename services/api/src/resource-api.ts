@@ -73,7 +73,7 @@ export function resourceApi(parts: ResourceApiParts): Koa.Middleware {
   });
 }
 
-/** The beginning of the reference. */
+/** Returns the introduction of the API reference, in Markdown. */
 function introduction(application: string, config: ApiConfig, needsKey: boolean): string {
   const key = needsKey ? ' -H "Authorization: Bearer $KEY"' : '';
   return `Longshore runs background jobs on Postgres. This API enqueues jobs, shows what became of them, and manages queues, servers, recurring jobs and batches. It also serves the resources of the application \`${application}\`.

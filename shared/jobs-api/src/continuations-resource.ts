@@ -44,8 +44,8 @@ export function continuationsResource(storage: Pick<JobStorage, 'jobs'>): Resour
 }
 
 /**
- * Adds arguments and results to the items of a page, as many as fit: starting with those next to the previous page, which is
- * the last one if the page was reached backwards.
+ * Loads the arguments and results of a page's items, and drops the items that do not fit into the size limit. Fills the
+ * page in paging direction: from the first item when paging forward, from the last when paging backward.
  */
 async function wholeItems(
   storage: Pick<JobStorage, 'jobs'>,

@@ -78,7 +78,7 @@ export const serverVariables = {
   /** Limits of an attempt's log. */
   WORKER_JOB_LOG_MAX_LINES: Type.Integer({ minimum: 0, maximum: 100_000, default: 1_000 }),
   WORKER_JOB_LOG_MAX_LINE_BYTES: Type.Integer({ minimum: 100, maximum: 65_536, default: 4_096 }),
-  /** The directory for files written by jobs of `POST /test` and of the application. */
+  /** Directory for files written by the application's jobs and by test jobs (`POST /test`). */
   WORKER_RESULTS_DIR: Type.String({ default: '.data/results' }),
 };
 

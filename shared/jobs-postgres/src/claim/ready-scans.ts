@@ -40,9 +40,9 @@ interface Timing {
 const never: Timing = { endedAtMs: -Infinity, tookMs: 0 };
 
 /**
- * The scan positions of this process's servers. A claim starts behind the last job claimed. Three mechanisms lead it back to
- * jobs that it passed: scans from the floor (transactions that committed out of order), gaps (long transactions and released
- * jobs) and sweeps, which find everything and cost the most.
+ * The scan positions of this process's servers. A claim starts just after the last job claimed, so it can miss jobs that
+ * become visible before that position. Three mechanisms find them: scans from the floor (for transactions that committed out
+ * of order), gaps (for long transactions and released jobs), and sweeps, which find everything but cost the most.
  */
 export class ReadyScans {
   readonly #database: Database;

@@ -1,4 +1,4 @@
-/** A range of a queue's order: places of one priority after `after`, up to and including `upTo`. */
+/** A range of places in a queue's order, all of the same priority: from `after` (exclusive) to `upTo` (inclusive). */
 export interface ScanRange {
   readonly priority: number;
   readonly after: bigint;

@@ -1,7 +1,7 @@
 import type { RetentionDays } from '@longshore/jobs/storage';
 import type { DatabaseOptions, Pooler } from './database.js';
 
-/** The connection to a Postgres database and the limits of its use. */
+/** Options of the Postgres storage: connections, pool sizes, timeouts and retention. */
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database`. The database must exist; `open` creates everything in it. */
   url: string;

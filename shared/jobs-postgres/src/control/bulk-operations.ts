@@ -127,7 +127,8 @@ export class PostgresBulkOperations implements BulkOperations {
   }
 
   /**
-   * Halves the number of jobs, down to one, while a job's data makes the step fail; then sets that job aside and skips it.
+   * Processes the next jobs of an operation. If a job's data makes the step fail, retries with half as many jobs, down
+   * to one, and then sets the failing job aside and skips it.
    */
   async #step(id: string, scope: Scope): Promise<Step | null> {
     for (let limit = chunk; ; limit = Math.ceil(limit / 2)) {
@@ -254,7 +255,10 @@ async function stepFrom(
   return { ...counted, end: to === last ? null : to };
 }
 
-/** Selected jobs that remain unchanged at the end count as skipped; until then they may still be changed. */
+/**
+ * Returns how many jobs a step adds to the operation's `seen` count. Jobs selected by id that are still unchanged are
+ * added only at the end, as skipped, because a later step may still change them.
+ */
 function seenBy(
   { seen, changed }: Step,
   ended: boolean,

@@ -135,7 +135,7 @@ export const selectDependents = prepared(
     order by child_id limit $2`,
 );
 
-/** Returns the first id of a time (RFC 9562, 5.7). */
+/** Returns a SQL expression for the lower bound of UUIDv7s created at `time`, itself a SQL expression (RFC 9562, 5.7). */
 const firstIdOf = (time: string): string =>
   `rpad(lpad(to_hex((extract(epoch from ${time}) * 1000)::bigint), 12, '0'), 32, '0')::uuid`;
 

@@ -17,7 +17,7 @@ interface HistoryIndex {
 
 /**
  * Returns the indexes by which a day of history is searched: jobs by queue and by name in the order of ids, and by their
- * arguments. Days of failed jobs are created with indexes for the latest failures and for errors (migration 021), unless they
+ * arguments. Days of failed jobs are created with indexes for the latest failures and for errors, unless they
  * were already large at the time of that migration.
  */
 export function historyIndexes({ name: table, ended }: Pick<PartitionRow, 'name' | 'ended'>): HistoryIndex[] {

@@ -7,7 +7,10 @@ import { prepared } from '../connection/statement.js';
 
 export interface SilentRow {
   readonly id: string;
-  /** `false`: a transaction of the server's own, in the middle of a claim, has its row locked. */
+  /**
+   * Whether the server was declared dead. `false` if one of its own transactions, in the middle of a claim, still locks
+   * its row.
+   */
   readonly buried: boolean;
 }
 

@@ -4,8 +4,8 @@ import { startOfDay } from './search-history.sql.js';
 import { progressOf } from './reports.sql.js';
 import { finished, lastError } from './job-columns.sql.js';
 
-// Days of failed jobs have their own indexes (migration 021). Partitions are ordered by time, so days after the one that
-// completes the page are not scanned.
+// Each daily partition of failed jobs has its own indexes. Partitions are scanned newest first, so the scan stops at
+// the day that fills the page.
 
 /** $1 limit. */
 export const selectLatestFailed = prepared('longshore-select-latest-failed', latestFailed('true'));

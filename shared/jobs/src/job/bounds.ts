@@ -6,7 +6,7 @@ export interface Bounds {
 
 /**
  * The bounds of everything that a job carries. Enforced at every entry point (the client, the HTTP API, the SQL
- * function, storages), listed in the OpenAPI document, and guaranteed by database constraints (migration 022), so
+ * function, storages), listed in the OpenAPI document, and guaranteed by database constraints, so
  * every process can read every row.
  */
 export const bounds = {

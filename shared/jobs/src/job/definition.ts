@@ -40,8 +40,8 @@ export interface JobDefinitionOptions<Schema extends TSchema> extends RetryRules
    */
   concurrency?: ConcurrencyRule<Static<Schema>>;
   /**
-   * Creates no job while another of its jobs in the same queue holds the same key. The key is a function of the
-   * arguments; with `true`, or without a key, all arguments form the key.
+   * Prevents duplicates: at most one job of this name in the same queue holds a given key at a time. The key is a string
+   * or is computed from the arguments; with `true`, or without a key, all arguments form the key.
    */
   unique?: true | UniquenessRule<Static<Schema>>;
 }

@@ -5,7 +5,7 @@ const otherFormats = new Set(['uuid', 'date-time', 'date', 'time', 'duration']);
 
 const scalars = new Set(['string', 'number', 'integer', 'boolean', 'date-time']);
 
-/** Returns the fields that hold text, or arrays of texts: all that `q` searches unless a definition says otherwise. */
+/** Returns the fields that hold text or arrays of text, which are the ones that `q` searches by default. */
 export function textFields({ properties = {} }: JsonSchema): readonly string[] {
   return fieldsOf(
     properties,

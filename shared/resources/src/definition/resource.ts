@@ -127,8 +127,9 @@ export interface ResourceDescription<
    */
   readonly search?: readonly FieldOf<Item>[];
   /**
-   * `similar` (default): items that contain the text or resemble it. `words`: items in which every word occurs, typos
-   * included; the storage implements it. Best match first in both cases, unless the request has `sort`.
+   * `similar` (default): items that contain the text or resemble it. `words`: items that contain every word, allowing
+   * for typos; the storage must implement this search. In both cases the best match comes first, unless the request has
+   * `sort`.
    */
   readonly searchBy?: SearchBy;
   /** Page sizes: `default` 20, `max` 1000. */

@@ -13,7 +13,7 @@ export function keyParameter({ singular, key }: Pick<Resource, 'singular' | 'key
 /** Where an item is served. */
 export interface ItemPlace {
   readonly resource: Resource;
-  /** The singulars of the parents, as in operation ids. */
+  /** Prefix in operation ids: the singular names of the parents, e.g. `CustomerOrder`. */
   readonly owner: string;
   /** The path parameters of the parents. */
   readonly parentParameters: readonly string[];

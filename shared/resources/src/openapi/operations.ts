@@ -27,7 +27,7 @@ import { type Call, type Subject, wordingOf } from './wording.js';
 
 /** The context of an operation. */
 export interface OperationPlace extends Subject {
-  /** Prefix in operation ids: the singulars of the parents, e.g. `CustomerOrder`. */
+  /** Prefix in operation ids: the singular names of the parents, e.g. `CustomerOrder`. */
   readonly owner: string;
   readonly serves: (name: StorageFunction) => boolean;
   /** The path parameters of the parents, outermost first. */

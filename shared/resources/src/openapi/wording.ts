@@ -29,7 +29,7 @@ export function wordingOf(subject: Subject, call: Call | Operation): Wording {
   return { summary, description: joined(sentences, note) };
 }
 
-/** Words a special operation by its summary and the states that it leads from and to. */
+/** Builds the wording of a special operation from its summary and its state transition. */
 function specialWording(subject: Subject, { summary, states }: Operation): Wording {
   const { one } = wordsOf(subject);
   return {

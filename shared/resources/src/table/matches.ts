@@ -1,6 +1,6 @@
 import { allOf, likePattern, type Parameters } from './conditions.js';
 
-/** At most this many matches are compared with the search; comparing a million texts takes ten seconds. */
+/** Maximum number of matches to rank by similarity, unless the page requires more. Ranking a million takes ten seconds. */
 const maxCompared = 5_000;
 
 export interface SearchedRows {

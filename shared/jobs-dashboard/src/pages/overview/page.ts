@@ -61,7 +61,7 @@ async function loadFlow(context: PageContext): Promise<object> {
   };
 }
 
-/** A server that takes no more jobs counts only its busy slots. */
+/** Returns how many slots a server contributes: all of them while it is running, otherwise only the busy ones. */
 function slotsInService({ state, concurrency, processing }: Server): number {
   return state === 'running' ? concurrency : Math.min(processing, concurrency);
 }

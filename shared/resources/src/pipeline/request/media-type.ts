@@ -11,7 +11,9 @@ export const eventStream = 'text/event-stream';
 export const patchTypes = `${mergePatch}, ${json}`;
 
 /**
- * Rejects callers that accept neither JSON nor problem+json. Those that ask for problem+json get items as JSON.
+ * Rejects requests that accept neither JSON nor problem+json, or, for a stream, not `text/event-stream`. Accepting only
+ * problem+json is enough, although items are always sent as JSON.
+ *
  * @throws {ApiError} 40601
  */
 export function requireAcceptable(request: ApiRequest, isStream: boolean): void {
