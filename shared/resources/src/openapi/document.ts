@@ -119,15 +119,16 @@ function referenced<Component>(
   kind: string,
   users: unknown,
 ): Readonly<Record<string, Component>> {
-  const found = new Map<string, Component>();
-  let text = JSON.stringify(users);
-  while (text !== '') {
-    const added = Object.entries(components).filter(
-      ([name]) => !found.has(name) && text.includes(`"#/components/${kind}/${name}"`),
-    );
-    for (const [name, component] of added) found.set(name, component);
-    text = added.map(([, component]) => JSON.stringify(component)).join('');
-  }
+  const found = new Set<string>();
+  const visit = (user: unknown): void => {
+    const text = JSON.stringify(user);
+    for (const [name, component] of Object.entries(components)) {
+      if (found.has(name) || !text.includes(`"#/components/${kind}/${name}"`)) continue;
+      found.add(name);
+      visit(component);
+    }
+  };
+  visit(users);
   return Object.fromEntries(Object.entries(components).filter(([name]) => found.has(name)));
 }
 

@@ -1,10 +1,10 @@
-import { capitalized, nameInProse, pluralOf, withArticle } from '../definition/naming.js';
+import { nameInProse } from '../definition/naming.js';
 import type { Operation, Resource } from '../definition/resource.js';
 import type { StorageFunction } from '../definition/storage.js';
 import { eventText } from '../pipeline/event-stream.js';
 import type { JsonSchema } from '../validation/json-schema.js';
-import { maxElements } from '../validation/large-body.js';
 import { bounded } from './bounded-schema.js';
+import { arrayOf, body, listBody, namesInProse, oneOrMany, pageSchema } from './content.js';
 import { deprecatedOperation, deprecationAt } from './deprecation.js';
 import type { LinkObject, OperationObject, ParameterObject, ResponseObject } from './document-types.js';
 import { errorReference } from './error-responses.js';
@@ -323,65 +323,8 @@ function createBody(place: OperationPlace): Readonly<Record<string, unknown>> {
   return { ...body(schema, example), content: oneOrMany(resource, oneOf, example) };
 }
 
-function oneOrMany(
-  resource: Resource,
-  oneOf: readonly JsonSchema[],
-  value: unknown,
-): NonNullable<ResponseObject['content']> {
-  const one = nameInProse(resource);
-  const many = pluralOf(one);
-  const schema: JsonSchema = {
-    description: `${capitalized(withArticle(one))}, or an array of ${many}.`,
-    oneOf,
-  };
-  const examples = {
-    one: { summary: `One ${one}`, value },
-    many: { summary: `Several ${many}`, value: [value] },
-  };
-  return { 'application/json': { schema, examples } };
-}
-
-function arrayOf(resource: Resource, items: JsonSchema): JsonSchema {
-  const description = `The ${namesInProse(resource)}, in the order of the request.`;
-  return { type: 'array', description, minItems: 0, maxItems: maxElements, items };
-}
-
-/** Describes an array in a request. Tools would generate arrays up to `maxItems`, so the limit is in words only. */
-function listBody(resource: Resource, items: JsonSchema): JsonSchema {
-  const description = `Up to ${maxElements.toLocaleString('en')} ${namesInProse(resource)}.`;
-  return { type: 'array', description, minItems: 0, items };
-}
-
-function namesInProse(resource: Resource): string {
-  return pluralOf(nameInProse(resource));
-}
-
 function linked(links: Readonly<Record<string, LinkObject>>): Pick<ResponseObject, 'links'> {
   return Object.keys(links).length === 0 ? {} : { links };
-}
-
-function pageSchema(resource: Resource): JsonSchema {
-  const { limits, singular } = resource;
-  const description = `One page of ${namesInProse(resource)}.`;
-  return {
-    type: 'array',
-    description,
-    minItems: 0,
-    maxItems: limits.max,
-    items: selectionReference(singular),
-  };
-}
-
-function body(
-  schema: JsonSchema,
-  example: unknown,
-  types = ['application/json'],
-): Readonly<Record<string, unknown>> {
-  return {
-    description: 'The body of the request.',
-    required: true,
-    content: Object.fromEntries(types.map((type) => [type, { schema, example }])),
-  };
 }
 
 /** Describes GET on a collection that streams events. */
