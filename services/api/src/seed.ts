@@ -3,10 +3,10 @@ import type { ApiConfig } from './config.js';
 import { createStorage } from './storage.js';
 
 /**
- * Replaces the rows of the application's tables with `API_SEED_ROWS` example rows, then exits. For load tests; no
- * other service needs to be running.
+ * Replaces the rows of the application's tables with about `API_SEED_ROWS` example rows. Intended for load tests; no
+ * service needs to be running.
  *
- * @throws {ConfigError} if there is no database or the application has no example rows
+ * @throws {ConfigError} if there is no database, or the application has no example rows
  */
 export async function seedTables(config: ApiConfig, logger: Logger): Promise<null> {
   const storage = createStorage({

@@ -13,7 +13,7 @@ export interface KnownIds {
  *
  * @param batchId the batch that is enqueued in the same call
  * @throws {Error} if an id is already in use
- * @throws {UnknownParentError} if a parent does not exist, or is outside the queues that the caller may see
+ * @throws {UnknownParentError} if a parent does not exist, or the caller may not see it
  */
 export function checkNewJobs(jobs: readonly NewJob[], batchId: string | undefined, known: KnownIds): void {
   const coming = new Set(batchId === undefined ? [] : [batchId]);
