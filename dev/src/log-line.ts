@@ -1,4 +1,4 @@
-/** The ANSI codes of the styles used here. */
+/** The ANSI escape codes of the styles of log lines. */
 const looks = {
   bold: 1,
   red: 31,

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 
 export interface ServiceSpec {
   readonly name: string;
-  /** The compiled entry file. */
+  /** The path of the compiled entry file. */
   readonly main: string;
   readonly env: Readonly<Record<string, string>>;
   /** The base URL. */

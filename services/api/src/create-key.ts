@@ -18,7 +18,7 @@ const usage =
 export async function createKey(config: ApiConfig, args: readonly string[]): Promise<null> {
   const terms = readTerms(args);
   const storage = createStorage(config);
-  await storage.jobs.close(); // nothing has been connected yet
+  await storage.jobs.close(); // it has not connected yet
   if (storage.kind === 'memory')
     throw new ConfigError(
       'Keys in memory are gone with their process: set DATABASE_URL, or use API_ADMIN_KEY',
@@ -35,7 +35,7 @@ export async function createKey(config: ApiConfig, args: readonly string[]): Pro
   return null;
 }
 
-/** @throws {ConfigError} */
+/** @throws {ConfigError} with the usage if the arguments are invalid */
 function readTerms(args: readonly string[]): ApiKeyTerms {
   const { name, ...values } = readArguments(args);
   const given = listOf(values.scopes ?? '');

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import type { Readable } from 'node:stream';
 
-/** The user `nobody`, who exists on every Linux and owns nothing. */
+/** The id of the user `nobody`, who exists on every Linux system and owns no files. */
 const unprivilegedId = 65534;
 
 export type PostgresProcess = ChildProcessByStdio<null, null, Readable>;
@@ -17,8 +17,8 @@ export function dataOwner(): number | null {
  * - Postgres refuses to run as root. Root therefore runs it as `nobody`, with one capability that lets it reach all
  * files: the binaries or the data may be below a home directory that only root can enter. Without `no_setuid_fixup`,
  * `initdb` would not notice the capability, because it checks access with access(2).
- * - On Linux, the kernel tells Postgres to shut down (fast shutdown, SIGINT) when this process dies, even from `kill
- * -9`.
+ * - On Linux, the kernel tells Postgres to shut down (fast shutdown, SIGINT) when this process dies, however it is
+ * killed.
  */
 export function launch(program: string, args: readonly string[]): PostgresProcess {
   const wrapper = process.platform === 'linux' ? ['setpriv', '--pdeathsig=INT'] : [];

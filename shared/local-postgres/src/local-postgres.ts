@@ -9,11 +9,14 @@ import { launch, type PostgresProcess } from './launch.js';
 import { clearStaleLock } from './lock-file.js';
 
 export interface LocalPostgresOptions {
-  /** The data directory; created if missing, kept after `stop`. Only one Postgres at a time may use it. */
+  /**
+   * The directory of the data and the password. Created if missing, and kept after `stop`. Only one Postgres at a time
+   * may use it.
+   */
   readonly directory: string;
   /** TCP port on 127.0.0.1; a free one by default. */
   readonly port?: number;
-  /** The database in the URL, created if missing; `longshore` by default. */
+  /** The name of the database, which is created if missing; `longshore` by default. */
   readonly database?: string;
   /** `false` makes Postgres faster, for tests, but a power failure may corrupt the data; `true` by default. */
   readonly durable?: boolean;

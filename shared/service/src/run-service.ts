@@ -14,7 +14,7 @@ export interface ServiceDescription<Config> {
   /** The name of the service, which is in every log line. */
   readonly name: string;
   readonly environment: Environment;
-  /** @throws {ConfigError} */
+  /** @throws {ConfigError} if the environment is invalid */
   readonly readConfig: (environment: Environment) => Config;
   /**
    * Starts the service. Resolves to `null` if the service has nothing left to do. The signal aborts if the service is

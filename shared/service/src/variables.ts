@@ -5,7 +5,7 @@ import Type from 'typebox';
 export const serviceVariables = {
   NODE_ENV: Type.String({ default: 'development' }),
   LOG_LEVEL: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], { default: 'info' }),
-  /** The address to listen on. Containers set 0.0.0.0. */
+  /** The address to listen on. The container images set `0.0.0.0`. */
   HOST: Type.String({ default: '127.0.0.1' }),
   /** Maximum number of open connections. */
   HTTP_MAX_CONNECTIONS: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 20_000 }),
@@ -52,9 +52,9 @@ export const databaseVariables = {
     default: 300_000,
   }),
   DATABASE_USE_RECOMMENDED_ISOLATION_LEVEL: Type.Boolean({ default: true }),
-  /** `false` serializes all changes to the jobs of a queue. */
+  /** Whether changes to jobs of the same queue may run concurrently. With `false`, they run one after the other. */
   DATABASE_DISABLE_GLOBAL_LOCKS: Type.Boolean({ default: true }),
-  /** How long finished jobs are kept. */
+  /** How long finished jobs are kept, in days. */
   DATABASE_RETENTION_DONE_DAYS: Type.Integer({ minimum: 1, maximum: 3_650, default: 7 }),
   DATABASE_RETENTION_FAILED_DAYS: Type.Integer({ minimum: 1, maximum: 3_650, default: 30 }),
   DATABASE_RETENTION_CANCELLED_DAYS: Type.Integer({ minimum: 1, maximum: 3_650, default: 7 }),

@@ -14,7 +14,10 @@ function listOfOnes(one: string): string {
 
 /** Environment variables of authentication, rate limits, and the hosts and origins that may use the API. */
 export const accessVariables = {
-  /** Accepted credentials. By default, production requires API keys and other modes require none. */
+  /**
+   * Accepted kinds of credentials. By default, API keys in production, and none otherwise: callers then need no
+   * credentials.
+   */
   API_AUTH: Type.Optional(Type.String({ pattern: '^(none|keys|jwt|keys, *jwt|jwt, *keys)$' })),
   /** A key with every scope: either the key itself, or `sha256:` followed by its hash in hex. */
   API_ADMIN_KEY: Type.Optional(Type.String({ minLength: 32, maxLength: 500, pattern: '^\\S+$' })),

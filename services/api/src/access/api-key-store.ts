@@ -14,6 +14,6 @@ export interface ApiKeyStore {
   change(id: string, change: (current: ApiKey) => ApiKeyTerms): Promise<ApiKey | undefined>;
   /** Deletes a key, after calling `check`, which may throw to prevent it. Returns `false` if the key does not exist. */
   remove(id: string, check: (current: ApiKey) => void): Promise<boolean>;
-  /** Records that the key was used now. */
+  /** Records the current time as the last use of the key. */
   noteUse(id: string): Promise<void>;
 }

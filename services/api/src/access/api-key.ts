@@ -15,7 +15,7 @@ export interface ApiKeyTerms {
   readonly expiresAt: Date | null;
 }
 
-/** A stored key, without its secret. */
+/** An API key as it is stored: with its hash instead of its secret. */
 export interface ApiKey extends ApiKeyTerms {
   readonly id: string;
   readonly hash: Uint8Array;

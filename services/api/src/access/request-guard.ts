@@ -5,7 +5,7 @@ import { listOf } from '@longshore/service';
 import type { Context } from 'koa';
 import { type AccessConfig, acceptedKinds } from './access-config.js';
 
-/** The configuration that the guard needs. */
+/** The variables that determine which requests are rejected. */
 export interface GuardConfig extends AccessConfig {
   readonly API_BASE_URL?: string;
   readonly API_PATH_PREFIX: string;

@@ -9,7 +9,7 @@ import { maxErrorText } from '../storage/spellings.js';
 import { wordsOf } from '../storage/search-words.js';
 import type { JobRecord } from './job-record.js';
 
-/** Returns a predicate that matches jobs against the filter. */
+/** Returns a function that returns whether a job matches the filter. */
 export function matcherOf(filter: JobFilter): (record: JobRecord) => boolean {
   const from = filter.createdAfter && firstIdOf(filter.createdAfter);
   const to = filter.createdBefore && firstIdOf(filter.createdBefore);

@@ -72,7 +72,7 @@ export function newRecord(job: NewJob, seq: number, nowMs: number): JobRecord {
   };
 }
 
-/** Replaces the content of a job that is not running. Its dependencies and attempts stay. */
+/** Replaces the content of a job that is not running. Its dependencies and past attempts stay. */
 export function replaceContent(record: JobRecord, job: NewJob, nowMs: number): void {
   const inMs = job.due !== null && 'inMs' in job.due ? job.due.inMs : null;
   record.args = job.args;

@@ -4,7 +4,7 @@ import type { JobRecord } from './job-record.js';
 
 const dayMs = 86_400_000;
 
-/** How many finished jobs are kept, and for how long. */
+/** Limits on how many finished jobs are kept, and for how long. */
 export interface MemoryRetention {
   readonly maxFinished: number;
   readonly days: RetentionDays;

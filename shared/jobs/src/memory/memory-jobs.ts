@@ -128,7 +128,7 @@ export class MemoryJobs {
     }
   }
 
-  /** Replaces the content of an unfinished job that is not running. */
+  /** Replaces the content of a job that has not finished and is not running. */
   #replace(id: string, job: NewJob): void {
     const record = this.#records.get(id);
     if (record === undefined) return;

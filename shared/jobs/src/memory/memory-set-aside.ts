@@ -29,7 +29,7 @@ interface Subject {
 
 type Entry = SetAsideItem & { readonly discarded: boolean };
 
-/** Processes items one by one, and sets aside those that fail. */
+/** Tracks the items that background work failed to process, so that they do not block the other items. */
 export class MemorySetAside implements SetAside {
   readonly #clock: Clock;
   readonly #audit: MemoryAuditLog;

@@ -35,7 +35,8 @@ export interface MemoryStorageOptions {
    */
   transaction?: BeginTransaction;
   /**
-   * Days to keep finished jobs, by final state; 1 to 3650. By default 7 for `done` and `cancelled`, 30 for `failed`.
+   * Number of days to keep finished jobs, by final state; 1 to 3650. By default 7 for `done` and `cancelled`, 30 for
+   * `failed`.
    */
   retentionDays?: Partial<RetentionDays>;
 }

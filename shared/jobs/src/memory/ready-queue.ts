@@ -33,7 +33,7 @@ export class ReadyQueue {
     let low = this.#head;
     let high = this.#jobs.length;
     const last = this.#jobs.at(-1);
-    if (last === undefined || high === low || runsBefore(last, job)) low = high; // the usual case: append
+    if (last === undefined || high === low || runsBefore(last, job)) low = high; // usually, jobs arrive in run order
     while (low < high) {
       const middle = (low + high) >>> 1;
       const there = this.#jobs[middle];

@@ -9,7 +9,7 @@ export interface LogBounds {
   readonly maxLineBytes: number;
 }
 
-/** Minimum interval between writes of progress, in milliseconds. */
+/** Minimum interval between writes of the same attempt's progress, in milliseconds. */
 const progressEveryMs = 1_000;
 
 /** Holds an attempt's progress and log lines until they are stored. */
@@ -26,7 +26,7 @@ export class AttemptReport {
 
   /**
    * @param clock the storage's clock
-   * @param onPending called when there is something to write
+   * @param onPending called whenever the handler reports something that has to be written
    */
   constructor(claim: Claim, bounds: LogBounds, clock: Clock, onPending: (report: AttemptReport) => void) {
     this.claim = claim;

@@ -2,7 +2,7 @@ import type { Claim, Completion } from '../job/job.js';
 import type { Completions } from '../storage/completions.js';
 import type { Logger } from './logger.js';
 
-/** Maximum number of outcomes per write. */
+/** Maximum number of outcomes in one write. */
 const maxBatch = 1_000;
 
 /**

@@ -28,12 +28,12 @@ export interface FetcherOptions {
   readonly concurrency: number;
   readonly leaseMs: number;
   readonly queuePollIntervalMs: number;
-  /** The id to claim with; `null` while the server is not registered. */
+  /** Returns the server id to claim with; `null` while the server is not registered. */
   readonly serverId: () => string | null;
   /** Number of jobs that this server holds, running or waiting for a free slot. */
   readonly held: () => number;
   readonly take: (jobs: ClaimedJob[]) => void;
-  /** Removes and returns the jobs that have waited at least this long for a free slot. */
+  /** Removes and returns the jobs that have been waiting for a free slot for at least `minWaitMs`. */
   readonly takeWaiting: (minWaitMs: number) => ClaimedJob[];
   /** Claims of the jobs that this server holds, and of those whose outcome is not written yet. */
   readonly claims: () => Iterable<Claim>;
@@ -56,7 +56,10 @@ export class Fetcher {
     this.#options = options;
   }
 
-  /** Counts a finished job. Returns whether to fetch again now. */
+  /**
+   * Counts a finished job. Returns `true` if more jobs are ready and few are left here, so that it is time to fetch
+   * again.
+   */
   jobFinished(): boolean {
     this.#finished++;
     return this.#more && this.#options.held() <= this.#capacity() / 2;

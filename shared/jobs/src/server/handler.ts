@@ -3,7 +3,7 @@ import type { JobLog } from '../job/job-log.js';
 import type { Middleware } from '../job/middleware.js';
 import type { TransactionClient } from '../storage/transaction.js';
 
-/** The running job, as its handler sees it. */
+/** What a handler can see of the job that it runs. */
 export interface RunningJob {
   readonly id: string;
   readonly name: string;
@@ -35,9 +35,9 @@ export interface JobContext<Args> {
    */
   readonly progress: (percent: number, message?: string) => void;
   /**
-   * Does database work and completes the job in one transaction, exactly once: `return transaction(async (client) =>
-   * …)`. The return value of `work` is the job's result. Calling `transaction` must be the last thing that the handler
-   * does.
+   * Does database work and completes the job in one transaction, exactly once:
+   * `return transaction(async (client) => …)`. The return value of `work` is the job's result. Calling `transaction` must
+   * be the last thing that the handler does.
    *
    * @throws {ClaimLostError} if the lease was lost; everything that `work` did is rolled back
    */
@@ -61,7 +61,7 @@ export type RunMiddleware = Middleware<JobContext<unknown>, unknown>;
  * thread.
  */
 export interface ThreadHandler {
-  /** Example: `new URL('./resize-image.js', import.meta.url)`. */
+  /** The URL of the module, for example `new URL('./resize-image.js', import.meta.url)`. */
   readonly module: URL;
   readonly thread: true;
 }

@@ -25,7 +25,8 @@ const shutdownGraceMs = 5_000;
 const leaveMs = 1_000;
 
 /**
- * Claims jobs from a storage and runs them. Each part is one background role; this class connects them.
+ * Claims jobs from a storage and runs them. Also takes part in the background work on the storage, such as scheduling
+ * jobs and taking back those of dead servers.
  *
  * ```ts
  * const server = new JobServer({ storage, handlers: [handleJob(sendReceipt, send)] });
@@ -43,7 +44,7 @@ export class JobServer {
   readonly #fetching: Loop;
   readonly #recurring: RecurringScheduler;
   readonly #resolvingDependencies: Loop;
-  /** The loops that a notification without a queue wakes. */
+  /** The loops to wake when a notification does not name a queue. */
   readonly #notifiedLoops: readonly Loop[];
   readonly #background: readonly Loop[];
   #unsubscribe: () => void = () => undefined;

@@ -30,7 +30,11 @@ export class Loop {
     this.#options = options;
   }
 
-  /** @param afterMs milliseconds until the first round */
+  /**
+   * Starts the loop.
+   *
+   * @param afterMs milliseconds until the first round
+   */
   start(afterMs = 0): void {
     this.#running = true;
     if (afterMs === 0) this.wake();

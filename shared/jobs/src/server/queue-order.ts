@@ -1,13 +1,13 @@
 import { checkName } from '../job/definition.js';
 
 /**
- * The queues to consume: either a list, in strict order of preference, or weights from 1 to 1000. With `{ critical: 6,
- * default: 3 }`, `critical` is polled first two times out of three and `default` one time out of three, so no queue
- * starves.
+ * The queues to consume: either a list, in strict order of preference, or weights from 1 to 1000. With
+ * `{ critical: 6, default: 3 }`, `critical` is polled first two times out of three and `default` one time out of three,
+ * so no queue starves.
  */
 export type ServerQueues = readonly string[] | Readonly<Record<string, number>>;
 
-/** Decides in which order a server polls its queues. */
+/** Determines the order in which a server polls its queues. */
 export class QueueOrder {
   readonly names: readonly string[];
   readonly #weights: ReadonlyMap<string, number> | null;

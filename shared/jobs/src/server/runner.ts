@@ -246,7 +246,9 @@ export class Runner {
   }
 }
 
-/** Returns the time limit set by the enqueuer; `null` if there is none, or if it is out of bounds. */
+/**
+ * Returns the time limit that was set when the job was enqueued; `null` if there is none, or if it is out of bounds.
+ */
 function timeoutOf({ meta }: ClaimedJob): number | null {
   const { timeoutMs } = meta ?? {};
   const { least, most } = bounds.timeoutMs;

@@ -29,7 +29,7 @@ export class RunningAttempt implements JobContext<JsonValue> {
   readonly #options: AttemptOptions;
   /** Created on first use, because creating it took a tenth of the time of a job that does nothing. */
   #abort: AbortController | undefined;
-  /** Created when the handler first reports something. */
+  /** Created when the handler first uses `log` or `progress`. */
   #report: AttemptReport | undefined;
   #recorded = false;
   /** Resolves when the handler's transaction has ended, with or without success. */

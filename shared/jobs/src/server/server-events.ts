@@ -42,7 +42,7 @@ export class ServerEvents {
     this.#logger = logger;
   }
 
-  /** Returns a function that unsubscribes. */
+  /** Adds a listener. Returns a function that removes it. */
   on<Name extends keyof JobServerEvents>(name: Name, listener: JobServerListener<Name>): () => void {
     this.#listeners[name].add(listener);
     return () => void this.#listeners[name].delete(listener);

@@ -42,7 +42,9 @@ export interface JobServerOptions extends ServerTimes {
   concurrency?: number;
   /** How long `stop` waits for running jobs before it aborts their signals; 0 to 3 600 000 ms, default 25 000. */
   stopTimeoutMs?: number;
-  /** Maximum size of a result as JSON, in bytes; a larger one fails the attempt. 1 to 67 108 864, default 1 048 576. */
+  /**
+   * Maximum size of a result as JSON, in bytes. A larger result fails the attempt. 1 to 67 108 864, default 1 048 576.
+   */
   maxResultBytes?: number;
   /**
    * How long a handler may go on after its timeout before the server gives up on it and stores the outcome; 0 to 3 600
@@ -50,8 +52,8 @@ export interface JobServerOptions extends ServerTimes {
    */
   timeoutGraceMs?: number;
   /**
-   * Maximum number of threads for handlers with `thread: true`; further jobs wait. 1 to 256, by default one less than
-   * the number of CPU cores, at least 1. Threads are started on demand.
+   * Maximum number of threads for handlers with `thread: true`; when all are busy, further jobs wait. 1 to 256; by
+   * default, one less than the number of CPU cores, but at least 1. Threads are started on demand.
    */
   threads?: number;
   /**

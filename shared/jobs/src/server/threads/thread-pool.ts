@@ -17,7 +17,7 @@ const workerFile = new URL('../../../dist/server/threads/thread-worker.js', impo
 const idleMs = 60_000;
 
 export interface ThreadPoolOptions {
-  /** Maximum number of threads; further jobs wait. */
+  /** Maximum number of threads. When all are busy, further jobs wait. */
   readonly threads: number;
   /** How long a handler may go on after its signal aborts before its thread is terminated, in milliseconds. */
   readonly graceMs: number;

@@ -6,7 +6,7 @@ import type { ErrorData } from './error-data.js';
 
 /** A handler's run, as it is sent to a worker thread. */
 export interface ThreadTask {
-  /** The URL of the module whose `run` is called. */
+  /** The URL of the module that exports the handler as `run`. */
   readonly module: string;
   readonly args: JsonValue;
   readonly job: RunningJob;
