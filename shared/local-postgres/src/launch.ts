@@ -15,10 +15,10 @@ export function dataOwner(): number | null {
  * Starts a Postgres program with its standard error piped.
  *
  * - Postgres refuses to run as root. Root therefore runs it as `nobody`, with one capability that lets it reach all
- * files: the binaries or the data may be below a home directory that only root can enter. Without `no_setuid_fixup`,
- * `initdb` would not notice the capability, because it checks access with access(2).
+ *   files: the binaries or the data may be below a home directory that only root can enter. Without `no_setuid_fixup`,
+ *   `initdb` would not notice the capability, because it checks access with access(2).
  * - On Linux, the kernel tells Postgres to shut down (fast shutdown, SIGINT) when this process dies, however it is
- * killed.
+ *   killed.
  */
 export function launch(program: string, args: readonly string[]): PostgresProcess {
   const wrapper = process.platform === 'linux' ? ['setpriv', '--pdeathsig=INT'] : [];
