@@ -1,4 +1,4 @@
-/** The ANSI codes of the styles used here. */
+/** The ANSI escape codes of the styles of log lines. */
 const looks = {
   bold: 1,
   red: 31,
@@ -14,13 +14,13 @@ const looks = {
 export type Look = keyof typeof looks;
 export type Paint = (look: Look, text: string) => string;
 
-/** Returns a painter: colours on a terminal that supports them, otherwise plain text. */
+/** Returns a function that colours text if the terminal supports it, and otherwise returns the text unchanged. */
 export function paintFor(stream: { readonly isTTY?: boolean }, env: NodeJS.ProcessEnv): Paint {
   const coloured = stream.isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
   return coloured ? (look, text) => `\u001B[${looks[look]}m${text}\u001B[0m` : (_, text) => text;
 }
 
-/** pino writes a level as a number or, if configured, as its name. */
+/** Names of the levels that pino writes as numbers. If so configured, it writes the name itself. */
 const levelNames: Readonly<Record<string, string>> = {
   10: 'trace',
   20: 'debug',
@@ -37,12 +37,12 @@ const levelLooks: Readonly<Record<string, Look>> = {
   fatal: 'magenta',
 };
 
-/** Fields that every line repeats and a developer does not need. */
+/** Fields that are not shown, because every line repeats them or the format already includes them. */
 const unspoken = new Set(['level', 'time', 'msg', 'pid', 'hostname', 'name', 'service', 'v']);
 
 /**
- * Formats a service's JSON log line for people: `12:00:00.000 info message key=value`, with an error's stack below.
- * Returns any other line unchanged.
+ * Formats a service's JSON log line for people: `12:00:00.000 info message key=value`, followed by an error's stack on
+ * the next lines. Returns any other line unchanged.
  */
 export function formatLogLine(line: string, paint: Paint): string {
   const entry = parseEntry(line);

@@ -1,4 +1,4 @@
-/** `make dev`: runs everything that a developer needs as local processes, until Ctrl-C. */
+/** `make dev`: runs everything that a developer needs as local processes until it is interrupted with Ctrl-C. */
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort, startLocalPostgres, type LocalPostgres } from '@longshore/local-postgres';

@@ -8,11 +8,11 @@ export interface Places {
   readonly results: string;
   /** Initial number of rows in the example application's tables. */
   readonly seedRows: string;
-  /** Returns a free port, the preferred one if possible. */
+  /** Returns a free port: the preferred one if it is free. */
   readonly freePort: (preferred: number) => Promise<number>;
 }
 
-/** The three services with one Postgres. */
+/** Describes the three services, which share one Postgres. */
 export async function threeServices(places: Places, databaseUrl: string): Promise<ServiceSpec[]> {
   const database = { API_STORAGE: 'postgres', DATABASE_URL: databaseUrl };
   const api = await service(places, 'api', 8080, { ...database, API_SEED_ROWS: places.seedRows });
@@ -20,7 +20,7 @@ export async function threeServices(places: Places, databaseUrl: string): Promis
   return [api, await service(places, 'dashboard', 8081, links), await service(places, 'worker', 8082, links)];
 }
 
-/** Everything in one process, without persistence. */
+/** Describes a single service that runs everything in one process and keeps nothing when it ends. */
 export async function oneProcess(places: Places): Promise<ServiceSpec[]> {
   const env = { API_STORAGE: 'memory', API_EMBEDDED_SERVER: 'true', API_EMBEDDED_DASHBOARD: 'true' };
   return [await service(places, 'api', 8080, env)];

@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
-/** A service to run. */
 export interface ServiceSpec {
   readonly name: string;
-  /** The compiled entry file. */
+  /** The path of the compiled entry file. */
   readonly main: string;
   readonly env: Readonly<Record<string, string>>;
   /** The base URL. */
@@ -13,22 +12,23 @@ export interface ServiceSpec {
 
 export interface ServiceProcess {
   readonly name: string;
-  /** Resolves to how it ended (`exit code 1`); never rejects. */
+  /** Resolves to a description of how the process ended, such as `exit code 1`. Never rejects. */
   readonly ended: Promise<string>;
-  /** Asks it to stop, and kills it after the deadline. Resolves when it has ended. */
+  /** Asks the service to stop, and kills it if it has not ended after the deadline. Resolves when it has ended. */
   stop(deadlineMs: number): Promise<void>;
 }
 
-/** Starts a service; `onLine` is called with each line that it writes. */
+/** Starts a service. Calls `onLine` with each line that the service writes to its output. */
 export function runService(spec: ServiceSpec, onLine: (line: string) => void): ServiceProcess {
-  // On Linux, the service ends with this process, even if this process is killed.
+  // On Linux, the kernel ends the service when this process ends, even if this process is killed.
   const node = [process.execPath, '--enable-source-maps', spec.main];
   const [command = '', ...args] =
     process.platform === 'linux' ? ['setpriv', '--pdeathsig=KILL', ...node] : node;
   const child = spawn(command, args, {
     env: { ...process.env, ...spec.env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // A process group of its own: Ctrl-C reaches only this process, which then asks each service once.
+    // Runs the service in its own process group, so that Ctrl-C reaches only this process, which then asks each service
+    // once to stop.
     detached: true,
   });
   for (const stream of [child.stdout, child.stderr]) createInterface({ input: stream }).on('line', onLine);
@@ -48,7 +48,11 @@ export function runService(spec: ServiceSpec, onLine: (line: string) => void): S
   return { name: spec.name, ended, stop };
 }
 
-/** Waits until the service is ready. Throws if it is not when `giveUp` aborts. */
+/**
+ * Resolves when the service is ready.
+ *
+ * @throws if it is still not ready when `giveUp` aborts
+ */
 export async function untilReady({ name, url }: ServiceSpec, giveUp: AbortSignal): Promise<void> {
   const isReady = (): Promise<boolean> =>
     fetch(new URL('/readyz', url), { signal: AbortSignal.timeout(2_000) }).then(

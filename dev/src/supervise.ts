@@ -2,7 +2,7 @@ import { runService, untilReady, type ServiceSpec } from './service-process.js';
 
 export interface Supervision {
   readonly specs: readonly ServiceSpec[];
-  /** Resolves when the database has ended by itself; absent if there is none. */
+  /** Resolves if the database ends by itself; absent if there is none. */
   readonly databaseEnded?: Promise<void>;
   /** Resolves when everything should stop. */
   readonly interrupted: Promise<void>;
@@ -17,9 +17,9 @@ export interface Supervision {
 }
 
 /**
- * Runs the services until they are interrupted, and leaves none running.
+ * Runs the services until `interrupted` resolves or one of them fails, and then stops all of them.
  *
- * @throws after stopping the others, if a service ends by itself or does not become ready; the message names it
+ * @throws if a service or the database ends by itself, or a service does not become ready; the message names which one
  */
 export async function supervise(supervision: Supervision): Promise<void> {
   const { specs, databaseEnded, interrupted, onLine, onReady } = supervision;

@@ -9,7 +9,7 @@ export interface Addresses {
   readonly database?: string | undefined;
 }
 
-/** Returns the message with the addresses to open and the first thing to try. */
+/** Returns the message to show when everything is ready: the addresses to open and a first command to try. */
 export function welcome({ api, dashboard, worker, database }: Addresses, paint: Paint): string {
   const rows: readonly (readonly [string, string])[] = [
     ['API', `${api}/api/v1/jobs`],

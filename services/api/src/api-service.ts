@@ -20,7 +20,7 @@ import { apiMigrations, createStorage } from './storage.js';
 import { testRoute } from './test-route.js';
 import { traceJobs, traceRequests } from './trace-context.js';
 
-/** Starts the HTTP API. It listens immediately and is ready when its storage is open. */
+/** Starts the HTTP API. It accepts connections immediately, and is ready once its storage is open. */
 export async function startApi(
   config: ApiConfig,
   logger: Logger,
@@ -74,7 +74,7 @@ export async function startApi(
 
   return {
     stop: async () => {
-      await events.close(); // ends waiting requests, so that the listener can close
+      await events.close(); // ends requests that wait for events, so that the listener can close
       await listener.close();
       await server?.stop();
       await Promise.all([storage.close(), database.close()]);
@@ -82,7 +82,7 @@ export async function startApi(
   };
 }
 
-/** Mounts routes outside of `/api` with and without the prefix, because gateways may or may not strip it. */
+/** Mounts routes outside of `/api` both with and without the prefix, because a gateway may or may not strip it. */
 function useOpenRoutes(app: Koa, routers: readonly Router[], prefix: string): void {
   const all = new Router({ sensitive: true, strict: true });
   for (const router of routers) {

@@ -18,36 +18,45 @@ const variables = Type.Object({
   ...dashboardVariables,
   ...accessVariables,
   PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 8080 }),
-  /** `memory` keeps everything in this process, until it ends. */
+  /** With `memory`, everything is kept in this process and lost when it ends. */
   API_STORAGE: Type.Enum(['postgres', 'memory'], { default: 'postgres' }),
   DATABASE_URL: Type.Optional(databaseVariables.DATABASE_URL),
-  /** The base URL of all links; behind a gateway, the gateway's address. */
+  /** The base URL of all links in responses; behind a gateway, the gateway's address. */
   API_BASE_URL: Type.Optional(Type.String({ pattern: '^https?://' })),
-  /** The path that a gateway puts before `/api`, whether or not it strips it from requests. */
+  /** The path that a gateway puts before `/api`, whether or not the gateway strips it from requests. */
   API_PATH_PREFIX: Type.String({ pattern: '^(/[\\w.~-]+)*$', default: '' }),
-  /** Runs jobs in this process too. */
+  /** Whether this process also runs jobs; by default, only with `API_STORAGE=memory`. */
   API_EMBEDDED_SERVER: Type.Optional(Type.Boolean()),
   API_EMBEDDED_DASHBOARD: Type.Optional(Type.Boolean()),
-  /** Who sees stack traces of 500 responses; in production only callers with the `admin` scope. */
+  /**
+   * Who sees the stack traces of 500 responses: `trusted` means callers with the `admin` scope. By default `trusted` in
+   * production, otherwise `always`.
+   */
   API_ERROR_STACK: Type.Optional(Type.Enum(['always', 'trusted'])),
-  /** Accepts jobs with names that the application does not define, with any arguments. */
+  /** Whether to accept jobs with names that the application does not define. Their arguments are not validated. */
   API_ACCEPT_UNKNOWN_JOBS: Type.Boolean({ default: false }),
-  /** A queue with this many ready jobs accepts no more over HTTP; unlimited by default. */
+  /** Number of ready jobs at which a queue accepts no more jobs over HTTP; unlimited by default. */
   API_MAX_BACKLOG: Type.Optional(Type.Integer({ minimum: 1 })),
   /** Maximum number of open event streams and `?wait` requests, in total and per caller. */
   API_MAX_LISTENERS: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 10_000 }),
   API_MAX_LISTENERS_PER_CALLER: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1_000 }),
   /** Maximum size of a request body, in bytes; 1 MiB by default. */
   API_BODY_LIMIT_BYTES: Type.Integer({ minimum: 1_024, maximum: 268_435_456, default: 1_048_576 }),
-  /** Fills the application's empty tables with about this many example rows; 0 for none. */
+  /**
+   * Number of example rows with which to fill the application's tables if they are empty, approximately; 0 for none.
+   */
   API_SEED_ROWS: Type.Integer({ minimum: 0, maximum: 10_000_000, default: 0 }),
-  /** How long a job of `POST /test` takes. */
+  /** How long a job of `POST /test` takes, in milliseconds. */
   API_TEST_JOB_MS: Type.Integer({ minimum: 0, maximum: 3_600_000, default: 20_000 }),
 });
 
 export type ApiConfig = Config<typeof variables>;
 
-/** @throws {ConfigError} that lists every problem */
+/**
+ * Reads the configuration of the API from the environment.
+ *
+ * @throws {ConfigError} that describes what is invalid or missing
+ */
 export function readApiConfig(environment: Environment): ApiConfig {
   const config = readConfig(variables, environment);
   if (config.API_STORAGE === 'postgres' && config.DATABASE_URL === undefined) {
@@ -63,12 +72,12 @@ export function readApiConfig(environment: Environment): ApiConfig {
   return config;
 }
 
-/** Returns the base URL of links. */
+/** Returns the base URL of links, without a slash at the end. */
 export function baseUrlOf({ API_BASE_URL, PORT }: ApiConfig): string {
   return API_BASE_URL?.replace(/\/+$/, '') ?? `http://localhost:${PORT}`;
 }
 
-/** Returns the external URL of the service. */
+/** Returns the URL at which clients reach the service: the base URL with the path prefix. */
 export function rootUrlOf(config: ApiConfig): string {
   return baseUrlOf(config) + config.API_PATH_PREFIX;
 }

@@ -10,15 +10,15 @@ const usage =
   'create-key --name NAME --scopes read,write,operate,admin [--queues mail,reports] [--expires 2027-01-31]';
 
 /**
- * Creates an API key and prints its token once. For the first key, and for operators with access to the database but
- * no key.
+ * Creates an API key and prints its token, which cannot be shown again. Intended for the first key, and for operators
+ * who have access to the database but no key.
  *
  * @throws {ConfigError} if there is no database, or the arguments are invalid
  */
 export async function createKey(config: ApiConfig, args: readonly string[]): Promise<null> {
   const terms = readTerms(args);
   const storage = createStorage(config);
-  await storage.jobs.close(); // nothing has been connected yet
+  await storage.jobs.close(); // it has not connected yet
   if (storage.kind === 'memory')
     throw new ConfigError(
       'Keys in memory are gone with their process: set DATABASE_URL, or use API_ADMIN_KEY',
@@ -35,7 +35,7 @@ export async function createKey(config: ApiConfig, args: readonly string[]): Pro
   return null;
 }
 
-/** @throws {ConfigError} */
+/** @throws {ConfigError} with the usage if the arguments are invalid */
 function readTerms(args: readonly string[]): ApiKeyTerms {
   const { name, ...values } = readArguments(args);
   const given = listOf(values.scopes ?? '');

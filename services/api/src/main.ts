@@ -4,7 +4,7 @@ import { type ApiConfig, readApiConfig } from './config.js';
 import { createKey } from './create-key.js';
 import { seedTables } from './seed.js';
 
-/** The first argument selects a command. */
+/** The first argument selects a command. Without one, the API starts. */
 const [command = '', ...args] = process.argv.slice(2);
 const commands = new Map([
   ['seed', seedTables],

@@ -20,7 +20,7 @@ export interface ResourceApiParts {
   readonly logger: Logger;
 }
 
-/** Serves everything below `/api`, the error pages, and error responses for all other paths. */
+/** Serves everything below `/api` and the error pages, and responds to all other paths with an error. */
 export function resourceApi(parts: ResourceApiParts): Koa.Middleware {
   const { client, events, application, access, config, logger } = parts;
   const { kind, jobs: storage, application: database } = parts.storage;
@@ -86,7 +86,10 @@ curl ${rootUrlOf(config)}/api/v1/jobs${key} \\
 \`\`\``;
 }
 
-/** Returns a function with which operations enqueue jobs by name, in the transaction of their own writes. */
+/**
+ * Returns the function with which operations of resources enqueue jobs by name. The jobs are enqueued in the
+ * transaction of the operation.
+ */
 function enqueueWith(client: JobClient, definitions: readonly JobDefinition[]): Enqueue {
   const byName = new Map(definitions.map((definition) => [definition.name, definition]));
   return async (transaction, name, args) => {

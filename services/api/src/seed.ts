@@ -3,17 +3,17 @@ import type { ApiConfig } from './config.js';
 import { createStorage } from './storage.js';
 
 /**
- * Replaces the rows of the application's tables with `API_SEED_ROWS` example rows, then exits. For load tests; no
- * other service needs to be running.
+ * Replaces the rows of the application's tables with about `API_SEED_ROWS` example rows. Intended for load tests; no
+ * service needs to be running.
  *
- * @throws {ConfigError} if there is no database or the application has no example rows
+ * @throws {ConfigError} if there is no database, or the application has no example rows
  */
 export async function seedTables(config: ApiConfig, logger: Logger): Promise<null> {
   const storage = createStorage({
     ...config,
     DATABASE_COMMAND_BATCH_MAX_TIMEOUT_MS: 3_600_000,
   });
-  await storage.jobs.close(); // nothing has been connected yet
+  await storage.jobs.close(); // it has not connected yet
   if (storage.kind === 'memory')
     throw new ConfigError('Rows in memory are lost when the process ends: set DATABASE_URL to seed');
   const { application: database } = storage;

@@ -10,18 +10,18 @@ import { inTransaction } from '@longshore/resources';
 import { databaseOptions, retentionDays } from '@longshore/service';
 import type { ApiConfig } from './config.js';
 
-/** The api's own tables. */
+/** The migrations of the API's own tables. */
 export const apiMigrations: Migrations = {
   directory: new URL('../migrations', import.meta.url),
   schema: 'longshore_api',
 };
 
-/** The storage of jobs and of the application's rows. */
+/** The storage of jobs, and the database of the application's tables. */
 export type Storage =
   | { readonly kind: 'postgres'; readonly jobs: JobStorage; readonly application: ApplicationDatabase }
   | { readonly kind: 'memory'; readonly jobs: JobStorage; readonly application: MemoryDatabase };
 
-/** Creates the Postgres storage, or the memory storage if the configuration asks for it. */
+/** Creates the storage: in memory if so configured, otherwise in Postgres. */
 export function createStorage({ DATABASE_URL, ...config }: ApiConfig): Storage {
   if (config.API_STORAGE === 'memory' || DATABASE_URL === undefined) {
     const application = new MemoryDatabase();

@@ -7,8 +7,8 @@ import type Koa from 'koa';
 import { type ApiConfig, rootUrlOf } from './config.js';
 
 /**
- * `POST /test`: enqueues a job that takes its time, and responds immediately. Requires the scope `write`, unless the
- * api is open.
+ * `POST /test`: enqueues a job that takes a while, and responds immediately. Requires the scope `write`, unless the API
+ * requires no credentials.
  */
 export function testRoute(client: JobClient, access: AccessControl, config: ApiConfig): Router {
   const router = new Router({ sensitive: true, strict: true });
@@ -25,8 +25,8 @@ export function testRoute(client: JobClient, access: AccessControl, config: ApiC
 }
 
 /**
- * Derives the job's idempotency key from an `Idempotency-Key`, separately for each caller: repeating it returns the
- * same job.
+ * Derives the idempotency key of the job from the `Idempotency-Key` header and the caller. If the same caller repeats a
+ * request with the same header, the job is not created again.
  */
 function keyOf(context: Koa.Context): Pick<EnqueueOptions, 'idempotencyKey'> {
   const given = context.get('idempotency-key');

@@ -5,13 +5,16 @@ import type { Middleware } from 'koa';
 
 const current = new AsyncLocalStorage<string>();
 
-/** Keeps a request's `traceparent` available while the request is handled. A malformed one is ignored, as W3C Trace Context requires. */
+/**
+ * Keeps the `traceparent` of a request available while the request is handled. Ignores a malformed one, as W3C Trace
+ * Context requires.
+ */
 export const traceRequests: Middleware = (context, next) => {
   const traceparent = context.get('traceparent');
   return isTraceparent(traceparent) ? current.run(traceparent, next) : next();
 };
 
-/** Gives the jobs that a request enqueues its `traceparent`. */
+/** Passes the `traceparent` of the current request to the jobs that the request enqueues. */
 export const traceJobs: EnqueueMiddleware = (context, next) => {
   const traceparent = current.getStore();
   if (traceparent !== undefined) {

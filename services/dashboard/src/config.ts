@@ -16,14 +16,18 @@ const variables = Type.Object({
   ...databaseVariables,
   ...dashboardVariables,
   ...proxyVariables,
-  /** Pages use the separate connections for reads; only operators' actions write. */
+  /** Size of the pool for writes, which only operators' actions use. Pages use the separate connections for reads. */
   DATABASE_POOL_SIZE: Type.Integer({ minimum: 2, maximum: 500, default: 2 }),
   PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 8081 }),
 });
 
 export type DashboardConfig = Config<typeof variables>;
 
-/** @throws {ConfigError} listing every problem */
+/**
+ * Reads the configuration of the dashboard from the environment.
+ *
+ * @throws {ConfigError} that lists every problem
+ */
 export function readDashboardConfig(environment: Environment): DashboardConfig {
   return readConfig(variables, environment);
 }

@@ -12,7 +12,7 @@ import {
 } from '@longshore/service';
 import type { DashboardConfig } from './config.js';
 
-/** Starts the dashboard as a service of its own. */
+/** Starts the dashboard as a separate service. */
 export async function startDashboard(
   config: DashboardConfig,
   logger: Logger,
@@ -43,7 +43,7 @@ export async function startDashboard(
   );
   app.use((context) => {
     if (context.path !== '/') return;
-    // A relative redirect, because a gateway may have stripped a prefix; `redirect` would make it absolute.
+    // The redirect must be relative, because a gateway may have stripped a prefix. `redirect` would make it absolute.
     context.status = 302;
     context.set('Location', `.${config.DASHBOARD_PATH}`);
   });

@@ -14,13 +14,17 @@ const variables = Type.Object({
   ...metricsVariables,
   ...databaseVariables,
   ...serverVariables,
-  /** The port of the health routes; a worker serves nothing else. */
+  /** The port of the health and metrics routes. A worker serves nothing else. */
   PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 8082 }),
 });
 
 export type WorkerConfig = Config<typeof variables>;
 
-/** @throws {ConfigError} listing every problem */
+/**
+ * Reads the configuration of a worker from the environment.
+ *
+ * @throws {ConfigError} that lists every problem
+ */
 export function readWorkerConfig(environment: Environment): WorkerConfig {
   return readConfig(variables, environment);
 }

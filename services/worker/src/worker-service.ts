@@ -13,7 +13,7 @@ import {
 import Koa from 'koa';
 import type { WorkerConfig } from './config.js';
 
-/** Starts a job server as a service of its own. Run more of them to run more jobs at once. */
+/** Starts a job server as a separate service. Start several of these services to run more jobs at once. */
 export async function startWorker(
   config: WorkerConfig,
   logger: Logger,

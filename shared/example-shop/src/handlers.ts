@@ -6,7 +6,6 @@ import { packParcelsHandler } from './jobs/pack-parcels.js';
 import { refundOrderHandler } from './jobs/refund-order.js';
 import { sendReceiptHandler } from './jobs/send-receipt.js';
 
-/** Creates the handlers of the shop's jobs. */
 export function createHandlers({ database, directory }: ApplicationServices): readonly JobHandler[] {
   return [
     greetHandler,

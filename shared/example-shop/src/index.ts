@@ -6,7 +6,7 @@ import { seedTables } from './seed.js';
 
 export { seed } from './seed.js';
 
-/** The example application: a shop and its fleet. */
+/** The example application: a shop with stores, customers, orders and delivery cars. */
 export const application = defineApplication({
   name: 'example-shop',
   createHandlers,

@@ -8,8 +8,9 @@ import { lineItems } from './line-items.js';
 const Reason = Type.Object({ reason: Type.Optional(line(1000)) }, { additionalProperties: false });
 
 /**
- * An order goes from `open` to `paid` to `shipped`. Cancelling an open order takes effect at once; cancelling a paid one creates
- * a cancellation request. A shipped order can be returned. A job refunds orders that are returned, or cancelled after payment.
+ * An order goes from `open` to `paid` to `shipped`. Cancelling an open order takes effect immediately; cancelling a
+ * paid one creates a cancellation, which staff approve or reject. A shipped order can be returned. A job refunds an
+ * order that was returned, or whose cancellation was approved.
  */
 export const orders = defineResource(
   {
@@ -76,7 +77,8 @@ export const orders = defineResource(
   },
   tableStorage({
     name: 'shop.order',
-    // An index costs every new order; the other fields are sorted after a filter (docs/adr/015).
+    // Only these fields have an index for sorting, because each index slows down every new order. Sorting by another
+    // field sorts the filtered rows (docs/adr/015).
     indexes: { sort: ['number', 'status', 'total', 'createdAt'] },
     operations: {
       pay: async ({ item, enqueue }) => {

@@ -3,8 +3,9 @@ import { type Database, inTransaction, type Queryable } from '@longshore/resourc
 const tables = ['store', 'customer', 'customer_group', 'order', 'car', 'ticket'];
 
 /**
- * Fills the shop if it is empty. If several processes try at once, only one does it.
- * @param replace empties it first
+ * Fills the shop with example rows if it is empty. If several processes call this at once, only one fills the shop.
+ *
+ * @param replace whether to delete all rows first
  */
 export async function seedTables(
   database: Database,
@@ -23,8 +24,9 @@ export async function seedTables(
 }
 
 /**
- * Fills the empty shop with the same rows every time.
- * @param orders the number of orders; the other tables follow in proportion. Default 300
+ * Fills the empty shop with example rows, which are the same every time.
+ *
+ * @param orders the number of orders, 300 by default; the number of customers grows with it
  */
 export async function seed(database: Queryable, orders = 300): Promise<void> {
   const counts = {
@@ -94,7 +96,7 @@ const subjects = [
   'Broken lantern',
   'Change of address',
 ];
-// In the proportions of a shop that runs well.
+// The states of orders, repeated in the proportions of a shop that runs well.
 const states = [
   'open',
   'paid',
@@ -108,11 +110,14 @@ const states = [
   'refunded',
 ];
 
-// By the numbers of the order and of the line item.
+// SQL expressions of a line item. `n` is the number of the order, `line` that of the item in the order.
 const quantity = '(1 + (n + line) % 4)';
 const price = '(5 + (n * line) % 90 + 0.9)';
 
-/** Derives ids from the row's number, so that they are the same in every database. */
+/**
+ * Returns the statements that insert the rows. Ids are derived from the row's number, so that they are the same in
+ * every database.
+ */
 function statements({ orders, customers, stores, cars, tickets }: Counts): readonly string[] {
   return [
     `insert into shop.store (id, name, city, created_at)
@@ -133,7 +138,7 @@ function statements({ orders, customers, stores, cars, tickets }: Counts): reado
             'Quay ' || 1 + n % 200 || ', ' || s.city, case when n % 5 = 0 then 'Ring the bell twice' end, ${day('n % 365')}
      from generate_series(1, ${orders}) n
      join (select id, city, row_number() over (order by id) as place from shop.store) s on s.place = 1 + n % ${stores}`,
-    // The totals are already set; the trigger would take longer than everything else.
+    // The orders already have their totals. Computing them with the trigger would take longer than everything else.
     'alter table shop.line_item disable trigger user',
     `insert into shop.line_item (id, order_id, product, quantity, price)
      select ${uuid('line', "n || '-' || line")}, ${uuid('order', 'n')}, ${pick(products, 'n + line')}, ${quantity}, ${price}

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import type { Binaries } from './binaries.js';
 import { dataOwner, launch } from './launch.js';
 
-/** The files of a Postgres cluster below `directory`: its data and the superuser's password. */
+/** The data directory of a Postgres cluster, and the name and password of its superuser. */
 export interface Cluster {
   readonly data: string;
   readonly user: string;
@@ -16,8 +16,8 @@ export interface Cluster {
 const user = 'longshore';
 
 /**
- * Opens the cluster in `directory`, creating it if it does not exist. A cluster gets its final name only when it is
- * complete, so an interrupted `initdb` does not affect later starts.
+ * Opens the cluster in `directory`, creating it if it does not exist. A new cluster is renamed to its final name only
+ * once it is complete, so an interrupted `initdb` does not affect later starts.
  */
 export async function openCluster(binaries: Binaries, directory: string): Promise<Cluster> {
   const data = path.join(directory, 'data');
@@ -44,9 +44,9 @@ async function createCluster(
     `--username=${user}`,
     `--pwfile=${files.passwordFile}`,
     '--auth=scram-sha-256',
-    // Stretching would only slow down connections: the password is 24 random bytes.
+    // The password is 24 random bytes, so more iterations would only slow down connections.
     '--set=scram_iterations=1',
-    // The same sort order everywhere, whatever locales the machine has.
+    // Sorts text in the same order on every machine, whatever locales are installed.
     '--encoding=UTF8',
     '--no-locale',
     '--locale-provider=builtin',

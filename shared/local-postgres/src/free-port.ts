@@ -1,12 +1,12 @@
 import { createServer } from 'node:net';
 
-/** Returns a free TCP port on 127.0.0.1: the preferred one if possible, otherwise one picked by the system. */
+/** Returns a free TCP port on 127.0.0.1: the preferred one if it is free, otherwise one that the system picks. */
 export async function freePort(preferred = 0): Promise<number> {
   const port = await listenOnce(preferred);
   return port ?? (await listenOnce(0)) ?? 0;
 }
 
-/** Returns the port, or `null` if it is taken. */
+/** Listens on a port for a moment. Returns the port, or `null` if it is in use. */
 function listenOnce(port: number): Promise<number | null> {
   return new Promise((resolve) => {
     const server = createServer();

@@ -1,12 +1,12 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import type { Readable } from 'node:stream';
 
-/** The user `nobody`, who exists on every Linux and owns nothing. */
+/** The id of the user `nobody`, who exists on every Linux system and owns no files. */
 const unprivilegedId = 65534;
 
 export type PostgresProcess = ChildProcessByStdio<null, null, Readable>;
 
-/** Returns the user who must own the data directory; `null` for the current user. */
+/** Returns the id of the user who must own the data directory; `null` for the current user. */
 export function dataOwner(): number | null {
   return process.getuid?.() === 0 ? unprivilegedId : null;
 }
@@ -14,10 +14,11 @@ export function dataOwner(): number | null {
 /**
  * Starts a Postgres program with its standard error piped.
  *
- * - Postgres refuses to run as root, so root runs it as `nobody` with one capability, to reach files: the binaries or
- *   the data may be below a home directory that only root can enter. (Without `no_setuid_fixup`, initdb's check with
- *   access(2) would ignore it.)
- * - On Linux, the kernel shuts it down (fast: SIGINT) when this process dies, even from `kill -9`.
+ * - Postgres refuses to run as root. Root therefore runs it as `nobody`, with one capability that lets it reach all
+ *   files: the binaries or the data may be below a home directory that only root can enter. Without `no_setuid_fixup`,
+ *   `initdb` would not notice the capability, because it checks access with access(2).
+ * - On Linux, the kernel tells Postgres to shut down (fast shutdown, SIGINT) when this process dies, however it is
+ *   killed.
  */
 export function launch(program: string, args: readonly string[]): PostgresProcess {
   const wrapper = process.platform === 'linux' ? ['setpriv', '--pdeathsig=INT'] : [];
@@ -33,6 +34,7 @@ export function launch(program: string, args: readonly string[]): PostgresProces
     );
   }
   const [command, ...rest] = [...wrapper, program, ...args];
-  // A process group of its own, so that Ctrl-C reaches only the program that decides the order of stopping.
+  // Runs in its own process group, so that Ctrl-C does not reach Postgres. The program that started it decides when to
+  // stop it.
   return spawn(command ?? program, rest, { stdio: ['ignore', 'ignore', 'pipe'], detached: true });
 }

@@ -9,13 +9,16 @@ import { launch, type PostgresProcess } from './launch.js';
 import { clearStaleLock } from './lock-file.js';
 
 export interface LocalPostgresOptions {
-  /** The data directory; created if missing, kept after `stop`. Only one Postgres at a time may use it. */
+  /**
+   * The directory of the data and the password. Created if missing, and kept after `stop`. Only one Postgres at a time
+   * may use it.
+   */
   readonly directory: string;
   /** TCP port on 127.0.0.1; a free one by default. */
   readonly port?: number;
-  /** The database in the URL, created if missing; `longshore` by default. */
+  /** The name of the database, which is created if missing; `longshore` by default. */
   readonly database?: string;
-  /** `false` trades safety in a power failure for speed, for tests; `true` by default. */
+  /** `false` makes Postgres faster, for tests, but a power failure may corrupt the data; `true` by default. */
   readonly durable?: boolean;
   /** Additional settings, as in postgresql.conf; none by default. */
   readonly settings?: Readonly<Record<string, string>>;
@@ -24,16 +27,19 @@ export interface LocalPostgresOptions {
 }
 
 export interface LocalPostgres {
-  /** `postgres://…` of the database, as superuser. */
+  /** The `postgres://…` URL of the database, with the superuser's name and password. */
   readonly url: string;
   readonly port: number;
   /** Resolves when the Postgres process has ended, for whatever reason; never rejects. */
   readonly ended: Promise<void>;
-  /** Disconnects all clients and waits until the process has ended. May be called more than once. */
+  /** Disconnects all clients, ends Postgres and waits for it. May be called more than once. */
   stop(): Promise<void>;
 }
 
-/** How long a stopping Postgres may take for its last checkpoint; the next start recovers what is missing. */
+/**
+ * How long Postgres may take for its last checkpoint when it is stopped, in milliseconds. If that is not enough, it
+ * recovers at the next start.
+ */
 const stopDeadlineMs = 2_500;
 
 const fastSettings = {
@@ -46,11 +52,11 @@ const fastSettings = {
 };
 
 /**
- * Starts a real Postgres from npm under the current user, even root, and resolves when it accepts connections. It never
- * outlives this process.
+ * Starts a real Postgres that npm installed, even as root, and resolves when it accepts connections. It is stopped when
+ * this process ends.
  *
- * @throws if this platform has no binaries, if a Postgres is already running on the directory, or if Postgres does
- *   not start, with the last lines of its log
+ * @throws if there are no binaries for this platform, if a Postgres is already running on the directory, or if Postgres
+ *   does not start; the error then contains the last lines of its log
  */
 export async function startLocalPostgres(options: LocalPostgresOptions): Promise<LocalPostgres> {
   const directory = path.resolve(options.directory);
@@ -88,7 +94,7 @@ function settingsOf({ durable = true, settings = {} }: LocalPostgresOptions): st
   return Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
-/** Waits for the log line that reports readiness; messages are in English because the cluster has no locale. */
+/** Waits for the log line that reports readiness. It is always in English, because the cluster has no locale. */
 function untilReady(child: PostgresProcess, onLog: ((line: string) => void) | undefined): Promise<void> {
   const recent: string[] = [];
   return new Promise((resolve, reject) => {

@@ -3,15 +3,15 @@ import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 
-/** How long a Postgres may take to shut down after the process that started it was killed. */
+/** How long Postgres may take to shut down after the process that started it was killed, in milliseconds. */
 const shutdownMs = 3_000;
 
 /**
- * Cleans up after a crash: waits for a Postgres that is shutting down, then removes a `postmaster.pid` whose process
- * has ended, or whose process id now belongs to another program (frequent in containers), because Postgres would
- * refuse to start.
+ * Cleans up after a crash. First waits for a Postgres that is still shutting down. Then removes `postmaster.pid` if its
+ * process has ended, or if the process id now belongs to another program, which is common in containers. Postgres would
+ * refuse to start because of the file.
  *
- * @throws if a Postgres continues to run on this data directory
+ * @throws if a Postgres keeps running on this data directory
  */
 export async function clearStaleLock(data: string): Promise<void> {
   const file = path.join(data, 'postmaster.pid');
@@ -28,7 +28,7 @@ export async function clearStaleLock(data: string): Promise<void> {
   await rm(file, { force: true });
 }
 
-/** Returns the command line of a process; empty if it does not exist. */
+/** Returns the command line of a process; an empty string if there is no such process. */
 async function commandLine(pid: number): Promise<string> {
   if (process.platform === 'linux') return readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
   const ps = promisify(execFile)('ps', ['-o', 'command=', '-p', String(pid)]);

@@ -1,6 +1,6 @@
 /**
  * `node shared/local-postgres/dist/main.js --directory DIR [--port N] [--database NAME] [--fast]`: runs a local
- * Postgres. Prints its URL on standard output when it accepts connections; SIGINT or SIGTERM stops it.
+ * Postgres until SIGINT or SIGTERM. Prints its URL on standard output once it accepts connections.
  */
 import { parseArgs } from 'node:util';
 import { startLocalPostgres } from './local-postgres.js';

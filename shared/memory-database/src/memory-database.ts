@@ -4,7 +4,7 @@ import type { PGlite } from '@electric-sql/pglite';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
 
-/** A schema and the directory of its migration files for node-pg-migrate. */
+/** A schema, and the directory with its migration files for node-pg-migrate. */
 export interface MemoryDatabaseMigrations {
   readonly directory: URL;
   readonly schema: string;
@@ -16,15 +16,15 @@ interface Opened {
 }
 
 /**
- * A Postgres compiled to WebAssembly, in the memory of this process, with the extension `pg_trgm`. It starts when it is first
- * used, which takes some seconds and 350 MB (docs/adr/016); its rows are lost when the process ends. It has one connection, so
- * transactions wait for one another, and statements block the process while they run.
+ * A Postgres compiled to WebAssembly, in the memory of this process, with the extension `pg_trgm`. It starts on first
+ * use, which takes some seconds and 350 MB (docs/adr/016). Its rows are lost when the process ends. It has one
+ * connection, so transactions wait for one another, and a statement blocks the process while it runs.
  */
 export class MemoryDatabase implements Database {
   readonly #migrations: MemoryDatabaseMigrations[] = [];
   #opened: Promise<Opened> | undefined;
 
-  /** Both are the database itself: reads have no replica here. */
+  /** The same members as the Postgres database of an application has. Here both are the database itself. */
   readonly pool: Database = this;
   readonly reads: Database = this;
 
@@ -38,7 +38,11 @@ export class MemoryDatabase implements Database {
     return pool.connect();
   }
 
-  /** Creates a schema when the database is first used. @throws {Error} if it already has been */
+  /**
+   * Adds migrations, which run when the database is first used.
+   *
+   * @throws {Error} if the database has already been used
+   */
   async migrate(migrations: MemoryDatabaseMigrations): Promise<void> {
     if (this.#opened !== undefined)
       throw new Error('The database is in use: migrate it before the first statement');
@@ -58,7 +62,7 @@ export class MemoryDatabase implements Database {
   }
 }
 
-/** Loads the library only now, because most processes never use it. */
+/** Starts the database. Imports the library only here, because most processes never use it. */
 async function open(migrations: readonly MemoryDatabaseMigrations[]): Promise<Opened> {
   const [{ PGlite }, { createPgConfig }, { pg_trgm }] = await Promise.all([
     import('@electric-sql/pglite'),
@@ -84,7 +88,7 @@ async function apply({ directory, schema }: MemoryDatabaseMigrations, pool: pg.P
       singleTransaction: true,
       log: () => undefined,
     });
-    await client.query('reset all'); // the search path of the migrations stays with the only connection
+    await client.query('reset all'); // the migrations have changed the search path of the only connection
   } finally {
     client.release();
   }

@@ -1,9 +1,9 @@
 import type { JobHandler, NewRecurringJob } from '@longshore/jobs';
 import type { Database, Resource } from '@longshore/resources';
 
-/** What a service offers the handlers of its application. */
+/** What a service provides to the handlers of its application. */
 export interface ApplicationServices {
-  /** The pool of the application's tables; with `API_STORAGE=memory`, a Postgres in the memory of the process. */
+  /** The database with the application's tables. With `API_STORAGE=memory`, a Postgres in the memory of the process. */
   readonly database: Database;
   /** A directory that handlers may write files to. */
   readonly directory: string;
@@ -14,18 +14,21 @@ export interface SeedOptions {
   readonly replace?: boolean;
 }
 
-/** The part of an application that needs a database. */
+/** The tables of an application and what depends on them. */
 export interface ApplicationTables {
-  /** Files for node-pg-migrate, and the schema that they create. Applied at start by each service that needs them. */
+  /**
+   * Directory of migration files for node-pg-migrate, and the schema that they create. Each service that needs the
+   * tables applies them when it starts.
+   */
   readonly migrations: { readonly directory: URL; readonly schema: string };
-  /** Served below `/api/v1`, like the resources for jobs. */
+  /** The resources of the application, which the API serves below `/api/v1` like those of the job platform. */
   readonly resources: readonly Resource[];
-  /** Fills empty tables with about `rows` rows. Leaves other tables alone unless `replace` is set. */
+  /** Fills the tables with about `rows` example rows if they are empty. With `replace`, deletes existing rows first. */
   readonly seed?: (database: Database, rows: number, options?: SeedOptions) => Promise<void>;
 }
 
 /**
- * The jobs and resources of a domain, as a platform team writes them. A module exports it as `application`:
+ * The jobs and resources of one domain, which a service loads. A module exports them as `application`:
  *
  * ```ts
  * export const application = defineApplication({
@@ -35,27 +38,35 @@ export interface ApplicationTables {
  * ```
  */
 export interface Application {
-  /** Letters, digits, `.`, `_`, `-` and `:`, at most 100. The owner of its recurring jobs. */
+  /**
+   * Identifies the application as the owner of its recurring jobs. Letters, digits, `.`, `_`, `-` and `:`, starting
+   * with a letter or digit; at most 100 characters.
+   */
   readonly name: string;
   /**
-   * Returns the handlers of all its jobs, which also make their definitions known to clients. Called once per process.
+   * Returns the handlers of all jobs of the application. The API also uses their definitions to validate new jobs.
+   * Called once per process.
    */
   readonly createHandlers: (services: ApplicationServices) => readonly JobHandler[];
-  /** Schedules of its jobs, made with `defineRecurringJob`. Stored when a job server of the application starts. */
+  /**
+   * The recurring jobs of the application, made with `defineRecurringJob`. A job server of the application stores them
+   * when it starts.
+   */
   readonly recurring?: readonly NewRecurringJob[];
   readonly tables?: ApplicationTables;
 }
 
-/** An application with the handlers for one process. */
+/** An application whose handlers have been created for this process. */
 export interface AssembledApplication extends Pick<Application, 'name' | 'tables'> {
   readonly handlers: readonly JobHandler[];
   readonly recurring: readonly NewRecurringJob[];
 }
 
 /**
- * Checks an application, so that mistakes show when its module is loaded.
+ * Checks and returns an application, so that mistakes surface as soon as its module is loaded.
  *
- * @throws {RangeError} that lists every problem: an invalid name, or two recurring jobs or resources with the same name
+ * @throws {RangeError} that lists every problem: an invalid name, recurring jobs with the same id, or resources with
+ *   the same name
  */
 export function defineApplication(application: Application): Application {
   const { name, recurring = [], tables } = application;
@@ -71,7 +82,7 @@ export function defineApplication(application: Application): Application {
 }
 
 /**
- * Creates the handlers of an application and checks them together with its schedules.
+ * Creates the handlers of an application and checks them together with its recurring jobs.
  *
  * @throws {RangeError} that lists every problem: two handlers for one job, or a recurring job without a handler
  */

@@ -1,21 +1,21 @@
 import { Ajv } from 'ajv';
 import type { Static, TObject } from 'typebox';
 
-/** An invalid environment variable. The message names the variable, the problem and the allowed values. */
+/** An invalid configuration. The message names the variables and what is wrong with them. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The values of the variables of a schema. */
+/** The values of a schema's environment variables. */
 export type Config<Schema extends TObject> = Readonly<Static<Schema>>;
 
 /**
- * Reads the variables of a schema, converts them to numbers and booleans, and fills in defaults. An empty variable counts as
- * not set, because Compose and Kubernetes pass unset variables as empty.
+ * Reads the environment variables of a schema, converts them to numbers and booleans, and fills in defaults. An empty
+ * variable counts as not set, because Compose and Kubernetes pass unset variables as empty.
  *
- * @throws {ConfigError} that lists every problem, without the values, which may be secret
+ * @throws {ConfigError} that lists every problem. The message never contains values, because they may be secret
  */
 export function readConfig<Schema extends TObject>(schema: Schema, environment: Environment): Config<Schema> {
   const values: Record<string, unknown> = {};

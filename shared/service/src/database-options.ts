@@ -5,7 +5,7 @@ import { databaseVariables } from './variables.js';
 
 const variables = Type.Object(databaseVariables);
 
-/** Returns the options of a Postgres job storage from the environment. */
+/** Converts environment variables to the options of a Postgres job storage. */
 export function databaseOptions(config: Config<typeof variables>, applicationName: string) {
   return {
     url: config.DATABASE_URL,
@@ -24,7 +24,7 @@ export function databaseOptions(config: Config<typeof variables>, applicationNam
   };
 }
 
-/** Returns how long a storage keeps finished jobs. */
+/** Returns for how many days a storage keeps finished jobs. */
 export function retentionDays(
   config: Pick<
     Config<typeof variables>,

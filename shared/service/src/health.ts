@@ -4,25 +4,26 @@ import type { JobServer, JobStorage } from '@longshore/jobs';
 import type Koa from 'koa';
 import { createMetrics, measureAttempts } from './metrics.js';
 
-/** The data of a service's health routes. */
+/** What the health routes of a service report. */
 export interface Health {
-  /** Resolves if the service can do its work; rejects with the reason if not. */
+  /** Resolves if the service can do its work; otherwise rejects with the reason. */
   ready(): Promise<void>;
-  /** Returns Prometheus text; see {@link createMetrics}. */
+  /** Returns the metrics as Prometheus text; see {@link createMetrics}. */
   metrics(): Promise<{ contentType: string; text: string }>;
 }
 
-/** Metrics are computed at most once in this time. */
+/** How long computed metrics are reused, in milliseconds. */
 const metricsHoldMs = 1_000;
 
-/** The time limit of a readiness check. */
+/** Time limit of a readiness check, in milliseconds. */
 const readyMs = 2_000;
 
 /**
- * Creates the routes `/healthz` (the process answers), `/readyz` (its storage answers, too) and `/metrics` (at most a second
- * old). Paths match exactly, so a gateway that blocks one of them blocks every spelling of it.
+ * Creates the routes `/healthz` (the process responds), `/readyz` (its storage responds, too) and `/metrics` (values at
+ * most a second old). Paths match exactly, so a gateway that blocks one of them does not have to consider other
+ * spellings.
  *
- * @param count middleware that rate-limits requests for the metrics
+ * @param count middleware that rate-limits requests for `/metrics`
  */
 export function healthRoutes(health: Health, count: Koa.Middleware = (_context, next) => next()): Router {
   const router = new Router({ sensitive: true, strict: true });
@@ -50,7 +51,7 @@ export function healthRoutes(health: Health, count: Koa.Middleware = (_context, 
   return router;
 }
 
-/** Shares one call between concurrent callers, and its result for `holdMs` afterwards. */
+/** Wraps a function so that concurrent callers share one call. Its result is reused for `holdMs` afterwards. */
 function shared<Result>(work: () => Promise<Result>, holdMs: number): () => Promise<Result> {
   let current: Promise<Result> | undefined;
   return () => {
@@ -78,19 +79,19 @@ async function inTime(check: Promise<void>): Promise<void> {
   }
 }
 
-/** The health routes of a service, and what they report. */
+/** The health routes of a service, and methods that change what they report. */
 export interface Readiness {
   readonly routes: Router;
-  /** Marks the storage as open; `/readyz` then checks it. */
+  /** Call it when the storage is open. From then on, `/readyz` checks the storage; before, the service is not ready. */
   opened(): void;
-  /** Adds the attempts of this server to `/metrics`. */
+  /** Adds metrics about the attempts of a job server to `/metrics`. */
   runs(server: JobServer): void;
 }
 
 /**
- * Creates the health routes of a service with a storage. It is not ready until the storage is open.
+ * Creates the health routes of a service that uses a job storage. The service is not ready until the storage is open.
  *
- * @param count middleware that rate-limits requests for the metrics
+ * @param count middleware that rate-limits requests for `/metrics`
  */
 export function storageHealth(service: string, storage: JobStorage, count?: Koa.Middleware): Readiness {
   let open = false;

@@ -4,28 +4,33 @@ import { limitConnections } from '@longshore/resources';
 import type Koa from 'koa';
 import type { Logger } from './logger.js';
 
-/** The time limits for receiving a request: its headers, and all of it. */
+/** Time limits for receiving the headers of a request, and for receiving all of it, in milliseconds. */
 const headersMs = 20_000;
 const requestMs = 120_000;
 
-/** When a listener closes, connections with a request in progress get this long for their answer. */
+/**
+ * How long requests in progress may take when a listener closes, in milliseconds. After that, their connections are
+ * closed.
+ */
 const drainMs = 5_000;
 
-/** How often a closing listener closes connections that have become idle. */
+/** How often a closing listener closes connections that have become idle, in milliseconds. */
 const idleCheckMs = 50;
 
 /** A listening HTTP server. */
 export interface HttpListener {
   readonly server: Server;
   readonly port: number;
-  /** Stops accepting connections, waits for answers in progress, then closes. */
+  /**
+   * Stops accepting connections and resolves when all are closed. Requests in progress have {@link drainMs} to finish.
+   */
   close(): Promise<void>;
 }
 
-/** Where to listen, and for how many connections. */
+/** The address to listen on, and the limits of connections. */
 export interface Listening {
   readonly HOST: string;
-  /** 0: any free port. */
+  /** The port; 0 for any free one. */
   readonly PORT: number;
   readonly HTTP_MAX_CONNECTIONS: number;
   readonly HTTP_MAX_CONNECTIONS_PER_ADDRESS: number;
@@ -34,7 +39,8 @@ export interface Listening {
 /**
  * Starts an HTTP server.
  *
- * @param rootUrl where `/errors/{code}` is reachable; undefined for a service that does not answer with error payloads
+ * @param rootUrl the URL below which `/errors/{code}` is served; `undefined` for a service that does not respond with
+ *   error payloads
  * @throws if the port is in use or not permitted
  */
 export async function listen(
@@ -48,13 +54,14 @@ export async function listen(
     if (!isDisconnect(error)) logger.error({ err: error }, 'a request failed');
   });
   const handle = app.callback();
-  // Longer than the usual 60 s of load balancers, so that no connection is closed just when one uses it again.
+  // Keeps idle connections longer than load balancers usually do (60 s), so that none is closed just when a load
+  // balancer reuses it.
   const server = createServer(
     {
       keepAliveTimeout: 65_000,
       headersTimeout: headersMs,
       requestTimeout: requestMs,
-      requireHostHeader: rootUrl === undefined, // the API answers such requests itself, with an error payload
+      requireHostHeader: rootUrl === undefined, // the API itself rejects requests without one, with an error payload
     },
     (request, response) => void handle(request, response),
   );
@@ -69,7 +76,7 @@ export async function listen(
   return { server, port, close: () => close(server) };
 }
 
-/** Whether the client closed the connection, the usual end of an event stream. */
+/** Returns whether the error means that the client closed the connection, as event streams usually end. */
 function isDisconnect(error: unknown): boolean {
   return error instanceof Error && 'code' in error && ['ECONNRESET', 'EPIPE'].includes(String(error.code));
 }

@@ -8,7 +8,9 @@ import { serverVariables } from './variables.js';
 
 const variables = Type.Object(serverVariables);
 
-/** Creates a job server for the jobs of an application and of `POST /test`, as the environment configures it. */
+/**
+ * Creates a job server, configured from environment variables. It runs the jobs of an application and of `POST /test`.
+ */
 export function createJobServer(
   application: AssembledApplication,
   storage: JobStorage,
@@ -35,10 +37,10 @@ export function createJobServer(
 }
 
 /**
- * Parses a list of queues: `critical,default` for a strict order, `critical=6,default=3` for weights.
+ * Parses a list of queues: `critical,default` for a strict order, or `critical=6,default=3` for weights.
  *
  * @returns `null` for an empty list
- * @throws {ConfigError} if only some have a weight
+ * @throws {ConfigError} if only some of the queues have a weight
  */
 export function readQueues(list: string): ServerQueues | null {
   const entries = listOf(list);

@@ -12,8 +12,9 @@ import { ConfigError } from './config.js';
 /**
  * Loads the application of a service and creates its handlers.
  *
- * @param specifier the name of a package, or a path relative to the working directory that begins with a dot or a slash
- * @throws {ConfigError} if there is no such module, or if it exports no valid application
+ * @param specifier the name of a package, or a path that starts with a dot or a slash; relative paths start at the
+ *   working directory
+ * @throws {ConfigError} if there is no such module, or if it does not export a valid application
  */
 export async function loadApplication(
   specifier: string,

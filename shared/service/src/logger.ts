@@ -1,6 +1,6 @@
 import { type Logger, pino } from 'pino';
 
-/** Creates a log of JSON lines on standard output, with time, level, service, fields and message. */
+/** Creates a logger that writes JSON lines with time, level, service, fields and message to standard output. */
 export function createLogger(service: string, level: string): Logger {
   return pino({
     level,

@@ -3,9 +3,9 @@ import type Koa from 'koa';
 import { listOf } from './config.js';
 
 /**
- * Rejects requests for `/metrics` with a host name that this service does not have, so that a web page cannot read
- * them by pointing its own name here (DNS rebinding). IP addresses and `localhost` are always accepted, because a
- * page cannot point those elsewhere.
+ * Rejects requests for `/metrics` whose host name is not one of this service. Otherwise a web page could read the
+ * metrics by pointing its own name at this service (DNS rebinding). IP addresses and `localhost` are always accepted,
+ * because nobody can point those elsewhere.
  *
  * @param allowedHosts additional names, comma-separated, without ports
  */

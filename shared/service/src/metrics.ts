@@ -2,19 +2,23 @@ import type { JobServer, JobState, JobStorage } from '@longshore/jobs';
 import { finishedStates, jobStates, type Queue, type SetAside } from '@longshore/jobs/storage';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-/** The states of jobs that have not finished. */
 const unfinishedStates = jobStates.filter(
   (state) => !finishedStates.some((finished: JobState) => finished === state),
 );
 
-/** Maximum number of queues with series of their own; the shorter ones are summed up as `(others)`. */
+/**
+ * Maximum number of queues that are reported separately: those with the most unfinished jobs. The unfinished jobs of
+ * the others are summed up as `(others)`.
+ */
 const maxQueues = 500;
 
 function unfinishedIn({ counts }: Queue): number {
   return unfinishedStates.reduce((sum, state) => sum + counts[state], 0);
 }
 
-/** Creates the metrics of the process and of the job storage, which is read on each request. */
+/**
+ * Creates the metrics of the process and of the job storage. The storage is read each time the metrics are requested.
+ */
 export function createMetrics(
   service: string,
   storage: Pick<JobStorage, 'jobs' | 'queues' | 'servers' | 'clock'> & {
@@ -62,7 +66,10 @@ export function createMetrics(
     },
   });
   let reading: Promise<Queue[]> | undefined;
-  /** Lists the queues, longest first. The gauges below are collected together and share one read. */
+  /**
+   * Lists the queues, those with the most unfinished jobs first. The gauges below are collected at the same time, so
+   * they share one read.
+   */
   const listQueues = (): Promise<Queue[]> =>
     (reading ??= storage.queues
       .list()
@@ -117,10 +124,10 @@ export function createMetrics(
   return registry;
 }
 
-/** In seconds. */
+/** Upper bounds of the histogram of durations, in seconds. */
 const buckets = [0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60, 300, 1_800];
 
-/** Counts and times the attempts of a job server of this process. */
+/** Adds metrics about the number, outcome and duration of the attempts of a job server. */
 export function measureAttempts(server: Pick<JobServer, 'on'>, registry: Registry): void {
   const attempts = new Counter({
     name: 'longshore_attempts_total',
@@ -138,7 +145,7 @@ export function measureAttempts(server: Pick<JobServer, 'on'>, registry: Registr
   const running = new Map<string, { name: string; startedAt: number }>();
   const end = (id: string, outcome: string): void => {
     const attempt = running.get(id);
-    if (attempt === undefined) return; // released before it began
+    if (attempt === undefined) return; // lost before its handler started
     running.delete(id);
     attempts.inc({ name: attempt.name, outcome });
     durations.observe({ name: attempt.name }, (performance.now() - attempt.startedAt) / 1_000);

@@ -4,26 +4,31 @@ import { surviveStrayErrors } from './stray-errors.js';
 
 /** A service that runs until it is stopped. */
 export interface RunningService {
-  /** Finishes work in progress and releases all resources. */
+  /** Finishes or hands back work in progress, and releases all resources. */
   stop(): Promise<void>;
-  /** Aborts when the service ends by itself or at an operator’s request; the process then exits. */
+  /** Aborts if the service ends by itself, for example at an operator’s request. The process then exits. */
   readonly ended?: AbortSignal;
 }
 
 export interface ServiceDescription<Config> {
-  /** The name in every log line. */
+  /** The name of the service, which is in every log line. */
   readonly name: string;
   readonly environment: Environment;
-  /** @throws {ConfigError} */
+  /** @throws {ConfigError} if the environment is invalid */
   readonly readConfig: (environment: Environment) => Config;
-  /** Starts the service; `null` if it has already finished its work. The signal aborts if it is stopped while starting. */
+  /**
+   * Starts the service. Resolves to `null` if the service has nothing left to do. The signal aborts if the service is
+   * stopped while it is starting.
+   */
   readonly start: (config: Config, logger: Logger, signal: AbortSignal) => Promise<RunningService | null>;
 }
 
 /**
- * Runs a service until SIGTERM or SIGINT, then stops it. A second signal ends the process at once.
+ * Runs a service until SIGTERM or SIGINT, or until it ends by itself, and then stops it. A second signal ends the
+ * process immediately.
  *
- * @returns the exit code: 0 after a stop, 1 if the configuration, the start or the stop failed
+ * @returns the exit code: 0 after the service was stopped, 1 if the configuration is invalid or starting or stopping
+ *   failed
  */
 export async function runService<Config extends { readonly LOG_LEVEL: string }>(
   service: ServiceDescription<Config>,
@@ -44,7 +49,7 @@ export async function runService<Config extends { readonly LOG_LEVEL: string }>(
     logger.info({}, 'stopped');
     return 0;
   } catch (error) {
-    if (error === signal.reason) return 0; // stopped while starting
+    if (error === signal.reason) return 0; // a signal stopped the service while it was starting
     if (error instanceof ConfigError) logger.fatal({ cause: error.cause }, error.message);
     else
       logger.fatal(
@@ -55,7 +60,7 @@ export async function runService<Config extends { readonly LOG_LEVEL: string }>(
   }
 }
 
-/** Resolves when the service ends on its own. */
+/** Resolves when the service ends by itself. */
 function endOf({ ended }: RunningService): Promise<null> {
   return new Promise((resolve) => {
     if (ended?.aborted === true) resolve(null);

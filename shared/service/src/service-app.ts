@@ -1,14 +1,14 @@
 import Koa from 'koa';
 import type { Logger } from './logger.js';
 
-/** Number of trusted proxies in front. */
 export interface ProxyConfig {
   readonly HTTP_TRUSTED_PROXIES: number;
 }
 
 /**
- * Creates the Koa application of a service, which takes the addresses of clients from the trusted proxies. If there are none and
- * a request comes through a proxy anyway, logs a warning once: all clients then share the address and the limits of the proxy.
+ * Creates the Koa application of a service. Takes the addresses of clients from `X-Forwarded-For` if there are trusted
+ * proxies. If none is configured but a request comes through a proxy, logs a warning once, because all clients then
+ * share the address and the limits of the proxy.
  */
 export function createServiceApp({ HTTP_TRUSTED_PROXIES }: ProxyConfig, logger: Logger): Koa {
   const app = new Koa({ proxy: HTTP_TRUSTED_PROXIES > 0, maxIpsCount: HTTP_TRUSTED_PROXIES });

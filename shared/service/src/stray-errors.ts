@@ -1,13 +1,13 @@
 import type { Logger } from './logger.js';
 
-/** Maximum number of stray errors per minute; beyond it, the process ends. */
+/** Maximum number of stray errors per minute. If there are more, the process ends. */
 const maxPerMinute = 1_000;
 
 const minuteMs = 60_000;
 
 /**
- * Keeps the process running when an error is thrown where nothing can catch it: in a handler's leftover timer, in a
- * listener on its signal, or in a promise that it does not await. Otherwise one handler could end all jobs of the
+ * Keeps the process running when an error is thrown where nothing can catch it: in a timer that a handler left behind,
+ * in a listener on its signal, or in a promise that it does not await. Otherwise one handler could end all jobs of the
  * process.
  */
 export function surviveStrayErrors(logger: Logger): void {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { defineJob, handleJob, type JobHandler } from '@longshore/jobs';
 import Type from 'typebox';
 
-/** The job of `POST /test`, which shows that a request is answered at once and the work is done later. */
+/** The job of `POST /test`. It demonstrates that the request is answered immediately, while the work happens later. */
 export const testJob = defineJob({
   name: 'test',
   args: Type.Object(
@@ -13,7 +13,11 @@ export const testJob = defineJob({
   ),
 });
 
-/** @param directory where to write the result files; created if missing */
+/**
+ * Creates the handler, which waits and then writes a result file.
+ *
+ * @param directory where to write the result files; created if missing
+ */
 export function testJobHandler(directory: string): JobHandler {
   return handleJob(testJob, async ({ args, job, signal }) => {
     await sleep(args.waitMs, undefined, { signal });

@@ -5,11 +5,13 @@ import Type from 'typebox';
 export const serviceVariables = {
   NODE_ENV: Type.String({ default: 'development' }),
   LOG_LEVEL: Type.Enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], { default: 'info' }),
-  /** The address to listen on. Containers set 0.0.0.0. */
+  /** The address to listen on. The container images set `0.0.0.0`. */
   HOST: Type.String({ default: '127.0.0.1' }),
   /** Maximum number of open connections. */
   HTTP_MAX_CONNECTIONS: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 20_000 }),
-  /** The same per network address; behind a proxy, this is the proxy's address. */
+  /**
+   * Maximum number of open connections per network address. Behind a proxy, all clients have the address of the proxy.
+   */
   HTTP_MAX_CONNECTIONS_PER_ADDRESS: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 10_000 }),
   /** The module of the application: the name of a package, or a path that begins with a dot or a slash. */
   LONGSHORE_APP: Type.String({ default: '@longshore/example-shop' }),
@@ -17,21 +19,24 @@ export const serviceVariables = {
 
 const host = String.raw`[\w-]+(\.[\w-]+)*`;
 
-/** Variables of a service whose only unauthenticated route is metrics. */
+/** Variables of a service that protects `/metrics` by host name. */
 export const metricsVariables = {
-  /** Host names under which `/metrics` may be requested, besides `localhost` and IP addresses; comma-separated, without ports. */
+  /**
+   * Host names that requests for `/metrics` may use besides `localhost` and IP addresses; comma-separated, without
+   * ports.
+   */
   HTTP_ALLOWED_HOSTS: Type.Optional(Type.String({ pattern: `^ *${host} *(, *${host} *)*$` })),
 };
 
 /** Variables of a service that uses the Postgres job storage. */
 export const databaseVariables = {
   DATABASE_URL: Type.String({ pattern: '^postgres(ql)?://' }),
-  /** `transaction` if DATABASE_URL leads to a pooler in transaction mode. */
+  /** `transaction` if `DATABASE_URL` is the address of a connection pooler in transaction mode. */
   DATABASE_POOLER: Type.Enum(['none', 'transaction'], { default: 'none' }),
-  /** Bypasses the pooler, for migrations. */
+  /** A URL that bypasses the connection pooler; used for migrations. */
   DATABASE_DIRECT_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
   DATABASE_POOL_SIZE: Type.Integer({ minimum: 2, maximum: 500, default: 10 }),
-  /** Reads use separate connections with a time limit. */
+  /** Number of connections for reads, which have a time limit. */
   DATABASE_READ_POOL_SIZE: Type.Integer({ minimum: 1, maximum: 500, default: 4 }),
   DATABASE_READ_TIMEOUT_MS: Type.Integer({ minimum: 100, maximum: 3_600_000, default: 5_000 }),
   DATABASE_MAX_QUEUES: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 10_000 }),
@@ -40,16 +45,16 @@ export const databaseVariables = {
     maximum: 3_600_000,
     default: 300_000,
   }),
-  /** How long a handler's transaction may wait for its next statement. */
+  /** How long a handler's transaction may be idle between statements, in milliseconds. */
   DATABASE_TRANSACTION_IDLE_TIMEOUT_MS: Type.Integer({
     minimum: 1_000,
     maximum: 86_400_000,
     default: 300_000,
   }),
   DATABASE_USE_RECOMMENDED_ISOLATION_LEVEL: Type.Boolean({ default: true }),
-  /** `false` serializes all changes to the jobs of a queue. */
+  /** Whether changes to jobs of the same queue may run concurrently. With `false`, they run one after the other. */
   DATABASE_DISABLE_GLOBAL_LOCKS: Type.Boolean({ default: true }),
-  /** How long finished jobs are kept. */
+  /** How long finished jobs are kept, in days. */
   DATABASE_RETENTION_DONE_DAYS: Type.Integer({ minimum: 1, maximum: 3_650, default: 7 }),
   DATABASE_RETENTION_FAILED_DAYS: Type.Integer({ minimum: 1, maximum: 3_650, default: 30 }),
   DATABASE_RETENTION_CANCELLED_DAYS: Type.Integer({ minimum: 1, maximum: 3_650, default: 7 }),
@@ -58,7 +63,10 @@ export const databaseVariables = {
 /** Variables of a service that runs jobs. */
 export const serverVariables = {
   WORKER_CONCURRENCY: Type.Integer({ minimum: 1, maximum: 1_000, default: 10 }),
-  /** Comma-separated in order of priority, or with weights (`critical=6,default=3`); default: all queues of the application's jobs. */
+  /**
+   * The queues to consume, comma-separated: in order of priority, or with weights (`critical=6,default=3`). By default,
+   * all queues of the application's jobs.
+   */
   WORKER_QUEUES: Type.String({ default: '' }),
   WORKER_SERVER_TIMEOUT_MS: Type.Integer({ minimum: 5_000, maximum: 3_600_000, default: 30_000 }),
   WORKER_SLIDING_INVISIBILITY_TIMEOUT_MS: Type.Integer({
@@ -67,7 +75,7 @@ export const serverVariables = {
     default: 300_000,
   }),
   WORKER_QUEUE_POLL_INTERVAL_MS: Type.Integer({ minimum: 0, maximum: 60_000, default: 0 }),
-  /** How long running jobs may continue after SIGTERM. */
+  /** How long running jobs may continue after SIGTERM, in milliseconds. */
   WORKER_STOP_TIMEOUT_MS: Type.Integer({ minimum: 0, maximum: 3_600_000, default: 25_000 }),
   /** Maximum number of threads for CPU-bound handlers. */
   WORKER_THREADS: Type.Integer({
@@ -75,7 +83,7 @@ export const serverVariables = {
     maximum: 256,
     default: Math.max(1, availableParallelism() - 1),
   }),
-  /** Limits of an attempt's log. */
+  /** Maximum number of log lines per attempt, and maximum size of a line. */
   WORKER_JOB_LOG_MAX_LINES: Type.Integer({ minimum: 0, maximum: 100_000, default: 1_000 }),
   WORKER_JOB_LOG_MAX_LINE_BYTES: Type.Integer({ minimum: 100, maximum: 65_536, default: 4_096 }),
   /** Directory for files written by the application's jobs and by test jobs (`POST /test`). */
@@ -84,7 +92,7 @@ export const serverVariables = {
 
 /** Variables of a service that may run behind a proxy. */
 export const proxyVariables = {
-  /** Number of proxies in front that append to `X-Forwarded-For`. */
+  /** Number of trusted proxies in front of the service. Each of them appends an address to `X-Forwarded-For`. */
   HTTP_TRUSTED_PROXIES: Type.Integer({ minimum: 0, maximum: 10, default: 0 }),
 };
 

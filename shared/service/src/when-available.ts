@@ -5,12 +5,12 @@ import type { Logger } from './logger.js';
 const pauseMs = 500;
 
 /**
- * Runs a start-up task, and repeats it while the storage cannot be reached: containers start in any order, and a
+ * Runs a start-up task, and repeats it while the storage cannot be reached: containers start in any order, and the
  * database may be restarting.
  *
- * @param work may be repeated after it failed halfway
- * @param signal ends the waiting
- * @throws errors that waiting cannot resolve
+ * @param work the task, which must be safe to repeat after it has failed halfway
+ * @param signal ends the waiting when it aborts
+ * @throws the reason of the signal if it aborts, and any error of `work` except that the storage cannot be reached
  */
 export async function whenAvailable<Result>(
   work: () => Promise<Result>,
@@ -28,7 +28,7 @@ export async function whenAvailable<Result>(
   }
 }
 
-/** @throws the reason of the signal when it aborts */
+/** @throws the reason of the signal if it aborts */
 async function pause(signal: AbortSignal): Promise<void> {
   await sleep(pauseMs, undefined, { signal }).catch(() => signal.throwIfAborted());
 }

@@ -2,36 +2,43 @@ import { ConfigError, listOf, proxyVariables } from '@longshore/service';
 import Type, { type Static } from 'typebox';
 
 const host = String.raw`([\w-]+(\.[\w-]+)*|\[[\da-fA-F:.]+\])`;
-/** An origin as browsers send it: lower case, without a path, and without the scheme's default port. */
+/**
+ * Pattern of an origin in the form that browsers send: lower case, without a path, and without the default port of the
+ * scheme.
+ */
 const origin = String.raw`https?://([a-z\d_-]+(\.[a-z\d_-]+)*|\[[\da-f:.]+\])(:\d{1,5})?`;
 
 function listOfOnes(one: string): string {
   return ` *${one}( *, *${one})* *`;
 }
 
-/** Variables of authentication and rate limits. */
+/** Environment variables of authentication, rate limits, and the hosts and origins that may use the API. */
 export const accessVariables = {
-  /** Accepted credentials. By default, production requires API keys and other modes require none. */
+  /**
+   * Accepted kinds of credentials. By default, API keys in production, and none otherwise: callers then need no
+   * credentials.
+   */
   API_AUTH: Type.Optional(Type.String({ pattern: '^(none|keys|jwt|keys, *jwt|jwt, *keys)$' })),
-  /** A key with every scope: the text that its bearer sends, or `sha256:` followed by its hash in hex. */
+  /** A key with every scope: either the key itself, or `sha256:` followed by its hash in hex. */
   API_ADMIN_KEY: Type.Optional(Type.String({ minLength: 32, maxLength: 500, pattern: '^\\S+$' })),
   API_JWT_ISSUER: Type.Optional(Type.String()),
   API_JWT_AUDIENCE: Type.Optional(Type.String()),
   API_JWT_JWKS_URL: Type.Optional(Type.String({ pattern: '^https?://' })),
-  /** The required `typ` header of a token, e.g. `at+jwt` (RFC 9068); any by default. */
+  /** The required `typ` header of a token, e.g. `at+jwt` (RFC 9068). By default, any value is accepted. */
   API_JWT_TYP: Type.Optional(Type.String({ pattern: '^[\\w!#$&^.+/-]{1,100}$' })),
   /** The prefix of this API's scopes in tokens, e.g. `longshore:`; scopes without it are ignored. */
   API_JWT_SCOPE_PREFIX: Type.String({ pattern: '^[\\x21\\x23-\\x5b\\x5d-\\x7e]{0,200}$', default: '' }),
   API_JWT_CLOCK_TOLERANCE_S: Type.Integer({ minimum: 0, maximum: 300, default: 5 }),
-  /** Requests per second that each caller may send on average; 0 for no limit. */
+  /** Number of requests per second that each caller may send on average; 0 for no limit. */
   API_RATE_LIMIT_PER_SECOND: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
-  /** Requests that a caller may send at once after a pause. */
+  /** Number of requests that a caller may send at once after a pause. */
   API_RATE_LIMIT_BURST: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000_000 })),
   /**
-   * Host names that the api accepts besides loopback names and that of API_BASE_URL, comma-separated, without ports.
+   * Host names that the API accepts besides loopback names and the host of `API_BASE_URL`; comma-separated, without
+   * ports.
    */
   HTTP_ALLOWED_HOSTS: Type.Optional(Type.String({ pattern: `^${listOfOnes(host)}$` })),
-  /** Origins whose pages may call the api from a browser, comma-separated: `https://app.example.com`. */
+  /** Origins whose pages may call the API from a browser, comma-separated, e.g. `https://app.example.com`. */
   API_CORS_ORIGINS: Type.Optional(Type.String({ pattern: `^${listOfOnes(origin)}$` })),
   ...proxyVariables,
 };
@@ -42,13 +49,17 @@ export type AccessConfig = Static<typeof variables> & { readonly NODE_ENV: strin
 
 export type CredentialKind = 'keys' | 'jwt';
 
-/** Returns the accepted kinds of credentials; if there are none, the API is open to everybody. */
+/** Returns the accepted kinds of credentials. If there are none, callers need no credentials. */
 export function acceptedKinds({ API_AUTH, NODE_ENV }: AccessConfig): ReadonlySet<CredentialKind> {
   const given = API_AUTH ?? (NODE_ENV === 'production' ? 'keys' : 'none');
   return new Set(listOf(given).filter((kind) => kind === 'keys' || kind === 'jwt'));
 }
 
-/** @throws {ConfigError} if variables contradict each other or are missing */
+/**
+ * Checks the variables of authentication together.
+ *
+ * @throws {ConfigError} if they contradict each other, or one that is needed is missing or malformed
+ */
 export function checkAccess(config: AccessConfig): void {
   const kinds = acceptedKinds(config);
   if (config.API_ADMIN_KEY !== undefined && !kinds.has('keys'))

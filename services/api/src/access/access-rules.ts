@@ -3,7 +3,9 @@ import type { RowScopes, ScopeOf } from '@longshore/resources';
 import { apiKeys } from './api-keys-resource.js';
 import type { Scope } from './api-key.js';
 
-/** What each scope permits. `admin` includes all others; no other scope includes another. */
+/**
+ * What each scope permits, for the documentation. `admin` includes all other scopes; no other scope includes another.
+ */
 export const scopeMeanings: Readonly<Record<Scope, string>> = {
   read: 'GET on everything but API keys',
   write:
@@ -13,13 +15,13 @@ export const scopeMeanings: Readonly<Record<Scope, string>> = {
   admin: 'everything, API keys too; sees the stack trace of a 500',
 };
 
-/** The platform's resources whose items belong to the callers. */
+/** The resources of the job platform for which `write` is enough to change a single item. */
 const work = new Set(['jobs', 'batches', 'recurring-jobs']);
 
 /**
- * Returns the rules for which scope a call requires.
+ * Returns a function that determines the scope that a call requires.
  *
- * @param platform the names of the platform's top-level resources; all others are the application's
+ * @param platform the names of the top-level resources of the job platform; all others belong to the application
  */
 export function scopeRules(platform: ReadonlySet<string>): ScopeOf {
   return ({ root, resource, method, kind }): Scope => {
@@ -31,7 +33,10 @@ export function scopeRules(platform: ReadonlySet<string>): ScopeOf {
   };
 }
 
-/** Returns the rows that are visible to a key restricted to queues. */
+/**
+ * Returns, for each resource, the field that holds the queue, so that a key restricted to certain queues sees only
+ * their rows.
+ */
 export function queueRowScopes(definitions: readonly JobDefinition[]): RowScopes {
   const queues = new Map(definitions.map(({ name, queue }) => [name, queue]));
   const defaultOf = ({ name }: { readonly name?: unknown }): string | undefined => queues.get(String(name));

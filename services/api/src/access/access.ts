@@ -18,24 +18,23 @@ import { KeyRing } from './key-ring.js';
 import { memoryApiKeyStore } from './memory-api-key-store.js';
 import { tableApiKeyStore } from './table-api-key-store.js';
 
-/** Who may call the api, and how often. */
+/** Authentication and rate limits of the API. */
 export interface Access extends AccessControl {
-  /** The credentials as described in the OpenAPI document. */
+  /** The accepted credentials, for the OpenAPI document. */
   readonly securitySchemes: SecuritySchemes;
-  /** Additional resources: the API keys, if they are accepted. */
+  /** Resources for managing access: the API keys, if they are accepted. */
   readonly resources: readonly Resource[];
 }
 
-/** Default request rate per second of a caller with credentials; without credentials it is unlimited. */
+/** Default limit of requests per second for each caller. It applies only if the API requires credentials. */
 const usualPerSecond = 1_000;
 
-/** The table of API keys. */
 export const apiKeyTable = 'longshore_api.api_key';
 
 /**
- * Configures access from the environment; logs a warning if the API is open.
+ * Sets up authentication and rate limits as configured. Logs a warning if the API requires no credentials.
  *
- * @param clock the storage's clock, which decides when API keys expire
+ * @param clock the storage's clock, which determines when API keys expire
  */
 export function createAccess(
   config: AccessConfig,

@@ -1,17 +1,19 @@
 import type { Transaction } from '@longshore/resources';
 import type { ApiKey, ApiKeyTerms } from './api-key.js';
 
-/** Stores API keys. There are few, so the whole list is read at once. */
+/** Stores API keys. Assumes that there are few: `list` returns all of them at once. */
 export interface ApiKeyStore {
-  /** In no particular order. */
+  /** Returns all keys, in no particular order. */
   list(): Promise<readonly ApiKey[]>;
   find(id: string): Promise<ApiKey | undefined>;
-  /** @param transaction a transaction to write in */
+  /** @param transaction the transaction to write in; by default, the key is stored immediately */
   add(key: ApiKey, transaction?: Transaction): Promise<void>;
-  /** Replaces a key's terms with the result of `change`; returns `undefined` if the key does not exist. */
+  /**
+   * Replaces a key's terms with those that `change` returns. Returns the changed key; `undefined` if it does not exist.
+   */
   change(id: string, change: (current: ApiKey) => ApiKeyTerms): Promise<ApiKey | undefined>;
-  /** Deletes a key after calling `check`; returns `false` if it does not exist. */
+  /** Deletes a key, after calling `check`, which may throw to prevent it. Returns `false` if the key does not exist. */
   remove(id: string, check: (current: ApiKey) => void): Promise<boolean>;
-  /** Records that the key was used now. */
+  /** Records the current time as the last use of the key. */
   noteUse(id: string): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** The scopes, from least to most powerful; `access-rules.ts` defines which call requires which. */
+/** The scopes, from least to most powerful. `access-rules.ts` defines which calls require which scope. */
 export const scopes = ['read', 'write', 'operate', 'admin'] as const;
 
 export type Scope = (typeof scopes)[number];
@@ -9,20 +9,20 @@ export type Scope = (typeof scopes)[number];
 export interface ApiKeyTerms {
   readonly name: string;
   readonly scopes: readonly Scope[];
-  /** The only queues that the bearer can see; `null` for all. */
+  /** The queues to which the key is restricted; `null` for all. */
   readonly queues: readonly string[] | null;
-  /** `null` if it does not expire. */
+  /** When the key expires; `null` for never. */
   readonly expiresAt: Date | null;
 }
 
-/** A stored key, without its secret. */
+/** An API key as it is stored: with its hash instead of its secret. */
 export interface ApiKey extends ApiKeyTerms {
   readonly id: string;
   readonly hash: Uint8Array;
   readonly createdAt: Date;
-  /** The name of its creator; `null` if the command created it. */
+  /** The name of the caller who created the key; `null` if it was created with the `create-key` command. */
   readonly createdBy: string | null;
-  /** To the minute. */
+  /** When the key was last used, accurate to the minute; `null` if it never was. */
   readonly lastUsedAt: Date | null;
 }
 
@@ -30,10 +30,10 @@ export interface ApiKey extends ApiKeyTerms {
 const form = /^lsk_([0-9a-f]{16})_[0-9a-f]{64}$/;
 
 /**
- * Generates a key and its token, which is shown only once.
+ * Generates a key and its token. The token is not stored, so it can only be shown now.
  *
- * The hash is a plain SHA-256. Slow hashes protect passwords, which can be guessed; 256 random bits cannot, and every
- * request has to compute the hash.
+ * The hash is a plain SHA-256. Slow hashes are for passwords, which can be guessed. A token has 256 random bits, which
+ * cannot be guessed, and every request has to compute the hash.
  */
 export function newApiKey(terms: ApiKeyTerms, createdBy: string | null): { key: ApiKey; token: string } {
   const id = randomBytes(8).toString('hex');
@@ -42,7 +42,9 @@ export function newApiKey(terms: ApiKeyTerms, createdBy: string | null): { key: 
   return { key, token };
 }
 
-/** Returns the id of a token; `undefined` if it is not an API key. */
+/**
+ * Returns the id of the key that a token belongs to; `undefined` if the token does not have the format of an API key.
+ */
 export function apiKeyId(token: string): string | undefined {
   return form.exec(token)?.[1];
 }
@@ -51,7 +53,7 @@ export function hashOf(token: string): Uint8Array {
   return createHash('sha256').update(token).digest();
 }
 
-/** Compares a hash with that of a token in constant time. */
+/** Returns whether a hash is that of the token. Compares them in constant time. */
 export function isHashOf(hash: Uint8Array, token: string): boolean {
   return timingSafeEqual(hash, hashOf(token));
 }

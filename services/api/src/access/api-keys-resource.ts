@@ -4,11 +4,10 @@ import { type ApiKey, type ApiKeyTerms, newApiKey, scopes } from './api-key.js';
 import type { ApiKeyStore } from './api-key-store.js';
 import type { KeyRing } from './key-ring.js';
 
-/** The name of the resource. */
 export const apiKeys = 'api-keys';
 
 const nullable = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
-/** Makes a schema nullable: `null` when absent, and to remove the value in a patch. */
+/** Makes a schema nullable. `null` is the default, and in a patch removes the value. */
 const nullUnlessGiven = <Schema extends Type.TSchema>(schema: Schema) =>
   Type.Union([schema, Type.Null()], { default: null });
 const Time = Type.String({ format: 'date-time' });
@@ -53,7 +52,7 @@ const NewApiKey = Type.Object({
   expiresAt: Type.Optional(ExpiresAt),
 });
 
-/** A change to a key, for the log. */
+/** A change to a key, to be logged. */
 export interface ApiKeyEvent {
   readonly action: 'made' | 'changed' | 'revoked';
   readonly id: string;
@@ -62,7 +61,7 @@ export interface ApiKeyEvent {
 
 export interface ApiKeysParts {
   readonly store: ApiKeyStore;
-  /** The cache that must forget changed keys. */
+  /** The cache of keys. A changed key is removed from it. */
   readonly ring: KeyRing;
   readonly onChange: (event: ApiKeyEvent) => void;
 }

@@ -1,15 +1,18 @@
 import { type ApiRequest, type Authenticate, type Principal, unauthorized } from '@longshore/resources';
 import { apiKeyId } from './api-key.js';
 
-/** The accepted kinds of credentials; an omitted kind is rejected. */
+/** A function for each accepted kind of credentials. A kind without one is rejected. */
 export interface CredentialKinds {
-  /** Returns the admin if the token is the configured admin key, otherwise `undefined`. */
+  /** Returns the admin if the token is the configured admin key; otherwise `undefined`. */
   readonly adminKey?: (token: string) => Principal | undefined;
   readonly apiKey?: (token: string) => Promise<Principal>;
   readonly jsonWebToken?: (token: string) => Promise<Principal>;
 }
 
-/** Authenticates callers by `Authorization: Bearer …` or `X-Api-Key`. */
+/**
+ * Authenticates callers by the token in `Authorization: Bearer …` or `X-Api-Key`. A request without a token is
+ * anonymous.
+ */
 export function authenticateWith(kinds: CredentialKinds): Authenticate {
   return async (request) => {
     const token = tokenOf(request);

@@ -6,27 +6,33 @@ export interface TokenIssuer {
   readonly issuer: string;
   readonly audience: string;
   /**
-   * The address of the issuer's public keys. Read when the first token arrives, cached for ten minutes, and read
-   * again for an unknown key.
+   * The address of the issuer's public keys. They are read when the first token arrives, cached for ten minutes, and
+   * read again if a token was signed with an unknown key.
    */
   readonly jwksUrl: string;
   readonly clockToleranceSeconds: number;
-  /** The required `typ` header, with or without `application/`; any if absent. */
+  /** The required `typ` header, with or without `application/`. If absent, any value is accepted. */
   readonly typ?: string;
-  /** The prefix of this API's scopes in tokens; may be empty. */
+  /** The prefix that marks this API's scopes in tokens; may be empty. */
   readonly scopePrefix: string;
 }
 
-/** Only asymmetric signatures: with a shared secret, every verifier could also issue tokens. */
+/**
+ * Accepted signature algorithms. All are asymmetric: with a shared secret, anyone who can verify tokens could also
+ * issue them.
+ */
 const algorithms = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ');
 
 /**
- * The maximum according to OpenID Connect. Longer subjects are rejected rather than cut, because two could have the
- * same beginning.
+ * Maximum length of a subject in OpenID Connect. Longer subjects are rejected rather than cut, because two subjects
+ * could share the first 255 characters.
  */
 const longestSubject = 255;
 
-/** The messages for invalid tokens. Any other error concerns the issuer's keys or this service. */
+/**
+ * Messages for invalid tokens, by error code. Any other code means a problem with the issuer's keys or with this
+ * service.
+ */
 const refusals: Readonly<Record<string, string>> = {
   [errors.JWTExpired.code]: 'The token has expired',
   [errors.JWTInvalid.code]: 'The token is not a JWT',
@@ -39,11 +45,12 @@ const refusals: Readonly<Record<string, string>> = {
 };
 
 /**
- * Creates a verifier for JSON Web Tokens of one issuer (RFC 7519, RFC 8725). Scopes come from the claim `scope`;
- * unknown words are ignored.
+ * Creates a verifier for JSON Web Tokens of one issuer (RFC 7519, RFC 8725). Scopes are read from the claim `scope`;
+ * unknown ones are ignored.
  *
  * @param onUnreachable called with the reason if the issuer's keys cannot be read
- * @returns a function that throws 40101 for an invalid token, and 50302 if the issuer's keys cannot be read
+ * @returns a function that returns the token's principal. It throws 40101 if the token is invalid, and 50302 if the
+ *   issuer's keys cannot be read
  */
 export function tokenVerifier(
   { issuer, audience, jwksUrl, clockToleranceSeconds, typ, scopePrefix }: TokenIssuer,

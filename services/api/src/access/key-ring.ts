@@ -2,19 +2,22 @@ import { type Principal, unauthorized } from '@longshore/resources';
 import { type ApiKey, apiKeyId, isHashOf } from './api-key.js';
 import type { ApiKeyStore } from './api-key-store.js';
 
-/** How long a key that another process changed or revoked remains valid here, in milliseconds. */
+/**
+ * How long lookups are cached, in milliseconds. A key that another process has changed or revoked stays valid here for
+ * at most this long.
+ */
 const cachedMs = 5_000;
 
 /** Maximum number of cached lookups. */
 const remembered = 10_000;
 
-/** Minimum time between writes of a key's last use, in milliseconds. */
+/** Minimum time between two writes of the same key's last use, in milliseconds. */
 const useNotedMs = 60_000;
 
 export interface KeyRingOptions {
-  /** Milliseconds since 1970. */
+  /** Returns the current time in milliseconds since 1970; by default, that of this machine. */
   readonly now?: () => number;
-  /** Called with errors that occur outside of a request. */
+  /** Called if the last use of a key cannot be stored. The request itself does not fail. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -23,7 +26,7 @@ interface Lookup {
   readonly at: number;
 }
 
-/** Authenticates callers by API key. Caches lookups for five seconds, including those of unknown ids. */
+/** Authenticates callers by API key. Caches lookups for five seconds, including lookups of ids that do not exist. */
 export class KeyRing {
   readonly #store: ApiKeyStore;
   readonly #now: () => number;
@@ -37,7 +40,11 @@ export class KeyRing {
     this.#onError = onError;
   }
 
-  /** @throws {ApiError} 40101 if the token is not an API key, or the key is unknown, revoked or expired */
+  /**
+   * Returns the principal that a token authenticates.
+   *
+   * @throws {ApiError} 40101 if the token is not an API key, or the key is unknown, revoked or expired
+   */
   async principalOf(token: string): Promise<Principal> {
     const id = apiKeyId(token);
     const key = id === undefined ? undefined : await this.#find(id);
@@ -50,7 +57,7 @@ export class KeyRing {
     return { name: `key ${key.id}`, scopes, ...(queues !== null && { rowScope: queues }) };
   }
 
-  /** Drops a key from the cache. */
+  /** Removes a key from the cache, so that the next request reads it again. */
   forget(id: string): void {
     this.#lookups.delete(id);
   }
@@ -59,7 +66,7 @@ export class KeyRing {
     const known = this.#lookups.get(id);
     if (known !== undefined && this.#now() - known.at < cachedMs) return known.key;
     const lookup = { key: this.#store.find(id), at: this.#now() };
-    this.#lookups.delete(id); // inserted again below, so that the map stays in order of age
+    this.#lookups.delete(id); // added again below, so that the map stays in order of age
     this.#lookups.set(id, lookup);
     const [oldest] = this.#lookups.keys();
     if (this.#lookups.size > remembered && oldest !== undefined) this.#lookups.delete(oldest);

@@ -1,7 +1,7 @@
 import type { ApiKey } from './api-key.js';
 import type { ApiKeyStore } from './api-key-store.js';
 
-/** Creates a store of API keys in memory; they are lost when the process ends. */
+/** Creates a store that keeps API keys in memory. They are lost when the process ends. */
 export function memoryApiKeyStore(): ApiKeyStore {
   const keys = new Map<string, ApiKey>();
 

@@ -5,7 +5,7 @@ import { listOf } from '@longshore/service';
 import type { Context } from 'koa';
 import { type AccessConfig, acceptedKinds } from './access-config.js';
 
-/** The configuration that the guard needs. */
+/** The variables that determine which requests are rejected. */
 export interface GuardConfig extends AccessConfig {
   readonly API_BASE_URL?: string;
   readonly API_PATH_PREFIX: string;
@@ -14,13 +14,14 @@ export interface GuardConfig extends AccessConfig {
 const reading = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Rejects requests that a browser may have been tricked into sending. Probes are exempt: their responses contain
- * nothing sensitive, and orchestrators use any host name.
+ * Rejects requests that a browser may have been tricked into sending, and remote requests while access is not
+ * configured. Health checks are exempt: their responses contain nothing sensitive, and orchestrators may use any host
+ * name.
  *
- * - 42101: the host is not served here, as in DNS rebinding. Checked if the api requires no credentials, or if
- *   `HTTP_ALLOWED_HOSTS` is set.
+ * - 42101: the host name is not one of this service, as in DNS rebinding. Checked if the API requires no credentials,
+ *   or if `HTTP_ALLOWED_HOSTS` is set.
  * - 40301: the request does not come directly from this machine, and access is not configured.
- * - 40302: the request would make a change, and comes from a page of another site (cross-site request forgery).
+ * - 40302: the request would make a change and comes from a page of another site (cross-site request forgery).
  */
 export function requestGuard(config: GuardConfig): RequestGuard {
   const { API_AUTH, API_BASE_URL, API_PATH_PREFIX, HTTP_ALLOWED_HOSTS, API_CORS_ORIGINS } = config;
@@ -49,12 +50,12 @@ export function requestGuard(config: GuardConfig): RequestGuard {
   };
 }
 
-/** Returns a `Host` header without its port; '' if there is none. */
+/** Returns the host name in a `Host` header, without the port; an empty string if there is no header. */
 function nameIn(host = ''): string {
   return host.replace(/:\d*$/, '');
 }
 
-/** Unlike a name, an IP address cannot be pointed elsewhere by an attacker. */
+/** Returns whether the host is an IP address, which, unlike a name, an attacker cannot point elsewhere. */
 function isAddress(host: string | undefined): boolean {
   return isIP(nameIn(host).replace(/^\[(.*)\]$/, '$1')) !== 0;
 }

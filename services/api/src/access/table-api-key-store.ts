@@ -17,9 +17,9 @@ interface Row {
 const columns = 'id, hash, name, scopes, queues, expires_at, created_at, created_by, last_used_at';
 
 /**
- * Creates a store of API keys in Postgres, shared by all processes.
+ * Creates a store that keeps API keys in a Postgres table, shared by all processes.
  *
- * @param table the table with its schema; created by a migration
+ * @param table the qualified name of the table, which a migration creates
  */
 export function tableApiKeyStore(database: Database, table: string): ApiKeyStore {
   const find = async (on: Queryable, id: string, lock: '' | 'for update'): Promise<ApiKey | undefined> => {

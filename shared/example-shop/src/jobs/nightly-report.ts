@@ -4,7 +4,7 @@ import { defineJob, defineRecurringJob, handleJob, type JobHandler } from '@long
 import type { Queryable } from '@longshore/resources';
 import Type from 'typebox';
 
-/** Reports the orders of a day by store. */
+/** Reports the number and total of the orders of one day, by store. */
 export const nightlyReport = defineJob({
   name: 'nightly-report',
   queue: 'reports',
@@ -18,7 +18,7 @@ export const nightlyReport = defineJob({
   ),
 });
 
-/** Reports the day before, half an hour after midnight. Days are in UTC, as in the report. */
+/** Reports on the previous day at 00:30 UTC. Days are in UTC, as in the report. */
 export const everyNight = defineRecurringJob({
   id: 'nightly-report',
   definition: nightlyReport,
@@ -33,7 +33,8 @@ interface StoreTotal {
 }
 
 /**
- * Writes `report-{day}.csv`.
+ * Creates the handler, which writes `report-{day}.csv`.
+ *
  * @param directory where to write the reports; created if missing
  */
 export function nightlyReportHandler(database: Queryable, directory: string): JobHandler {

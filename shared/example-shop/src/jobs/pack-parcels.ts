@@ -1,7 +1,10 @@
 import { defineJob, handleJob } from '@longshore/jobs';
 import Type from 'typebox';
 
-/** Finds the smallest number of parcels for an order's items: bin packing, which takes hours in the worst case. */
+/**
+ * Finds the smallest number of parcels that an order's items fit into. This is bin packing, which takes hours in the
+ * worst case.
+ */
 export const packParcels = defineJob({
   name: 'pack-parcels',
   args: Type.Object(
@@ -15,11 +18,14 @@ export const packParcels = defineJob({
     { additionalProperties: false },
   ),
   timeoutMs: 60_000,
-  // An item that is too heavy for a parcel stays too heavy.
+  // Thrown for an item that is too heavy for any parcel; retrying cannot help.
   giveUpOn: [RangeError],
 });
 
-/** Runs in a thread, so other jobs and health checks need not wait. Always names the built file, even when run from source. */
+/**
+ * Runs in a worker thread, so that other jobs and health checks do not have to wait. The module is the built file even
+ * when this file is run from source, because worker threads do not load TypeScript.
+ */
 export const packParcelsHandler = handleJob(packParcels, {
   module: new URL('../../dist/jobs/parcel-packing.js', import.meta.url),
   thread: true,

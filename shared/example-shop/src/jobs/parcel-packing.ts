@@ -5,7 +5,7 @@ interface Order {
   readonly limit: number;
 }
 
-/** Starts with the smallest number of parcels that the total weight allows and adds one until all items fit. */
+/** Tries the smallest number of parcels that the total weight allows, then one more at a time until all items fit. */
 export const run: RunJob<Order> = ({ args: { weights, limit }, log, progress, signal }) => {
   const heaviest = Math.max(0, ...weights);
   if (heaviest > limit)
@@ -24,8 +24,10 @@ export const run: RunJob<Order> = ({ args: { weights, limit }, log, progress, si
 };
 
 /**
- * Packs the items from `index` on by backtracking. Parcels with equal room left are tried only once.
- * @returns whether they fit
+ * Packs the items from `index` onwards by backtracking. Of several parcels with the same room left, only the first is
+ * tried.
+ *
+ * @returns whether all of them fit
  */
 function pack(
   items: readonly number[],

@@ -1,7 +1,6 @@
 import { defineJob, handleJob, type JobHandler } from '@longshore/jobs';
 import Type from 'typebox';
 
-/** Refunds an order. */
 export const refundOrder = defineJob({
   name: 'refund-order',
   queue: 'payments',
@@ -12,8 +11,8 @@ export const refundOrder = defineJob({
 });
 
 /**
- * Writes the ledger entry and updates the order in the transaction that completes the job, so exactly once. The ledger also
- * allows only one entry per order, so a second refund job changes nothing.
+ * Writes the ledger entry and updates the order in the transaction that completes the job, so both happen exactly once.
+ * The ledger allows only one entry per order, so a second refund job for the same order adds nothing.
  */
 export const refundOrderHandler: JobHandler = handleJob(refundOrder, ({ args, transaction }) =>
   transaction(async (client) => {

@@ -4,7 +4,7 @@ import { defineJob, handleJob, type JobHandler } from '@longshore/jobs';
 import type { Queryable } from '@longshore/resources';
 import Type from 'typebox';
 
-/** Renders the receipt of an order; in a real shop it would be sent. */
+/** Writes the receipt of an order to a file. A real shop would send it. */
 export const sendReceipt = defineJob({
   name: 'send-receipt',
   queue: 'notifications',
@@ -15,7 +15,8 @@ export const sendReceipt = defineJob({
 });
 
 /**
- * Writes `receipt-{number}.txt`.
+ * Creates the handler, which writes `receipt-{number}.txt`.
+ *
  * @param directory where to write the receipts; created if missing
  */
 export function sendReceiptHandler(database: Queryable, directory: string): JobHandler {

@@ -2,9 +2,9 @@ import { type Batch, endOf, type NewBatch, progressOf } from '../job/batch.js';
 import type { FinishedState } from '../job/state.js';
 import type { BatchListQuery } from '../storage/batches.js';
 
-/** Counts the jobs of batches. */
+/** Holds the batches of one process and counts how their jobs ended. */
 export class BatchRecords {
-  /** In the order of their creation. */
+  /** In order of creation. */
   readonly #batches = new Map<string, Batch>();
 
   add({ id, name, jobs, followUp }: NewBatch, now: Date): void {
@@ -38,17 +38,17 @@ export class BatchRecords {
       .map((batch) => ({ ...batch }));
   }
 
-  /** Counts a job that has ended. Returns how the batch ended if this was its last job, otherwise `null`. */
+  /** Counts a job that has finished. Returns how the batch ended if this was its last job, otherwise `null`. */
   count(id: string, state: FinishedState, now: Date): FinishedState | null {
     return this.#add(id, state, 1, now);
   }
 
-  /** Takes back the count of a job that was retried. */
+  /** Removes a job that is being retried from the count of its earlier final state. */
   uncount(id: string, state: FinishedState): void {
     this.#add(id, state, -1, null);
   }
 
-  /** Deletes the oldest finished batches beyond `most`. Returns the ids of those deleted. */
+  /** Deletes the oldest finished batches if there are more than `most`. Returns the ids of the deleted batches. */
   trim(most: number): string[] {
     const finished = [...this.#batches.values()].filter(({ finishedAt }) => finishedAt !== null);
     const gone = finished.slice(0, Math.max(0, finished.length - most)).map(({ id }) => id);

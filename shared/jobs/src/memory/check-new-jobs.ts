@@ -1,17 +1,19 @@
 import { UnknownParentError } from '../job/errors.js';
 import type { NewJob } from '../job/job.js';
 
-/** Looks up the ids that the storage knows. */
+/** Looks up ids among the jobs and batches in the storage. */
 export interface KnownIds {
-  /** The queue of the job with this id; `undefined` if there is none. */
+  /** Returns the queue of the job with this id; `undefined` if there is no such job. */
   queueOf(id: string): string | undefined;
   isBatch(id: string): boolean;
 }
 
 /**
+ * Checks that new jobs have unused ids and that their parents exist, either in the storage or among the new jobs.
+ *
  * @param batchId the batch that is enqueued in the same call
- * @throws {Error} if an id is taken
- * @throws {UnknownParentError} if a job depends on something that does not exist or is not visible to it
+ * @throws {Error} if an id is already in use
+ * @throws {UnknownParentError} if a parent does not exist, or the caller may not see it
  */
 export function checkNewJobs(jobs: readonly NewJob[], batchId: string | undefined, known: KnownIds): void {
   const coming = new Set(batchId === undefined ? [] : [batchId]);

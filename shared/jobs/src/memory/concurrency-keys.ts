@@ -2,20 +2,20 @@ import type { JobRecord } from './job-record.js';
 import { ReadyQueue } from './ready-queue.js';
 
 interface KeyRecord {
-  /** Ready and running jobs. */
+  /** Ready and running jobs of the key. Each occupies one of its slots. */
   readonly inside: Set<JobRecord>;
   readonly blocked: ReadyQueue;
 }
 
 /**
- * The concurrency semaphores of one queue: track which jobs of each key are ready or running, and which are blocked.
+ * The concurrency semaphores of one queue. Tracks, for each key, which jobs are ready or running and which are blocked.
  */
 export class ConcurrencyKeys {
   readonly #keys = new Map<string, KeyRecord>();
 
   /**
-   * Adds a job that is ready unless its key blocks it. Returns the jobs that become ready now; if the job is not
-   * among them, it is blocked.
+   * Adds a job that is to become ready. Returns the jobs of its key that become ready now; if the job is not among
+   * them, it is blocked.
    */
   arrive(job: JobRecord): JobRecord[] {
     const name = job.meta?.concurrencyKey;
@@ -28,7 +28,7 @@ export class ConcurrencyKeys {
     return admit(key);
   }
 
-  /** Frees the slot of a job that is no longer ready or running. Returns the jobs that become ready now. */
+  /** Frees the slot of a job that is no longer ready or running. Returns the blocked jobs that become ready now. */
   leave(job: JobRecord): JobRecord[] {
     const name = job.meta?.concurrencyKey;
     const key = name === undefined ? undefined : this.#keys.get(name);
@@ -47,7 +47,7 @@ export class ConcurrencyKeys {
   }
 }
 
-/** Unblocks jobs in run order as long as the next job's limit allows it. */
+/** Unblocks jobs in run order until the next job's limit does not allow it. Returns the unblocked jobs. */
 function admit({ inside, blocked }: KeyRecord): JobRecord[] {
   const admitted: JobRecord[] = [];
   for (let next = blocked.first; next !== undefined; next = blocked.first) {

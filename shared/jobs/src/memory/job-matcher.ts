@@ -9,7 +9,7 @@ import { maxErrorText } from '../storage/spellings.js';
 import { wordsOf } from '../storage/search-words.js';
 import type { JobRecord } from './job-record.js';
 
-/** Returns a predicate that matches jobs against the filter. */
+/** Returns a function that returns whether a job matches the filter. */
 export function matcherOf(filter: JobFilter): (record: JobRecord) => boolean {
   const from = filter.createdAfter && firstIdOf(filter.createdAfter);
   const to = filter.createdBefore && firstIdOf(filter.createdBefore);
@@ -68,7 +68,10 @@ function argumentsMatch(record: JobRecord, { args: wanted = [] }: JobFilter): bo
 
 const stringOrNumber = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/gi;
 
-/** Parses JSON so that a number which JavaScript would round equals no other value. */
+/**
+ * Parses JSON for comparisons. Replaces each number that JavaScript would round with a random object, which equals no
+ * other value.
+ */
 function parseComparably(text: JsonText): JsonValue {
   const marked = text.replaceAll(stringOrNumber, (literal) =>
     literal.startsWith('"') || isExactNumber(literal) ? literal : `{"${randomUUID()}":null}`,
@@ -100,14 +103,14 @@ function messageOf({ name, message }: JobError): string {
   return `${name}: ${message}`;
 }
 
-/** Returns everything that words are searched for in, in lower case. */
+/** Returns the text of a job in which search words are looked up, in lower case. */
 export function searchedText(record: JobRecord): string {
   const { meta, error, args } = record;
   const message = error === null ? '' : messageOf(error);
   return [...namesIn(record), meta?.idempotencyKey ?? '', message, args].join('\n').toLowerCase();
 }
 
-/** Returns the texts of a job whose words a misspelt word may stand for. */
+/** Returns the texts of a job whose words are compared with misspelt search words. */
 export function searchedTexts(record: JobRecord): string[] {
   const { error } = record;
   return [...namesIn(record), ...(error === null ? [] : [messageOf(error).slice(0, maxErrorText)])];

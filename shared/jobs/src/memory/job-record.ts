@@ -5,33 +5,35 @@ import type { Transition } from '../job/transition.js';
 import { isFinished } from '../job/state.js';
 import { replacedMeta } from '../storage/key-resolution.js';
 
-/** A job as the memory storage keeps it. Arguments and result stay text, so callers cannot modify them. */
+/**
+ * A job as the memory storage keeps it. Arguments and result are kept as JSON text, so that callers cannot modify them.
+ */
 export interface JobRecord extends Omit<
   Job,
   'args' | 'result' | 'progress' | 'readyAt' | keyof JobMetaFields
 > {
   args: JsonText;
   result: JsonText;
-  /** The order of arrival, which breaks ties of priority. */
+  /** Number in order of arrival. Orders jobs of equal priority. */
   seq: number;
   /** When the lease expires, in milliseconds since 1970. */
   leaseUntil: number;
   readyAt: number;
-  /** Set if the limit of its concurrency key keeps it from becoming ready. */
+  /** Whether the limit of the job's concurrency key keeps it from becoming ready. */
   blocked: boolean;
-  /** The delay that starts when its last parent ends, in milliseconds. */
+  /** How long the job waits after its last parent has ended, in milliseconds; `null` without such a delay. */
   delayMs: number | null;
-  /** Set if it was cancelled while running. */
+  /** Whether the job was cancelled while it was running. */
   cancelRequested: boolean;
   meta: JobMeta | null;
   readonly pastAttempts: Attempt[];
-  /** Latest progress of the latest attempt. */
+  /** The latest progress that the current attempt, or the last one, has reported. */
   progress: (Progress & { readonly at: Date; readonly writtenAt: Date }) | null;
   readonly log: LogLine[];
   readonly transitions: Transition[];
-  /** When each log line was written, by the storage's clock. */
+  /** When each line of `log` was stored, by the storage's clock, in the same order. */
   readonly logWrittenAt: Date[];
-  /** How often it has been claimed, including attempts that did not count. */
+  /** How often the job has been claimed, including attempts that did not count. */
   runs: number;
 }
 
@@ -70,7 +72,7 @@ export function newRecord(job: NewJob, seq: number, nowMs: number): JobRecord {
   };
 }
 
-/** Replaces the content of a job that is not running. Its dependencies and attempts stay. */
+/** Replaces the content of a job that is not running. Its dependencies and past attempts stay. */
 export function replaceContent(record: JobRecord, job: NewJob, nowMs: number): void {
   const inMs = job.due !== null && 'inMs' in job.due ? job.due.inMs : null;
   record.args = job.args;
@@ -140,14 +142,14 @@ export function toAttempts({
   ];
 }
 
-/** Whether the claim's lease on this job is still valid. */
+/** Returns whether the claim still holds the lease on this job. */
 export function holds(record: JobRecord | undefined, claim: Claim): record is JobRecord {
   return (
     record?.state === 'processing' && record.serverId === claim.serverId && record.attempt === claim.attempt
   );
 }
 
-/** Undoes the start of an attempt. */
+/** Undoes the start of an attempt, so that it does not count. */
 export function undoStart(record: JobRecord): void {
   record.attempt--;
   record.serverId = null;
@@ -163,7 +165,7 @@ export function lostError({ serverId, attempt }: JobRecord): JobError {
   return { name: 'AttemptLost', message, stack: null };
 }
 
-/** Records how the running attempt ended without finishing the job, and clears its server. */
+/** Records the end of an attempt that did not finish the job, and clears the job's server. */
 export function endAttempt(
   record: JobRecord,
   outcome: 'failed' | 'lost',

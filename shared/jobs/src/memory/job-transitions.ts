@@ -5,7 +5,7 @@ import type { JobRecord } from './job-record.js';
 /**
  * Changes a job's state and records the transition.
  *
- * @param reason `null` if only the content changes; no transition is recorded then
+ * @param reason `null` if only the job's content changes, in which case no transition is recorded
  */
 export function enter(
   record: JobRecord,

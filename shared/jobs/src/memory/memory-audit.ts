@@ -27,7 +27,7 @@ export class MemoryAuditLog implements AuditLog {
     this.add(entry);
   }
 
-  /** Stores an entry before its action is carried out: nothing is changed if this throws. */
+  /** Stores an entry. Call it before the change: if it throws, nothing must be changed. */
   add(entry: NewAuditEntry): void {
     const filter = JSON.parse(JSON.stringify(entry.filter)) as JsonValue;
     const at = new Date(this.#clock.now());
@@ -35,7 +35,7 @@ export class MemoryAuditLog implements AuditLog {
     this.#entries = this.#entries.slice(0, maxEntries);
   }
 
-  /** Stores the entry of an action with this result, if the caller wants one. */
+  /** Stores the audit entry of an action with this result if the caller has asked for one. */
   addOf<Result>({ audit }: ActionOptions<Result>, result: Result): void {
     if (audit !== undefined) this.add(audit(result));
   }

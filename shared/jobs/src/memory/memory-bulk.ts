@@ -20,7 +20,7 @@ import type { MemoryJobs } from './memory-jobs.js';
 
 type Control = Pick<JobControl, 'cancel' | 'retry' | 'run' | 'delete'>;
 
-/** A running operation, with the jobs that it has not processed yet. */
+/** An operation with the ids of the jobs that it has not processed yet. */
 interface RunningOperation {
   readonly operation: BulkOperation;
   readonly rest: string[];
@@ -36,7 +36,7 @@ const verbs: Record<BulkAction, (control: Control, id: string) => Promise<Contro
   delete: (control, id) => control.delete(id),
 };
 
-/** The bulk operations of one process. Each works through a list of jobs made when it starts. */
+/** The bulk operations of one process. Each processes the jobs that matched when it was started. */
 export class MemoryBulkOperations implements BulkOperations {
   readonly #jobs: MemoryJobs;
   readonly #control: Control;

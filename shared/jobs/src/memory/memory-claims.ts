@@ -7,7 +7,7 @@ import { holds, type JobRecord, toClaimedJob, undoStart } from './job-record.js'
 import type { MemoryJobs } from './memory-jobs.js';
 import type { MemoryServers } from './memory-servers.js';
 
-/** Leases the jobs of one process to its servers. */
+/** Claims jobs for the servers of one process, and renews and releases their leases. */
 export class MemoryClaims implements Claims {
   readonly #jobs: MemoryJobs;
   readonly #servers: MemoryServers;
@@ -66,7 +66,10 @@ export class MemoryClaims implements Claims {
     this.#pollTimers.close();
   }
 
-  /** Returns how many of the requested jobs the queue's limits allow now. */
+  /**
+   * Returns how many jobs can be claimed now: at most `requested`, as far as the queue has ready jobs and its limits
+   * allow.
+   */
   #room(name: string, requested: number): number {
     const { ready, concurrencyLimit, rateLimit, running, bucket } = this.#jobs.queue(name);
     const room = Math.min(requested, ready.length, Math.max(0, (concurrencyLimit ?? Infinity) - running));
@@ -76,7 +79,7 @@ export class MemoryClaims implements Claims {
     return Math.min(room, tokens);
   }
 
-  /** Applies a change to each job whose claim is valid. Returns the claims that are not. */
+  /** Applies a change to each job whose lease the claim still holds. Returns the claims that have lost their lease. */
   #eachHeld(claims: readonly Claim[], change: (record: JobRecord) => void): Claim[] {
     return claims.filter((claim) => {
       const record = this.#jobs.find(claim.jobId);

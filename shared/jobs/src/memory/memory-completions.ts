@@ -8,7 +8,7 @@ import { endAttempt, holds, type JobRecord, undoStart } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import { itemOfJob, type MemorySetAside } from './memory-set-aside.js';
 
-/** Runs work in a transaction, which is rolled back if the work throws. */
+/** Runs work in a database transaction and commits it. Rolls it back if the work throws. */
 export type BeginTransaction = <Result>(
   work: (client: TransactionClient) => Promise<Result>,
 ) => Promise<Result>;
@@ -38,7 +38,10 @@ export class MemoryCompletions implements Completions {
     return stale;
   }
 
-  /** Records the outcome right after the commit. The rows are lost with the jobs, so no crash can separate the two. */
+  /**
+   * Records the outcome right after the commit. A crash cannot separate the two: a database that is kept in this
+   * process is lost together with the jobs.
+   */
   async completeInTransaction(claim: Claim, work: TransactionWork, signal?: AbortSignal): Promise<void> {
     if (this.#begin === undefined)
       throw new TypeError('The memory storage has no transactions: return the result instead');
@@ -51,7 +54,7 @@ export class MemoryCompletions implements Completions {
     const aborted = new Promise<never>((_resolve, reject) => {
       signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
     });
-    aborted.catch(() => undefined); // the work may be done before
+    aborted.catch(() => undefined); // prevents an unhandled rejection if the work has already ended
     const result = await this.#begin(async (client) => {
       const done = await Promise.race([work(client), aborted]);
       held();

@@ -11,7 +11,7 @@ import type { MemoryAuditLog } from './memory-audit.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import { refuseTransaction } from './refuse-transaction.js';
 
-/** Carries out operators' actions on single jobs. */
+/** Carries out actions on single jobs, such as cancel and retry. */
 export class MemoryControl implements JobControl {
   readonly #jobs: MemoryJobs;
   readonly #clock: Clock;
@@ -110,8 +110,8 @@ export class MemoryControl implements JobControl {
   }
 
   /**
-   * Takes a ready job out of its queue and releases its slot before the change. If it stays in its queue, it keeps
-   * the time at which it became ready.
+   * Changes the content of a job. A ready job first leaves its queue and frees its slot. If it remains ready in the
+   * same queue, it keeps the time at which it became ready.
    */
   #edit(record: JobRecord, { queue, priority, args, runAt }: JobContent): void {
     const { state, queue: from, runAt: before, readyAt } = record;
@@ -134,7 +134,11 @@ export class MemoryControl implements JobControl {
     });
   }
 
-  /** @param plan returns the change, if the job's state allows and needs one */
+  /**
+   * Carries out an action on one job and records it in the audit log.
+   *
+   * @param plan returns the change to make; `unchanged` if the job needs none, `illegal` if its state does not allow it
+   */
   #control(
     id: string,
     options: JobControlOptions = {},

@@ -1,20 +1,23 @@
 import { type After, isMet, type ParentEnd, unmetConditionError } from '../job/continuation.js';
 import type { JobError } from '../job/job.js';
 
-/** Applies the result of a dependency to the dependent. */
+/** Changes the state of dependents once it is known whether their condition is met. */
 export interface DependencyEffects {
-  /** Every parent met the condition. */
+  /** Called when every parent has met the condition. */
   release(dependentId: string): void;
   cancel(dependentId: string, error: JobError): void;
 }
 
 /** Tracks which jobs depend on which jobs and batches. */
 export class MemoryDependencies {
-  /** By dependent: its parents that have not ended. */
+  /** Maps each waiting dependent to its condition and to the parents that have not ended. */
   readonly #waiting = new Map<string, { readonly after: After; readonly open: Set<string> }>();
-  /** By parent: its dependents, including those that no longer wait. */
+  /** Maps each parent to its dependents, including those that are no longer waiting. */
   readonly #dependents = new Map<string, Set<string>>();
-  /** Ends that are not resolved yet. A queue rather than recursion, because chains of jobs may be long. */
+  /**
+   * Ends of parents that still have to be applied to their dependents. A queue rather than recursion, because chains of
+   * jobs may be long.
+   */
   readonly #ends: [parentId: string, end: ParentEnd][] = [];
   #resolving = false;
 
@@ -31,12 +34,12 @@ export class MemoryDependencies {
     return this.#dependents.get(parentId) ?? [];
   }
 
-  /** Stops tracking a dependent; its parents no longer affect it. */
+  /** Stops tracking a dependent, so that its parents no longer affect it. */
   drop(dependentId: string): void {
     this.#waiting.delete(dependentId);
   }
 
-  /** Drops the dependents of a deleted parent. */
+  /** Removes a deleted parent from the index of dependents. */
   forget(parentId: string): void {
     this.#dependents.delete(parentId);
   }

@@ -4,18 +4,18 @@ import type { JobRecord } from './job-record.js';
 
 const dayMs = 86_400_000;
 
-/** How many finished jobs are kept, and for how long. */
+/** Limits on how many finished jobs are kept, and for how long. */
 export interface MemoryRetention {
   readonly maxFinished: number;
   readonly days: RetentionDays;
 }
 
-/** The finished jobs in the order in which they ended. */
+/** The finished jobs of one process, in the order in which they ended. */
 export class MemoryHistory {
   readonly #records = new Map<string, JobRecord>();
 
   add(record: JobRecord): void {
-    this.#records.delete(record.id); // it may already be listed with an earlier end
+    this.#records.delete(record.id); // moves a job that was retried and has ended again to the end
     this.#records.set(record.id, record);
   }
 
@@ -23,7 +23,7 @@ export class MemoryHistory {
     this.#records.delete(record.id);
   }
 
-  /** Returns the jobs to delete: those older than the retention of their state, and the oldest beyond the maximum. */
+  /** Returns the jobs to delete: those whose retention has expired, and the oldest ones beyond `maxFinished`. */
   old({ maxFinished, days }: MemoryRetention, nowMs: number): JobRecord[] {
     for (const record of this.#records.values()) if (!isFinished(record.state)) this.forget(record);
     const excess = this.#records.size - maxFinished;

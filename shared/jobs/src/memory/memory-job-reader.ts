@@ -23,7 +23,7 @@ import { type JobRecord, toAttempts, toJob } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import type { MemoryServers } from './memory-servers.js';
 
-/** Answers every query by scanning all jobs, because memory holds few. */
+/** Reads jobs. Scans all of them for most queries, because memory holds few. */
 export class MemoryJobReader implements JobReader {
   readonly #jobs: MemoryJobs;
   readonly #servers: MemoryServers;
@@ -148,7 +148,10 @@ export class MemoryJobReader implements JobReader {
   }
 }
 
-/** Returns the first jobs whose arguments and results fit into `maxBytes`, at least one. */
+/**
+ * Returns as many of the jobs, from the first, as have arguments and results that fit into `maxBytes` together, but at
+ * least one.
+ */
 function pageWithin(maxBytes: number, jobs: Job[], documents = true): JobPage {
   if (!documents) return { jobs: jobs.map(withoutDocuments), cut: false };
   let bytes = 0;

@@ -23,10 +23,10 @@ import { MemoryDependencies } from './memory-dependencies.js';
 import { MemoryThroughput } from './memory-throughput.js';
 import { type QueueRecord, QueueRecords } from './queue-records.js';
 
-/** Default for the maximum number of queues. */
+/** Maximum number of queues unless the caller sets another. */
 const defaultMaxQueues = 10_000;
 
-/** Holds all jobs and queues of one process, and performs the state changes that several roles share. */
+/** Holds all jobs and queues of one process, and makes the state changes that several components need. */
 export class MemoryJobs {
   readonly batches = new BatchRecords();
   readonly dependencies = new MemoryDependencies();
@@ -63,7 +63,7 @@ export class MemoryJobs {
   /**
    * Adds all of the jobs or none.
    *
-   * @param batch the new batch that they belong to, if any
+   * @param batch the new batch that the jobs belong to, if any
    */
   add(jobs: readonly NewJob[], batch: NewBatch | null = null): EnqueueResult {
     for (const job of jobs) checkNewJob(job);
@@ -87,9 +87,10 @@ export class MemoryJobs {
   }
 
   /**
-   * Adds jobs when a transaction of another database commits. The checks come before.
+   * Checks jobs now and adds them once a transaction of another database has committed.
    *
-   * @throws {TypeError} for a transaction without `afterCommit`, and for jobs with keys, which would have to be held until then
+   * @throws {TypeError} if the transaction has no `afterCommit`, or a job has a key, which would have to be held until
+   *   the commit
    */
   addAtCommit(jobs: readonly NewJob[], transaction: TransactionClient): EnqueueResult {
     if (transaction.afterCommit === undefined)
@@ -127,7 +128,7 @@ export class MemoryJobs {
     }
   }
 
-  /** Replaces the content of an unfinished job that is not running. */
+  /** Replaces the content of a job that has not finished and is not running. */
   #replace(id: string, job: NewJob): void {
     const record = this.#records.get(id);
     if (record === undefined) return;
@@ -155,7 +156,11 @@ export class MemoryJobs {
     this.#queues.retire(name);
   }
 
-  /** @param others queues that are in use although they hold no jobs */
+  /**
+   * Deletes queues that have been unused for a long time.
+   *
+   * @param others queues that are in use although they may hold no jobs
+   */
   retireIdleQueues(others: ReadonlySet<string>): void {
     const endedAt = new Map<string, number>();
     for (const { queue, finishedAt } of this.#records.values()) {
@@ -170,7 +175,7 @@ export class MemoryJobs {
     this.queue(record.queue).running++;
   }
 
-  /** Makes a job ready. One that was cancelled while running is finished as cancelled instead. */
+  /** Makes a job ready. If it was cancelled while running, it is finished as cancelled instead. */
   makeReady(record: JobRecord, reason: TransitionReason | null, now = this.#clock.now()): void {
     if (record.cancelRequested) {
       this.finish(record, 'cancelled');
@@ -185,13 +190,16 @@ export class MemoryJobs {
     this.#join(record.queue, this.queue(record.queue).keys.arrive(record), record);
   }
 
-  /** Removes an unclaimed job from its queue. */
+  /** Removes a ready or blocked job from its queue. */
   takeOut(record: JobRecord): void {
     const { keys, ready } = this.queue(record.queue);
     if (!keys.forget(record)) ready.remove(record);
   }
 
-  /** Schedules a job; one whose time has passed is due now. */
+  /**
+   * Schedules a job. A time in the past counts as now. If the job was cancelled while running, it is finished as
+   * cancelled instead.
+   */
   schedule(record: JobRecord, runAt: Date, reason: TransitionReason | null): void {
     if (record.cancelRequested) {
       this.finish(record, 'cancelled');
@@ -227,7 +235,7 @@ export class MemoryJobs {
     this.dependencies.forget(record.id);
   }
 
-  /** Deletes finished jobs and batches beyond their retention. */
+  /** Deletes finished jobs and batches that exceed their retention, and keys that are no longer needed. */
   trim(retention: MemoryRetention): void {
     for (const record of this.#history.old(retention, this.#clock.now())) this.delete(record);
     for (const id of this.batches.trim(retention.maxFinished)) this.dependencies.forget(id);
@@ -244,7 +252,8 @@ export class MemoryJobs {
   }
 
   /**
-   * Adds jobs to their queue. Unblocked jobs, except the arriving one, go to the end, behind the jobs of other keys.
+   * Adds ready jobs to their queue. Jobs that have just been unblocked go to the end of their priority, after the jobs
+   * of other keys; only the arriving job keeps its place.
    */
   #join(queue: string, jobs: readonly JobRecord[], arriving?: JobRecord): void {
     for (const job of jobs) {
@@ -258,7 +267,7 @@ export class MemoryJobs {
     this.#join(record.queue, this.queue(record.queue).keys.leave(record));
   }
 
-  /** Frees the slot of a running job before its state changes. */
+  /** Stops counting a running job towards the concurrency limit of its queue. Call it before the state changes. */
   #stop(record: JobRecord): void {
     if (record.state !== 'processing') return;
     const queue = this.queue(record.queue);
@@ -266,7 +275,7 @@ export class MemoryJobs {
     if (queue.concurrencyLimit !== null) queueMicrotask(() => this.notify(record.queue));
   }
 
-  /** Starts tracking the job's parents, which may have ended already. */
+  /** Makes a job wait for its parents, some of which may already have ended. */
   #await(record: JobRecord, { after, due }: NewJob): void {
     this.queue(record.queue);
     enter(record, 'awaiting', 'created', this.#clock.now());

@@ -30,7 +30,8 @@ export class MemoryKeys {
   }
 
   /**
-   * Deletes keys that are no longer held and cannot be held again; those of a failed job could be, if it is retried.
+   * Deletes keys that are no longer held and never can be again. The key of a failed or cancelled job is kept, because
+   * the job may be retried.
    */
   trim(stateOf: StateOf, now: number): void {
     for (const [name, { key, jobId, until }] of this.#records) {

@@ -5,7 +5,7 @@ import type { JobRecord } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import type { MemoryServers } from './memory-servers.js';
 
-/** The leases on running jobs. None is ever locked, because memory has no transactions. */
+/** The leases on running jobs. No lease is ever locked, because the memory storage has no transactions of its own. */
 export class MemoryLeases implements Leases {
   readonly #jobs: MemoryJobs;
   readonly #servers: MemoryServers;

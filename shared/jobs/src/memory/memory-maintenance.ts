@@ -15,11 +15,11 @@ interface MaintenanceParts {
   readonly setAside: MemorySetAside;
   readonly clock: Clock;
   readonly retention: MemoryRetention;
-  /** The queues that recurring jobs use. */
+  /** Returns the queues of all recurring jobs. These queues stay even if they are empty. */
   readonly recurringQueues: () => Promise<string[]>;
 }
 
-/** The background roles of one process. */
+/** The background work on the jobs of one process. */
 export class MemoryMaintenance implements Maintenance {
   readonly #jobs: MemoryJobs;
   readonly #servers: MemoryServers;
@@ -59,7 +59,7 @@ export class MemoryMaintenance implements Maintenance {
   }
 
   async resolveDependencies(): Promise<number> {
-    return 0; // dependents are updated when a job ends
+    return 0; // dependents are updated as soon as a job ends
   }
 
   async rescue(): Promise<RescueReport> {
@@ -83,7 +83,7 @@ export class MemoryMaintenance implements Maintenance {
     await this.#retireIdleQueues();
   }
 
-  /** Runs once an hour, because it scans all jobs. */
+  /** Deletes queues that have long been unused. Does so once an hour, because it scans all jobs. */
   async #retireIdleQueues(): Promise<void> {
     const now = this.#clock.now();
     if (now - this.#idleQueuesRetiredAt < hourMs) return;
@@ -94,8 +94,8 @@ export class MemoryMaintenance implements Maintenance {
 }
 
 /**
- * Sorts jobs by the order of their claims: a server starts them in this order, so only the first ones can have been
- * running.
+ * Sorts jobs in the order of their claims and marks those that may have been running. A server starts jobs in this
+ * order, so only its first ones, up to its concurrency, can have been running; the others had not started.
  */
 function inClaimOrder(
   lost: readonly JobRecord[],

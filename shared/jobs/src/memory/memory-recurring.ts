@@ -23,7 +23,9 @@ import type { MemoryAuditLog } from './memory-audit.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import type { MemorySetAside } from './memory-set-aside.js';
 
-/** A recurring job as the memory storage keeps it. Arguments stay text, so callers cannot modify them. */
+/**
+ * A recurring job as the memory storage keeps it. Arguments are kept as JSON text, so that callers cannot modify them.
+ */
 interface RecurringRecord extends Omit<RecurringJob, 'args'> {
   args: JsonText;
 }
@@ -112,7 +114,7 @@ export class MemoryRecurringJobs implements RecurringJobs {
       return null;
     }
     const job = jobOf(record, record.args, this.#now());
-    this.#jobs.queue(job.queue); // may be one too many
+    this.#jobs.queue(job.queue); // throws if there are too many queues, before the audit entry is stored
     const triggered = { id: job.id, queue: job.queue, recurringJob: toRecurringJob(record) };
     this.#audit.addOf(options, triggered);
     this.#jobs.add([job]);

@@ -31,10 +31,10 @@ export class MemoryServers implements Servers {
   readonly #rescue: () => Promise<void>;
   readonly #lost: LostServer[] = [];
   readonly #entries = new Map<string, Entry>();
-  /** How many jobs each server runs at once; kept for lost servers as long as they are listed. */
+  /** How many jobs each server runs at once. Kept for a lost server as long as it is listed. */
   readonly #concurrency = new Map<string, number>();
 
-  /** @param rescue takes back the jobs of a server that has unregistered */
+  /** @param rescue takes back the jobs of servers that are gone; called when a server unregisters */
   constructor(clock: Clock, jobs: MemoryJobs, audit: MemoryAuditLog, rescue: () => Promise<void>) {
     this.#clock = clock;
     this.#jobs = jobs;
@@ -46,12 +46,12 @@ export class MemoryServers implements Servers {
     return this.#entries.has(id);
   }
 
-  /** Returns how many jobs a server runs, or ran, at once; `Infinity` if that is no longer known. */
+  /** Returns how many jobs a server runs, or ran, at once; `Infinity` if this is no longer known. */
   concurrencyOf(id: string | null): number {
     return this.#concurrency.get(id ?? '') ?? Infinity;
   }
 
-  /** Returns the names a server has handlers for; `null` if it did not register them. */
+  /** Returns the names of the jobs that a server has handlers for; `null` if it did not register them. */
   jobNamesOf(id: string): readonly string[] | null {
     return this.#entries.get(id)?.server.jobNames ?? null;
   }
@@ -148,7 +148,7 @@ export class MemoryServers implements Servers {
     return { outcome: 'ok', server: copyOf(server), changed };
   }
 
-  /** Declares dead the servers whose heartbeats have stopped. Returns their ids. */
+  /** Declares servers dead whose heartbeats have stopped. Returns their ids. */
   declareDead(): string[] {
     const now = this.#clock.now();
     const silent = [...this.#entries.values()].filter(

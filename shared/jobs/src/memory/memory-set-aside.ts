@@ -17,19 +17,19 @@ import type { Clock } from '../storage/clock.js';
 import type { TransactionClient } from '../storage/transaction.js';
 import { refuseTransaction } from './refuse-transaction.js';
 
-/** An item that background work processes. */
+/** Something that background work processes, such as a job or a recurring job. */
 interface Subject {
   readonly role: SetAsideRole;
   readonly key: string;
   readonly queue?: string;
   readonly jobId?: string;
-  /** When an operator last changed it; an item that failed before then is tried again immediately. */
+  /** When an operator last changed the item. If it failed before that, it is tried again immediately. */
   readonly changedAt?: Date;
 }
 
 type Entry = SetAsideItem & { readonly discarded: boolean };
 
-/** Processes items one by one, and sets aside those that fail. */
+/** Tracks the items that background work failed to process, so that they do not block the other items. */
 export class MemorySetAside implements SetAside {
   readonly #clock: Clock;
   readonly #audit: MemoryAuditLog;
@@ -39,14 +39,14 @@ export class MemorySetAside implements SetAside {
 
   readonly #startBulk: (request: BulkRequest) => void;
 
-  /** @param startBulk starts a bulk operation */
+  /** @param startBulk starts a bulk operation; used to retry an item of one */
   constructor(clock: Clock, audit: MemoryAuditLog, startBulk: (request: BulkRequest) => void) {
     this.#audit = audit;
     this.#clock = clock;
     this.#startBulk = startBulk;
   }
 
-  /** Processes an item unless it is set aside. Returns `undefined` if it is, or if it fails. */
+  /** Processes an item unless it is set aside, and sets it aside if that fails. Returns `undefined` in both cases. */
   attempt<Result>(subject: Subject, work: () => Result): Result | undefined {
     if (this.isSetAside(subject)) return undefined;
     try {
@@ -59,7 +59,11 @@ export class MemorySetAside implements SetAside {
     }
   }
 
-  /** @throws the original error, if too many items of this role are set aside already */
+  /**
+   * Sets aside an item that has failed.
+   *
+   * @throws the original error if too many items of this role are already set aside
+   */
   add(subject: Subject, thrown: unknown): void {
     const before = this.#items.get(nameOf(subject));
     if (before === undefined && this.#ofRole(subject.role) >= maxSetAside) throw thrown;
@@ -81,7 +85,7 @@ export class MemorySetAside implements SetAside {
     if (before === undefined) for (const listener of this.#listeners) listener(item);
   }
 
-  /** Returns whether the item is set aside and not due for a retry. */
+  /** Returns whether background work must skip the item: it was discarded, or is set aside and not due for a retry. */
   isSetAside({ role, key, changedAt }: Subject): boolean {
     const item = this.#items.get(nameOf({ role, key }));
     if (item === undefined || (changedAt !== undefined && changedAt > item.failedAt)) return false;
@@ -162,7 +166,7 @@ function nameOf({ role, key }: Subject): string {
   return `${role} ${key}`;
 }
 
-/** Describes a job as an item. */
+/** Returns the item that represents a job in the work of a role. */
 export function itemOfJob(
   role: SetAsideRole,
   { id, queue }: { readonly id: string; readonly queue: string },

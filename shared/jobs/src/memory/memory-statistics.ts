@@ -16,7 +16,9 @@ import type { Clock } from '../storage/clock.js';
 import type { JobRecord } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';
 
-/** Computes figures by scanning all jobs, because memory holds few. */
+/**
+ * Computes statistics. Scans all jobs for error groups, because memory holds few; throughput is counted as jobs end.
+ */
 export class MemoryStatistics implements JobStatistics {
   readonly #jobs: MemoryJobs;
   readonly #clock: Clock;

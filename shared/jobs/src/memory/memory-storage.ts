@@ -22,22 +22,29 @@ import { MemoryStatistics } from './memory-statistics.js';
 
 export interface MemoryStorageOptions {
   clock?: Clock;
-  /** Maximum number of finished jobs to keep; the oldest are deleted regardless of age. 10 000 by default. */
+  /**
+   * Maximum number of finished jobs to keep. Beyond it, the oldest are deleted regardless of `retentionDays`. 10 000 by
+   * default.
+   */
   maxFinished?: number;
   /** Maximum number of queues; 10 000 by default. */
   maxQueues?: number;
   /**
-   * Runs work in a transaction of the database that keeps the application's rows: what `transaction` of a handler does. Without
-   * it, handlers have no transactions.
+   * Runs work in a transaction of the database that keeps the application's rows. Handlers' `transaction` uses it and
+   * is not available without it.
    */
   transaction?: BeginTransaction;
   /**
-   * Days to keep finished jobs, by final state; 1 to 3650. By default 7 for `done` and `cancelled`, 30 for `failed`.
+   * Number of days to keep finished jobs, by final state; 1 to 3650. By default 7 for `done` and `cancelled`, 30 for
+   * `failed`.
    */
   retentionDays?: Partial<RetentionDays>;
 }
 
-/** Keeps jobs in this process; they are lost when it ends. For single processes, tests and first experiments. */
+/**
+ * Keeps jobs in the memory of this process; they are lost when it ends. Intended for tests, first experiments and
+ * applications that consist of one process.
+ */
 export class MemoryStorage implements JobStorage {
   readonly clock: Clock;
   readonly enqueuer: MemoryEnqueuer;
@@ -59,7 +66,7 @@ export class MemoryStorage implements JobStorage {
   readonly setAside: MemorySetAside;
   readonly #jobs: MemoryJobs;
 
-  /** @throws {RangeError} if a number of days is out of bounds */
+  /** @throws {RangeError} if a value of `retentionDays` is out of bounds */
   constructor({
     clock = systemClock,
     maxFinished = 10_000,

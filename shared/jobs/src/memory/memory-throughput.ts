@@ -8,10 +8,13 @@ import {
   type ThroughputQuery,
 } from '../storage/job-statistics.js';
 
-/** The key for all queues together. */
+/** Key of the counts for all queues together. */
 const all = null;
 
-/** Counts jobs that end, for as long as throughput is kept. */
+/**
+ * Counts the jobs that end as done or failed, in buckets of time. Deletes buckets older than the period for which
+ * throughput is kept.
+ */
 export class MemoryThroughput {
   readonly #counts = new Map<string | null, Map<number, ThroughputBucket>>();
 
@@ -58,7 +61,7 @@ export class MemoryThroughput {
     let bucket = buckets.get(at);
     if (bucket === undefined) {
       buckets.set(at, (bucket = { at: new Date(at), done: 0, failed: 0 }));
-      // Buckets are in order of time.
+      // The map is in order of time, so the oldest buckets come first.
       for (const old of buckets.keys()) {
         if (old >= nowMs - forMs - bucketMs) break;
         buckets.delete(old);

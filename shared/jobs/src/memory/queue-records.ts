@@ -14,15 +14,17 @@ export interface QueueRecord {
   rateLimit: Required<RateLimit> | null;
   readonly bucket: TokenBucket;
   readonly keys: ConcurrencyKeys;
-  /** Number of claimed jobs. */
+  /** Number of claimed jobs, which count towards `concurrencyLimit`. */
   running: number;
-  /** When the queue was first seen idle, in milliseconds since 1970; `null` if it is in use. */
+  /**
+   * When the queue was first found to be unused, in milliseconds since 1970; `null` if it was in use when last checked.
+   */
   idleSince: number | null;
 }
 
 const idleMs = idleQueueDays * 86_400_000;
 
-/** The queues of one process, created when they are first named. */
+/** The queues of one process. Each is created when it is first named. */
 export class QueueRecords {
   readonly #clock: Clock;
   readonly #max: number;
@@ -37,7 +39,11 @@ export class QueueRecords {
     return this.#queues;
   }
 
-  /** @throws {TooManyQueuesError} if the maximum number of queues would be exceeded */
+  /**
+   * Checks that queues with these names exist or can be created.
+   *
+   * @throws {TooManyQueuesError} if the maximum number of queues would be exceeded
+   */
   requireRoomFor(names: Iterable<string>): void {
     const coming = new Set<string>();
     for (const name of names) if (!this.#queues.has(name)) coming.add(name);
@@ -68,13 +74,16 @@ export class QueueRecords {
     return queue;
   }
 
-  /** Deletes an unused queue. */
+  /** Deletes a queue, which must hold no unfinished jobs. */
   retire(name: string): void {
     this.#queues.delete(name);
   }
 
   /**
-   * Deletes queues that have been idle for {@link idleQueueDays} days, unless an operator has paused or limited them.
+   * Deletes queues that have been unused for {@link idleQueueDays} days. A queue that is paused or has limits is never
+   * deleted.
+   *
+   * @param isInUse returns whether a queue is in use, or has been since `idleSince`
    */
   retireIdle(isInUse: (name: string, idleSince: number) => boolean): void {
     const now = this.#clock.now();

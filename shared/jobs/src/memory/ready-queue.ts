@@ -1,6 +1,6 @@
 import type { JobRecord } from './job-record.js';
 
-/** The ready jobs of one queue in run order: by priority, then by age. */
+/** The ready jobs of one queue in run order: by priority, then in order of arrival. */
 export class ReadyQueue {
   #jobs: JobRecord[] = [];
   #head = 0;
@@ -28,12 +28,12 @@ export class ReadyQueue {
     this.#jobs.splice(this.#jobs.indexOf(job, this.#head), 1);
   }
 
-  /** Returns the index after the last job that runs before this one. */
+  /** Returns the index at which to insert a job: after all jobs that run before it. */
   #placeOf(job: JobRecord): number {
     let low = this.#head;
     let high = this.#jobs.length;
     const last = this.#jobs.at(-1);
-    if (last === undefined || high === low || runsBefore(last, job)) low = high; // the usual case: append
+    if (last === undefined || high === low || runsBefore(last, job)) low = high; // usually, jobs arrive in run order
     while (low < high) {
       const middle = (low + high) >>> 1;
       const there = this.#jobs[middle];
@@ -43,7 +43,7 @@ export class ReadyQueue {
     return low;
   }
 
-  /** Removes and returns up to `limit` jobs from the front; with `names`, only jobs of these names. */
+  /** Removes and returns the first `limit` jobs or fewer; with `names`, only jobs that have one of these names. */
   take(limit: number, names: readonly string[] | null): JobRecord[] {
     if (names !== null) return this.#takeNamed(limit, new Set(names));
     const taken = this.#jobs.slice(this.#head, this.#head + limit);
@@ -61,7 +61,7 @@ export class ReadyQueue {
       if (job !== undefined) (names.has(job.name) ? taken : passed).push(job);
     }
     if (taken.length === 0) return taken;
-    // Moves the skipped jobs up to the end of the gap.
+    // Closes the gap: moves the skipped jobs up to the next job that was not examined.
     this.#head = next - passed.length;
     for (const [place, job] of passed.entries()) this.#jobs[this.#head + place] = job;
     this.#trim();
@@ -76,7 +76,10 @@ export class ReadyQueue {
   }
 }
 
-/** Negative if the left job runs first: by priority, then by age. */
+/**
+ * Compares two jobs by run order: by priority, then in order of arrival. Returns a negative number if the left one runs
+ * first.
+ */
 export function byRunOrder(left: JobRecord, right: JobRecord): number {
   return left.priority - right.priority || left.seq - right.seq;
 }

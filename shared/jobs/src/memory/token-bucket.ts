@@ -1,6 +1,6 @@
 import { maxTokens, type RateLimit } from '../job/queue-limits.js';
 
-/** The tokens of a queue's rate limit. Each call passes the limit, because it may have changed. */
+/** The token bucket of a queue's rate limit. The limit is passed to each call, because operators may change it. */
 export class TokenBucket {
   #tokens = maxTokens;
   #refilledAt: number;
@@ -9,10 +9,10 @@ export class TokenBucket {
     this.#refilledAt = nowMs;
   }
 
-  /** Returns the number of whole tokens available. */
+  /** Refills the bucket and returns the number of whole tokens in it. */
   available(limit: RateLimit, nowMs: number): number {
     this.#refill(limit, nowMs);
-    // Compensates for rounding errors of added fractions.
+    // Adding fractions causes rounding errors, which may leave a whole token slightly incomplete.
     return Math.floor(this.#tokens + 1e-6);
   }
 

@@ -3,13 +3,13 @@ import { type JobLog, type LogLevel, type NewLogLine, toLogText, toProgress } fr
 import type { Clock } from '../storage/clock.js';
 import type { JobReport } from '../storage/job-reports.js';
 
-/** How much an attempt may log. */
+/** Limits on what one attempt may log. */
 export interface LogBounds {
   readonly maxLines: number;
   readonly maxLineBytes: number;
 }
 
-/** Minimum interval between writes of progress, in milliseconds. */
+/** Minimum interval between writes of the same attempt's progress, in milliseconds. */
 const progressEveryMs = 1_000;
 
 /** Holds an attempt's progress and log lines until they are stored. */
@@ -26,7 +26,7 @@ export class AttemptReport {
 
   /**
    * @param clock the storage's clock
-   * @param onPending called when there is something to write
+   * @param onPending called whenever the handler reports something that has to be written
    */
   constructor(claim: Claim, bounds: LogBounds, clock: Clock, onPending: (report: AttemptReport) => void) {
     this.claim = claim;
@@ -48,7 +48,7 @@ export class AttemptReport {
     error: (message, fields) => this.#log('error', message, fields),
   };
 
-  /** Whether anything is not stored yet. */
+  /** Whether any progress or log lines are still waiting to be stored. */
   get isPending(): boolean {
     return this.#lines.length > 0 || this.#progress !== null;
   }
@@ -71,9 +71,9 @@ export class AttemptReport {
   }
 
   /**
-   * Returns what must be written now, `null` if nothing. It stays pending until `written` is called.
+   * Returns what is due to be written, or `null` if nothing is. The data stays pending until `written` is called.
    *
-   * @param isLast include progress even if the last write was a moment ago
+   * @param isLast include progress even if less than a second has passed since it was last written
    */
   take(isLast = this.#ended): JobReport | null {
     const isDue = isLast || performance.now() - this.#progressWrittenMs >= progressEveryMs;
@@ -83,7 +83,7 @@ export class AttemptReport {
       : { claim: this.claim, progress, lines: [...this.#lines] };
   }
 
-  /** Marks a report as stored. */
+  /** Removes a report that has been stored from the pending data. Keeps what the handler has reported since. */
   written({ progress, lines }: JobReport): void {
     const last = lines.at(-1)?.line ?? 0;
     if (last > 0) this.#lines = this.#lines.filter(({ line }) => line > last);

@@ -2,7 +2,10 @@ import type { Maintenance } from '../storage/maintenance.js';
 
 const intervalMs = 1_000;
 
-/** Runs the storage's housekeeping: counters, partitions, retention. */
+/**
+ * Runs the storage's regular maintenance, such as updating counters, managing partitions and deleting jobs whose
+ * retention has expired.
+ */
 export class Cleaner {
   readonly #maintenance: Maintenance;
 

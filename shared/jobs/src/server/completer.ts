@@ -2,18 +2,19 @@ import type { Claim, Completion } from '../job/job.js';
 import type { Completions } from '../storage/completions.js';
 import type { Logger } from './logger.js';
 
-/** Maximum number of outcomes per write. */
+/** Maximum number of outcomes in one write. */
 const maxBatch = 1_000;
 
 /**
- * Maximum number of concurrent writes. Two keep the storage busy while the next batch gathers; more would only make
+ * Maximum number of concurrent writes. Two keep the storage busy while the next batch fills up; more would only make
  * batches smaller.
  */
 const maxWrites = 2;
 
 /**
- * Writes outcomes in fenced batches. A batch gathers while earlier ones are being written, so an idle server writes
- * immediately and a busy one in large batches. An outcome is kept until it is stored.
+ * Writes outcomes in batches; the storage rejects an outcome whose lease was lost. The next batch fills up while
+ * earlier ones are being written, so an idle server writes immediately and a busy one writes large batches. An outcome
+ * stays in memory until it is stored.
  */
 export class Completer {
   readonly #completions: Completions;
@@ -33,7 +34,7 @@ export class Completer {
     this.#onDependenciesChanged = onDependenciesChanged;
   }
 
-  /** The claims whose outcome is not written yet; their leases must still be renewed. */
+  /** Claims whose outcome is not written yet. Their leases must still be renewed. */
   get claims(): Claim[] {
     return [...this.#pending].map(({ claim }) => claim);
   }
@@ -50,7 +51,9 @@ export class Completer {
     await new Promise<void>((resolve) => this.#waiters.push(resolve));
   }
 
-  /** Drops unwritten outcomes when the server gives up. The rescuer takes their jobs back. */
+  /**
+   * Drops unwritten outcomes, because the server is stopping or was declared dead. The rescuer takes their jobs back.
+   */
   abandon(): void {
     clearTimeout(this.#retryTimer);
     this.#retryTimer = undefined;
@@ -85,7 +88,7 @@ export class Completer {
       this.#wakeWaiters();
     } catch (error) {
       const wanted = batch.filter((completion) => this.#pending.has(completion));
-      if (wanted.length === 0) return; // abandoned in the meantime
+      if (wanted.length === 0) return; // `abandon` was called during the write
       this.#gathered = [...wanted, ...this.#gathered];
       this.#retryMs = Math.min(Math.max(100, this.#retryMs * 2), 5_000);
       this.#logger.warn(

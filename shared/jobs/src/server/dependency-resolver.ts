@@ -2,10 +2,16 @@ import type { Maintenance } from '../storage/maintenance.js';
 
 const batch = 500;
 
-/** Finds changes whose notification was lost or whose server died before resolving them. */
+/**
+ * Polling interval in milliseconds. Finds changes whose notification was lost or whose server died before resolving
+ * them.
+ */
 const intervalMs = 1_000;
 
-/** Resolving may finish further jobs: a cancelled dependent cancels its own dependents. */
+/**
+ * Delay in milliseconds after a round that resolved something. That may have finished further jobs: cancelling a
+ * dependent also cancels its own dependents.
+ */
 const againMs = 10;
 
 /** Updates batches, dependents and blocked jobs after jobs have finished. */

@@ -5,19 +5,21 @@ import type { QueueOrder } from './queue-order.js';
 /** Maximum number of jobs per claim. */
 const maxBatch = 1_000;
 
-/** Fetches ahead as many jobs as handlers recently finished in this time, in milliseconds. */
+/** Jobs are fetched ahead to cover this many milliseconds at the rate at which handlers recently finished jobs. */
 const aheadMs = 50;
 
 /**
- * Jobs fetched ahead that have not started after this many milliseconds are released: the jobs before them take
+ * Jobs fetched ahead that have not started after this many milliseconds are released: the jobs before them are taking
  * longer than the measured ones did, and other servers may be idle.
  */
 const maxAheadMs = 500;
 
-/** Interval between checks for such jobs, in milliseconds. */
+/** Interval between checks for jobs that were fetched ahead but have not started, in milliseconds. */
 const checkAheadMs = 250;
 
-/** Polling interval in milliseconds when the server relies on notifications, in case one is lost. */
+/**
+ * Polling interval in milliseconds while the server relies on notifications. Finds jobs whose notification was lost.
+ */
 const safetyPollMs = 200;
 
 export interface FetcherOptions {
@@ -26,20 +28,20 @@ export interface FetcherOptions {
   readonly concurrency: number;
   readonly leaseMs: number;
   readonly queuePollIntervalMs: number;
-  /** The id to claim with; `null` while the server is not registered. */
+  /** Returns the server id to claim with; `null` while the server is not registered. */
   readonly serverId: () => string | null;
-  /** Number of jobs held now. */
+  /** Number of jobs that this server holds, running or waiting for a free slot. */
   readonly held: () => number;
   readonly take: (jobs: ClaimedJob[]) => void;
-  /** Removes and returns the jobs that have waited at least this long for a free slot. */
+  /** Removes and returns the jobs that have been waiting for a free slot for at least `minWaitMs`. */
   readonly takeWaiting: (minWaitMs: number) => ClaimedJob[];
-  /** The claims of held jobs, and of those whose outcome is not written yet. */
+  /** Claims of the jobs that this server holds, and of those whose outcome is not written yet. */
   readonly claims: () => Iterable<Claim>;
 }
 
 /**
- * Claims ready jobs in batches. Slow handlers get no more jobs than can run, which leaves the rest to other servers;
- * fast ones get enough in advance to hide the round trip.
+ * Claims ready jobs in batches. If handlers are slow, it claims no more jobs than can run at once, which leaves the
+ * rest to other servers. If they are fast, it claims enough jobs ahead to hide the round trip to the storage.
  */
 export class Fetcher {
   readonly #options: FetcherOptions;
@@ -47,14 +49,17 @@ export class Fetcher {
   #measuredAt = performance.now();
   #perMs = 0;
   #more = false;
-  /** Queues where a claim failed: it may have been committed although its response was lost. */
+  /** Queues where a claim or a release failed. It may have been committed although the response was lost. */
   readonly #doubtful = new Set<string>();
 
   constructor(options: FetcherOptions) {
     this.#options = options;
   }
 
-  /** Counts a finished job. Returns whether to fetch again now. */
+  /**
+   * Counts a finished job. Returns `true` if more jobs are ready and few are left here, so that it is time to fetch
+   * again.
+   */
   jobFinished(): boolean {
     this.#finished++;
     return this.#more && this.#options.held() <= this.#capacity() / 2;
@@ -76,7 +81,7 @@ export class Fetcher {
       }
       const limit = Math.min(room, maxBatch);
       const jobs = await this.#claim(id, queue, limit);
-      if (serverId() !== id) return safetyPollMs; // declared dead in the meantime: the jobs belong to others now
+      if (serverId() !== id) return safetyPollMs; // declared dead during the claim: the jobs are no longer ours
       if (jobs.length > 0) take(jobs);
       if (jobs.length === limit) this.#more = true;
     }
@@ -109,7 +114,10 @@ export class Fetcher {
     }
   }
 
-  /** Releases claims that this server does not know of; otherwise their jobs would wait for the leases to expire. */
+  /**
+   * Releases claims that are stored under this server's id but that it does not know of. Otherwise their jobs would
+   * wait until the leases expire.
+   */
   async #releaseUnknown(serverId: string, queue: string): Promise<void> {
     const { store, claims } = this.#options;
     const stored = await store.claimsOf(serverId, queue);

@@ -3,16 +3,16 @@ import type { JobLog } from '../job/job-log.js';
 import type { Middleware } from '../job/middleware.js';
 import type { TransactionClient } from '../storage/transaction.js';
 
-/** The running job, as its handler sees it. */
+/** What a handler can see of the job that it runs. */
 export interface RunningJob {
   readonly id: string;
   readonly name: string;
   readonly queue: string;
-  /** 1 for the first. */
+  /** Number of this attempt, starting at 1. */
   readonly attempt: number;
   readonly maxAttempts: number;
   readonly createdAt: Date;
-  /** The trace that its enqueuer passed (W3C Trace Context); `null` if there is none. */
+  /** The `traceparent` passed when the job was enqueued (W3C Trace Context); `null` if there was none. */
   readonly traceparent: string | null;
 }
 
@@ -20,11 +20,12 @@ export interface JobContext<Args> {
   readonly args: Args;
   readonly job: RunningJob;
   /**
-   * Aborts when this attempt should end: the job was cancelled, the attempt timed out, the shutdown grace is over, or
-   * the lease was lost and the handler's result will not be stored. Pass it to `fetch`, timers and queries.
+   * Aborts when this attempt should end: the job was cancelled, the attempt timed out, the server is stopping and its
+   * grace period is over, or the lease was lost, in which case the result will not be stored. Pass it to `fetch`,
+   * timers and queries.
    */
   readonly signal: AbortSignal;
-  /** Writes log lines that people can read with the job, up to the server's `maxLogLines` and `maxLogLineBytes`. */
+  /** Writes log lines that are shown with the job, up to the server's `maxLogLines` and `maxLogLineBytes`. */
   readonly log: JobLog;
   /**
    * Reports progress. Only the latest report is kept, and it is stored at most once a second, so calling it often is
@@ -35,26 +36,32 @@ export interface JobContext<Args> {
   readonly progress: (percent: number, message?: string) => void;
   /**
    * Does database work and completes the job in one transaction, exactly once:
-   * `return transaction(async (client) => …)`. The return value of `work` is the job's result. It must be the last
-   * thing that the handler does.
+   * `return transaction(async (client) => …)`. The return value of `work` is the job's result. Calling `transaction` must
+   * be the last thing that the handler does.
    *
-   * @throws {ClaimLostError} if the lease was lost; what `work` did is rolled back
+   * @throws {ClaimLostError} if the lease was lost; everything that `work` did is rolled back
    */
   readonly transaction: <Result>(work: (client: TransactionClient) => Promise<Result>) => Promise<Result>;
 }
 
 /**
- * Runs a job. The return value is stored as the result (JSON only; `undefined` becomes `null`), and an error fails
- * the attempt. A job may run more than once, so handlers should be idempotent.
+ * Runs a job. The return value is stored as the result (it must be JSON; `undefined` becomes `null`); throwing an error
+ * fails the attempt. A job may run more than once, so handlers should be idempotent.
  */
 export type RunJob<Args> = (context: JobContext<Args>) => unknown;
 
-/** Wraps every handler of a server; sees the arguments, the job, the signal, and what `next` returns or throws. */
+/**
+ * Wraps every handler of a server. It sees the arguments, the job and the signal, and whatever `next` returns or
+ * throws.
+ */
 export type RunMiddleware = Middleware<JobContext<unknown>, unknown>;
 
-/** A handler for CPU-bound work: a module that exports it as `run`, called in a worker thread. */
+/**
+ * A handler for CPU-bound work: a module that exports the handler function as `run`, which is called in a worker
+ * thread.
+ */
 export interface ThreadHandler {
-  /** Example: `new URL('./resize-image.js', import.meta.url)`. */
+  /** The URL of the module, for example `new URL('./resize-image.js', import.meta.url)`. */
   readonly module: URL;
   readonly thread: true;
 }
@@ -66,10 +73,10 @@ export interface JobHandler {
 }
 
 /**
- * Pairs a definition with its handler: a function, whose arguments are typed by the definition, or a module that
- * exports such a function as `run`, to be called in a worker thread.
+ * Pairs a definition with its handler: either a function, whose arguments are typed by the definition, or a module that
+ * exports such a function as `run`, which is called in a worker thread.
  *
- * @throws {TypeError} if a worker's module is not given as a URL
+ * @throws {TypeError} if the module of a thread handler is not given as a URL
  */
 export function handleJob<Args>(
   definition: JobDefinition<Args>,

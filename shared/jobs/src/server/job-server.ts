@@ -18,14 +18,15 @@ import { type JobServerOptions, type ResolvedServerOptions, resolveServerOptions
 import { waitAtMost } from './wait-at-most.js';
 
 /**
- * Total time to release jobs, write outcomes and end background tasks, and minimum time to unregister, in
- * milliseconds.
+ * Time that `stop` has, after waiting for running jobs, to release jobs, write outcomes and end background tasks, in
+ * milliseconds. Unregistering has at least `leaveMs`, even if this time is used up.
  */
 const shutdownGraceMs = 5_000;
 const leaveMs = 1_000;
 
 /**
- * Claims jobs from a storage and runs them. Each part is one background role; this class connects them.
+ * Claims jobs from a storage and runs them. Also takes part in the background work on the storage, such as scheduling
+ * jobs and taking back those of dead servers.
  *
  * ```ts
  * const server = new JobServer({ storage, handlers: [handleJob(sendReceipt, send)] });
@@ -43,13 +44,13 @@ export class JobServer {
   readonly #fetching: Loop;
   readonly #recurring: RecurringScheduler;
   readonly #resolvingDependencies: Loop;
-  /** The loops that a notification without a queue wakes. */
+  /** The loops to wake when a notification does not name a queue. */
   readonly #notifiedLoops: readonly Loop[];
   readonly #background: readonly Loop[];
   #unsubscribe: () => void = () => undefined;
   readonly #ended = new AbortController();
   #stopped: Promise<void> | undefined;
-  /** Whether newly claimed jobs are released instead of run. */
+  /** Whether newly claimed jobs are released instead of run. True once `stop` has finished waiting for running jobs. */
   #refusing = false;
 
   /** @throws {RangeError} if an option is out of bounds, or two handlers have the same job name */
@@ -126,12 +127,14 @@ export class JobServer {
     ];
   }
 
-  /** This server's id; `null` before `start`, and while it registers again. */
+  /**
+   * The id of this server's registration; `null` before `start`, and between being declared dead and registering again.
+   */
   get id(): string | null {
     return this.#membership.serverId;
   }
 
-  /** Aborts when this server has stopped, for example at an operator's request. */
+  /** Aborts once this server has stopped, whether by a call of `stop` or at an operator's request. */
   get ended(): AbortSignal {
     return this.#ended.signal;
   }
@@ -142,8 +145,8 @@ export class JobServer {
   }
 
   /**
-   * Calls the listener in this process as soon as a handler has settled; the outcome may not be stored yet. Returns a
-   * function that unsubscribes.
+   * Calls the listener whenever the event occurs in this process. Events about the end of an attempt are emitted as
+   * soon as its handler has settled; the outcome may not be stored yet. Returns a function that unsubscribes.
    */
   on<Name extends keyof JobServerEvents>(name: Name, listener: JobServerListener<Name>): () => void {
     return this.#events.on(name, listener);
@@ -171,8 +174,8 @@ export class JobServer {
   }
 
   /**
-   * Stops claiming jobs and releases those not yet started; running ones continue. Irreversible: start a new server
-   * instead.
+   * Stops claiming jobs and releases those that have not started; running jobs continue. This cannot be undone: start a
+   * new server instead.
    */
   async quiet(): Promise<void> {
     this.#membership.enter('quiet');
@@ -181,10 +184,10 @@ export class JobServer {
   }
 
   /**
-   * Stops claiming jobs, releases those not yet started, and lets running ones finish for `stopTimeoutMs`. Then it
-   * aborts their signals, ends their transactions and releases them without counting the attempt. Resolves within
-   * `stopTimeoutMs` plus six seconds, even if the storage does not respond. Does not close the storage. May be called
-   * more than once.
+   * Stops claiming jobs, releases those that have not started, and gives running ones `stopTimeoutMs` to finish. Then
+   * it aborts the signals of the remaining jobs, ends their transactions and releases the jobs without counting the
+   * attempt. Resolves within `stopTimeoutMs` plus six seconds, even if the storage does not respond. Does not close the
+   * storage. May be called more than once.
    */
   stop(): Promise<void> {
     this.#stopped ??= this.#stop();
@@ -195,7 +198,7 @@ export class JobServer {
     const { logger, stopTimeoutMs } = this.#options;
     const stopAt = performance.now() + stopTimeoutMs;
     this.#unsubscribe();
-    const quieted = this.quiet(); // may hang on an unresponsive storage; stopping continues
+    const quieted = this.quiet(); // may hang if the storage does not respond; stopping continues regardless
     await waitAtMost(stopTimeoutMs, quieted);
     this.#membership.enter('stopping');
     logger.info({ running: this.#runner.running }, 'server stopping');
@@ -249,7 +252,7 @@ export class JobServer {
   }
 
   #dropLost(claims: readonly Claim[]): void {
-    // A claim completed during the renewal is no longer held, but it is not lost either.
+    // Excludes jobs that finished during the renewal: their claims are no longer held, but they were not lost.
     const held = new Map([...this.#runner.claims()].map(({ jobId, attempt }) => [jobId, attempt]));
     const lost = claims.filter(({ jobId, attempt }) => held.get(jobId) === attempt);
     if (lost.length === 0) return;
@@ -265,7 +268,7 @@ export class JobServer {
     this.#completer.abandon();
   }
 
-  /** The claims of all held jobs, including those whose outcome is not written yet. */
+  /** Returns the claims of all jobs that this server holds, including those whose outcome is not written yet. */
   #claims(): Claim[] {
     return [...this.#runner.claims(), ...this.#completer.claims];
   }

@@ -4,14 +4,14 @@ import type { Claims } from '../storage/claims.js';
 export interface LeaseRenewerOptions {
   readonly store: Claims;
   readonly leaseMs: number;
-  /** The claims that this process holds now. */
+  /** Returns the claims that this server currently holds. */
   readonly claims: () => Claim[];
   readonly onLost: (claims: readonly Claim[]) => void;
 }
 
 /**
- * Renews the leases of all held claims from the main thread: a process whose event loop is blocked stops renewing, so
- * its jobs are released although its heartbeat thread continues.
+ * Renews the leases of all held claims. Runs on the main thread on purpose: a process whose event loop is blocked stops
+ * renewing, so its jobs are released even though its heartbeat thread keeps running.
  */
 export class LeaseRenewer {
   readonly #options: LeaseRenewerOptions;

@@ -3,20 +3,20 @@ import type { Logger } from './logger.js';
 export interface LoopOptions {
   /** Describes the task in log lines, for example `fetching jobs`. */
   readonly task: string;
-  /** Runs one round. Resolves to the milliseconds until the next, unless it is woken earlier. */
+  /** Runs one round. Resolves to the milliseconds until the next round, which starts earlier if the loop is woken. */
   readonly runOnce: () => Promise<number>;
   readonly logger: Logger;
 }
 
 /**
- * Maximum delay after a failed round, in milliseconds; the delay starts at 100 and doubles. When an unreachable
- * storage is back, jobs start within a second.
+ * Maximum delay after a failed round, in milliseconds; the delay starts at 100 and doubles. It is short so that jobs
+ * start within a second once an unreachable storage is back.
  */
 const maxRetryMs = 800;
 
 /**
- * Repeats a background task, one round at a time. A failed round is logged and retried with growing delays, because a
- * storage outage must not end a server.
+ * Repeats a background task, one round at a time. A failed round is logged and retried with increasing delays, because
+ * a storage outage must not end the server.
  */
 export class Loop {
   readonly #options: LoopOptions;
@@ -30,21 +30,25 @@ export class Loop {
     this.#options = options;
   }
 
-  /** @param afterMs milliseconds until the first round */
+  /**
+   * Starts the loop.
+   *
+   * @param afterMs milliseconds until the first round
+   */
   start(afterMs = 0): void {
     this.#running = true;
     if (afterMs === 0) this.wake();
     else this.#plan(afterMs);
   }
 
-  /** Starts a round now, or another one right after the current round. */
+  /** Starts a round now, or right after the current one. After a failed round, the retry delay still applies. */
   wake(): void {
     if (!this.#running) return;
     if (this.#round !== undefined) {
       this.#wokenDuringRound = true;
       return;
     }
-    if (this.#failures > 0 && this.#timer !== undefined) return; // the delay after a failure is kept
+    if (this.#failures > 0 && this.#timer !== undefined) return; // keep waiting for the retry
     clearTimeout(this.#timer);
     this.#round = this.#runRound();
   }

@@ -4,8 +4,8 @@ import type { Logger } from './logger.js';
 import { Loop } from './loop.js';
 
 /**
- * Delay before registering again, in milliseconds, so that a server which is lost immediately after registering does
- * not retry in a tight loop.
+ * Delay before registering again, in milliseconds. Prevents a tight loop if a server is declared dead right after
+ * registering.
  */
 const rejoinMs = 1_000;
 
@@ -13,9 +13,9 @@ export interface MembershipOptions {
   readonly servers: Servers;
   readonly description: ServerDescription;
   readonly logger: Logger;
-  /** Called when this server was declared dead and has lost all leases. */
+  /** Called when the storage has declared this server dead; all leases are lost. */
   readonly onLost: () => void;
-  /** Called when an operator sends a request. */
+  /** Called when an operator asks this server to stop or to claim no more jobs. */
   readonly onRequest: (request: ServerRequest) => void;
 }
 
@@ -42,17 +42,17 @@ export class Membership {
     });
   }
 
-  /** `null` while this server is not registered. */
+  /** The id of the current registration; `null` while this server is not registered. */
   get serverId(): string | null {
     return this.#registration?.id ?? null;
   }
 
-  /** Sends the number of running jobs with the next heartbeat. */
+  /** Sets the number of running jobs to send with the next heartbeat. */
   report(processing: number): void {
     this.#registration?.report(processing);
   }
 
-  /** Sends the server's state with the next heartbeat, and again after every registration. */
+  /** Sets the state to send with the next heartbeat. Further registrations start with the same state. */
   enter(state: ServerState): void {
     this.#state = state;
     this.#registration?.enter(state);
@@ -88,7 +88,7 @@ export class Membership {
     await registration?.unregister();
   }
 
-  /** Removes the old registration first, so that its jobs are released immediately. */
+  /** Registers again. Removes the old registration first, so that its jobs are released immediately. */
   async #rejoin(): Promise<void> {
     await this.#lostRegistration?.unregister();
     this.#lostRegistration = null;

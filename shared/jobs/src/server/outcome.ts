@@ -22,8 +22,9 @@ export function toResult(value: unknown, maxBytes: number): JsonText {
 }
 
 /**
- * Returns the outcome of an attempt that threw. Checks in this order: cancelled, timed out, `CancelJob` or
- * `SnoozeJob`, retry rules. Never throws: an unreadable error fails the attempt.
+ * Returns the outcome of an attempt that threw. A cancellation takes precedence over a timeout, a timeout over
+ * `CancelJob` and `SnoozeJob`, and those over the retry rules. Never throws: an error that cannot be read fails the
+ * attempt.
  */
 export function failure(
   { claim, maxAttempts }: ClaimedJob,
@@ -49,7 +50,7 @@ function withCause(timeout: JobTimeoutError, thrown: unknown): JobTimeoutError {
   return isAbort ? timeout : new JobTimeoutError(timeout.timeoutMs, { cause: thrown });
 }
 
-/** Returns the delay of a SnoozeJob; `null` for anything else, and if the delay was changed to an invalid value. */
+/** Returns the delay of a `SnoozeJob`; `null` for any other error, or if the handler set an invalid delay on it. */
 function snoozeOf(thrown: unknown): number | null {
   if (!isA(thrown, SnoozeJob)) return null;
   try {

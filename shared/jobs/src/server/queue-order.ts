@@ -1,20 +1,20 @@
 import { checkName } from '../job/definition.js';
 
 /**
- * The queues to consume: a list, in strict order of preference; or weights from 1 to 1000. With
- * `{ critical: 6, default: 3 }`, critical comes first in two of three polls and default in the third, so no queue
- * starves.
+ * The queues to consume: either a list, in strict order of preference, or weights from 1 to 1000. With
+ * `{ critical: 6, default: 3 }`, `critical` is polled first two times out of three and `default` one time out of three,
+ * so no queue starves.
  */
 export type ServerQueues = readonly string[] | Readonly<Record<string, number>>;
 
-/** Decides in which order a server polls its queues. */
+/** Determines the order in which a server polls its queues. */
 export class QueueOrder {
   readonly names: readonly string[];
   readonly #weights: ReadonlyMap<string, number> | null;
   readonly #random: () => number;
 
   /**
-   * @param random returns a number from 0 up to 1; replaced in tests
+   * @param random returns a number from 0 (inclusive) to 1 (exclusive); replaced in tests
    * @throws {RangeError} if there is no queue, a name is invalid, or a weight is out of bounds
    */
   constructor(queues: ServerQueues, random: () => number = Math.random) {
@@ -33,9 +33,9 @@ export class QueueOrder {
   }
 
   /**
-   * Returns the order for the next poll. Weighted queues are drawn as in Sidekiq, each with a probability in
-   * proportion to its weight, with one exponential variate per queue: Efraimidis and Spirakis, “Weighted random
-   * sampling with a reservoir”, 2006.
+   * Returns the order for the next poll. Weighted queues are drawn at random, as in Sidekiq: at each position, the
+   * probability of a remaining queue is proportional to its weight. Uses one exponential variate per queue (Efraimidis
+   * and Spirakis, “Weighted random sampling with a reservoir”, 2006).
    */
   next(): readonly string[] {
     const weights = this.#weights;

@@ -5,13 +5,14 @@ import type { Logger } from './logger.js';
 const batch = 100;
 
 /**
- * Maximum pause between polls in milliseconds, for recurring jobs whose notification was lost or that wait for their
- * last job to finish.
+ * Maximum pause between polls, in milliseconds. Finds recurring jobs whose notification was lost, and those that were
+ * waiting for their previous job to finish.
  */
 const maxPauseMs = 1_000;
 
 /**
- * Enqueues the jobs of due recurring jobs. Every server does this; the storage assigns each due time to one of them.
+ * Enqueues jobs for recurring jobs that are due. Every server runs one of these; the storage assigns each due time to
+ * one of them.
  */
 export class RecurringScheduler {
   readonly #store: RecurringJobs;
@@ -22,7 +23,7 @@ export class RecurringScheduler {
     this.#logger = logger;
   }
 
-  /** Makes the stored recurring jobs of an application match those defined in its code. */
+  /** Adds, updates and removes stored recurring jobs to match those that the application defines in code. */
   async synchronize(application: string, jobs: readonly NewRecurringJob[]): Promise<void> {
     const report = await this.#store.synchronize(application, jobs);
     const { added, updated, removed, refused } = report;

@@ -5,17 +5,17 @@ import type { JobStorage } from '../storage/storage.js';
 import { AttemptReport, type LogBounds } from './attempt-report.js';
 import type { Logger } from './logger.js';
 
-/** How long reports gather before they are written, in milliseconds. */
+/** How long reports are collected before they are written, in milliseconds. */
 const gatherMs = 250;
 
-/** Number of lines at which reports are written immediately. */
+/** Number of unwritten log lines of one attempt that triggers a write without waiting for `gatherMs`. */
 const manyLines = 500;
 
 const maxRetryMs = 5_000;
 
 /**
- * Writes the progress and log lines of running attempts, everything that has gathered in one write at a time. Idle
- * while handlers report nothing.
+ * Writes the progress and log lines of running attempts. Collects them for a short time and writes them together. Does
+ * nothing while handlers report nothing.
  */
 export class Reporter {
   readonly #store: Pick<JobStorage, 'reports' | 'clock'>;
@@ -36,7 +36,7 @@ export class Reporter {
     return new AttemptReport(claim, this.#bounds, this.#store.clock, (report) => this.#note(report));
   }
 
-  /** Resolves when everything that an attempt has reported is stored, or never will be. */
+  /** Ends a report and writes the rest of it. Resolves when everything is stored or has been dropped. */
   async flush(report: AttemptReport): Promise<void> {
     report.end();
     while (report.isPending) {
@@ -53,7 +53,7 @@ export class Reporter {
 
   #plan(): void {
     this.#timer ??= setTimeout(() => {
-      this.#timer = undefined; // a running round schedules the next when it ends
+      this.#timer = undefined; // a round that is already running plans the next one when it ends
       void this.#write();
     }, gatherMs);
   }
@@ -94,12 +94,12 @@ export class Reporter {
   }
 
   /**
-   * Handles a failed write: keeps the reports if a retry may succeed, otherwise drops them so that they do not delay
-   * the job's outcome.
+   * Handles a failed write. Keeps the reports if the storage was unavailable. Otherwise writes them one by one and
+   * drops those that fail again, so that they do not delay the outcomes of their jobs.
    */
   async #failed(error: unknown, taken: ReadonlyMap<AttemptReport, JobReport>): Promise<void> {
     if (!(error instanceof StorageUnavailableError)) {
-      // Retries one by one, so that one attempt's report does not affect the others.
+      // Prevents one attempt's invalid report from affecting the others.
       if (taken.size > 1) for (const one of taken) await this.#writeAll(new Map([one]));
       else {
         this.#logger.error({ err: error }, 'writing logs and progress failed; they were dropped');
@@ -114,7 +114,8 @@ export class Reporter {
 }
 
 /**
- * Identifies an attempt: a server may have reports of two attempts of the same job, one of which has lost its lease.
+ * Returns a key that identifies an attempt. The job id is not enough: a server may have reports of two attempts of the
+ * same job, one of which has lost its lease.
  */
 function attemptOf({ jobId, attempt }: Claim): string {
   return `${jobId} ${attempt}`;

@@ -1,7 +1,9 @@
 import type { Maintenance } from '../storage/maintenance.js';
 import type { Logger } from './logger.js';
 
-/** Takes back the jobs of dead servers and of expired leases. Every server does this for all. */
+/**
+ * Takes back jobs whose server is dead or whose lease has expired. Every server does this, for the jobs of all servers.
+ */
 export class Rescuer {
   readonly #maintenance: Maintenance;
   readonly #intervalMs: number;

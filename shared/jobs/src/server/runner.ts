@@ -18,7 +18,9 @@ type BoundOption = 'maxResultBytes' | 'maxLogLines' | 'maxLogLineBytes';
 export interface RunnerOptions extends Pick<ResolvedServerOptions, RunningOption | BoundOption> {
   readonly storage: Pick<JobStorage, 'reports' | 'completions' | 'clock'>;
   readonly onStart: (job: ClaimedJob) => void;
-  /** Called once per attempt that ended while its lease was held; `null` if the outcome is already stored. */
+  /**
+   * Called once per attempt that ended while this server held its lease. `outcome` is `null` if it is already stored.
+   */
   readonly onOutcome: (job: ClaimedJob, outcome: Outcome | null) => void;
 }
 
@@ -41,7 +43,7 @@ export class Runner {
   readonly #running = new Map<string, RunningAttempt>();
   #waiting: WaitingJob[] = [];
   #idle: (() => void)[] = [];
-  /** The transactions of dropped attempts that have not ended yet. */
+  /** Transactions of abandoned attempts that have not ended yet. */
   readonly #abandoned = new Set<Promise<void>>();
 
   /** @throws {RangeError} if two handlers have the same job name */
@@ -62,17 +64,16 @@ export class Runner {
     }
   }
 
-  /** Number of running jobs. */
   get running(): number {
     return this.#running.size;
   }
 
-  /** Number of jobs held, running or waiting for a slot. */
+  /** Number of jobs held: those running and those waiting for a free slot. */
   get held(): number {
     return this.#running.size + this.#waiting.length;
   }
 
-  /** The claims of all jobs held. */
+  /** Returns the claims of all jobs held, running or waiting. */
   *claims(): Iterable<Claim> {
     for (const { claim } of this.#running.values()) yield claim;
     for (const { job } of this.#waiting) yield job.claim;
@@ -91,13 +92,15 @@ export class Runner {
     return this.#waiting.splice(0, next === -1 ? Infinity : next).map(({ job }) => job);
   }
 
-  /** Drops these claims and aborts their handlers; whatever they return is not stored. */
+  /**
+   * Drops these claims: removes their jobs and aborts the handlers. What the handlers return afterwards is not stored.
+   */
   drop(claims: Iterable<Claim>, reason: Error): void {
     const lost = new Map<string, Claim>();
     for (const claim of claims) {
       lost.set(claim.jobId, claim);
       const attempt = this.#running.get(claim.jobId);
-      // The job may have returned to this server as another attempt.
+      // This server may be running another attempt of the same job.
       if (attempt === undefined || !isSame(attempt.claim, claim)) continue;
       this.#abandon(attempt.drop(reason));
       this.#running.delete(claim.jobId);
@@ -106,7 +109,7 @@ export class Runner {
     this.#startNext();
   }
 
-  /** Aborts the signals of cancelled jobs; their handlers decide how they end. */
+  /** Aborts the signals of cancelled jobs. Each keeps running until its handler returns or throws. */
   cancel(claims: Iterable<Claim>): void {
     for (const claim of claims) {
       const attempt = this.#running.get(claim.jobId);
@@ -115,12 +118,12 @@ export class Runner {
     }
   }
 
-  /** The claims of running jobs. */
+  /** Returns the claims of running jobs. */
   runningClaims(): Claim[] {
     return [...this.#running.values()].map(({ claim }) => claim);
   }
 
-  /** Resolves when the transactions of all dropped attempts have ended. */
+  /** Resolves when the transactions of all abandoned attempts have ended. */
   async abandoned(): Promise<void> {
     await Promise.all(this.#abandoned);
   }
@@ -137,7 +140,7 @@ export class Runner {
     });
   }
 
-  /** Terminates every thread, including those whose handlers have been abandoned but still run. */
+  /** Terminates all threads, including those still running handlers that were abandoned. */
   close(): Promise<void> {
     return this.#threads.close();
   }
@@ -178,14 +181,14 @@ export class Runner {
   }
 
   #settle(attempt: RunningAttempt, job: ClaimedJob, outcome: Outcome): void {
-    // A dropped job may have returned to this server as another attempt.
+    // The attempt may have been dropped, and this server may be running another attempt of the same job.
     if (this.#running.get(job.claim.jobId) !== attempt) return;
     this.#running.delete(job.claim.jobId);
     this.#options.onOutcome(job, attempt.recorded ? null : outcome);
     this.#startNext();
   }
 
-  /** Handles an error that should be impossible; it affects only this job. */
+  /** Fails a job after an error that should be impossible. Other jobs are not affected. */
   #failUnexpectedly(job: ClaimedJob, error: unknown): void {
     this.#options.logger.error({ err: error, claim: job.claim }, 'an attempt ended with an unexpected error');
     const attempt = this.#running.get(job.claim.jobId);
@@ -193,7 +196,10 @@ export class Runner {
       this.#settle(attempt, job, { kind: 'failed', error: toJobError(error) });
   }
 
-  /** Enforces the time limit: waits for the handler to end within its grace period, or continues without it. */
+  /**
+   * Starts the time limit of an attempt. When it is exceeded, aborts the signal; if the handler has not ended after the
+   * grace period, stores the outcome without waiting for it.
+   */
   #limit(
     attempt: RunningAttempt,
     job: ClaimedJob,
@@ -214,7 +220,7 @@ export class Runner {
           'a handler did not stop after its timeout; its job continues without it',
         );
         const outcome = failure(job, error, handler, attempt);
-        // The handler's own transaction would keep the outcome from being written.
+        // Ends the handler's own transaction first: its lock would keep the outcome from being written.
         void attempt
           .abandon(error)
           .then(() => attempt.reported())
@@ -240,7 +246,9 @@ export class Runner {
   }
 }
 
-/** Returns the time limit set by the enqueuer; `null` if there is none, or if it is out of bounds. */
+/**
+ * Returns the time limit that was set when the job was enqueued; `null` if there is none, or if it is out of bounds.
+ */
 function timeoutOf({ meta }: ClaimedJob): number | null {
   const { timeoutMs } = meta ?? {};
   const { least, most } = bounds.timeoutMs;

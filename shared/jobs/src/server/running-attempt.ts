@@ -8,7 +8,7 @@ import type { AttemptReport } from './attempt-report.js';
 import type { JobContext, RunningJob } from './handler.js';
 import type { Reporter } from './reporter.js';
 
-/** Returns the job as handlers and listeners see it. */
+/** Converts a claimed job to what handlers and listeners see. */
 export function toRunningJob({ claim, name, maxAttempts, createdAt, meta }: ClaimedJob): RunningJob {
   const { jobId: id, queue, attempt } = claim;
   return { id, name, queue, attempt, maxAttempts, createdAt, traceparent: meta?.traceparent ?? null };
@@ -27,9 +27,9 @@ export class RunningAttempt implements JobContext<JsonValue> {
   readonly args: JsonValue;
   readonly job: RunningJob;
   readonly #options: AttemptOptions;
-  /** Created when first used: for a job that does nothing, it was a tenth of the cost. */
+  /** Created on first use, because creating it took a tenth of the time of a job that does nothing. */
   #abort: AbortController | undefined;
-  /** Created when the handler first reports something. */
+  /** Created when the handler first uses `log` or `progress`. */
   #report: AttemptReport | undefined;
   #recorded = false;
   /** Resolves when the handler's transaction has ended, with or without success. */
@@ -71,12 +71,14 @@ export class RunningAttempt implements JobContext<JsonValue> {
     return this.#report?.isPending === true;
   }
 
-  /** Ends reporting. Resolves when everything reported is stored, or never will be. */
+  /**
+   * Ignores further reports from the handler. Resolves when everything reported so far is stored or has been dropped.
+   */
   async reported(): Promise<void> {
     if (this.#report !== undefined) await this.#options.reporter.flush(this.#report);
   }
 
-  /** Whether the outcome is already stored, together with the handler's own work. */
+  /** Whether `transaction` has already stored the outcome, together with the handler's own work. */
   get recorded(): boolean {
     return this.#recorded;
   }
@@ -86,7 +88,10 @@ export class RunningAttempt implements JobContext<JsonValue> {
     return this.#abort?.signal.reason instanceof JobCancelledError;
   }
 
-  /** The error for exceeding the time limit; `null` if it was not exceeded, or if the job was cancelled before. */
+  /**
+   * The error for exceeding the time limit; `null` if the limit was not exceeded, or if the signal had already aborted
+   * for another reason.
+   */
   get timeout(): JobTimeoutError | null {
     const reason: unknown = this.#abort?.signal.reason;
     return reason instanceof JobTimeoutError ? reason : null;
@@ -98,8 +103,8 @@ export class RunningAttempt implements JobContext<JsonValue> {
   }
 
   /**
-   * Ends an attempt whose lease was lost: aborts its signal and drops unwritten reports. Resolves as {@link abandon}
-   * does.
+   * Ends an attempt that no longer holds its lease: aborts its signal and drops unwritten reports. Resolves as {@link
+   * abandon} does.
    */
   drop(reason: Error): Promise<void> {
     this.#report?.discard();
@@ -108,14 +113,15 @@ export class RunningAttempt implements JobContext<JsonValue> {
   }
 
   /**
-   * Detaches the attempt from its job, which continues without it. Resolves when its transaction, if any, no longer locks the job.
+   * Gives up on the handler and ends its transaction, if there is one, unless it is already committing. Resolves when
+   * that transaction no longer locks the job.
    */
   async abandon(reason: Error): Promise<void> {
     this.#abandoned.abort(reason);
     await this.#transaction;
   }
 
-  // An arrow function, because handlers destructure the context.
+  // Must be an arrow function, because handlers destructure the context and call it without `this`.
   readonly transaction = async <Result>(
     work: (client: TransactionClient) => Promise<Result>,
   ): Promise<Result> => {
@@ -125,7 +131,7 @@ export class RunningAttempt implements JobContext<JsonValue> {
     const complete = async (client: TransactionClient): Promise<JsonText> => {
       result = { value: await work(client) };
       const text = toResult(result.value);
-      // Must be written in the transaction: after the commit the lease is gone.
+      // Must be written within the transaction: the lease ends when it commits.
       news = this.#report?.take(true) ?? null;
       if (news !== null) await store.reports.report([news], client);
       return text;
@@ -133,7 +139,7 @@ export class RunningAttempt implements JobContext<JsonValue> {
     const { signal } = this.#abandoned;
     signal.throwIfAborted();
     const completed = store.completions.completeInTransaction(this.claim, complete, signal);
-    this.#transaction = completed.catch(() => undefined); // reported to the handler
+    this.#transaction = completed.catch(() => undefined); // the handler gets the error from `completed`
     await completed;
     if (news !== null) this.#report?.written(news);
     if (result === undefined) throw new Error('The storage did not run the work of the transaction');

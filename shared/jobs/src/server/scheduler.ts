@@ -2,10 +2,13 @@ import type { Maintenance } from '../storage/maintenance.js';
 
 const batch = 1_000;
 
-/** Finds scheduled jobs whose notification was lost. */
+/** Maximum pause between rounds, in milliseconds. Finds scheduled jobs whose notification was lost. */
 const maxPauseMs = 1_000;
 
-/** Makes due jobs ready. Every server does this; the storage assigns each job to one of them. */
+/**
+ * Makes scheduled jobs ready when they are due. Every server runs one of these; the storage assigns each job to one of
+ * them.
+ */
 export class Scheduler {
   readonly #maintenance: Maintenance;
 

@@ -1,7 +1,7 @@
 import type { ServerDescription } from '../storage/servers.js';
 import type { ResolvedServerOptions } from './server-options.js';
 
-/** Describes this server for the list of servers. */
+/** Returns what the list of servers shows about this server. */
 export function describeServer(options: ResolvedServerOptions): ServerDescription {
   return {
     host: options.host,

@@ -3,18 +3,18 @@ import type { RunningJob } from './handler.js';
 import type { Logger } from './logger.js';
 import { toRunningJob } from './running-attempt.js';
 
-/** The events of a server, by name, with their payloads. */
+/** The payloads of a server's events, by event name. */
 export interface JobServerEvents {
-  /** A handler is about to be called. */
+  /** Emitted just before the handler is called. */
   started: { readonly job: RunningJob };
   done: { readonly job: RunningJob };
-  /** The job failed permanently: no attempts are left, or the error is in `giveUpOn`. */
+  /** The job failed permanently: no attempts are left, or its retry rules exclude the error. */
   failed: { readonly job: RunningJob; readonly error: JobError };
   /** The attempt failed; the next one follows after `delayMs` milliseconds. */
   retrying: { readonly job: RunningJob; readonly error: JobError; readonly delayMs: number };
   cancelled: { readonly job: RunningJob; readonly error: JobError };
   snoozed: { readonly job: RunningJob; readonly delayMs: number };
-  /** The lease was lost: another server runs the job or will. */
+  /** The lease was lost: another server is running the job or will run it. */
   lost: { readonly claim: Claim };
 }
 
@@ -22,7 +22,10 @@ export type JobServerListener<Name extends keyof JobServerEvents> = (event: JobS
 
 type Listeners = { [Name in keyof JobServerEvents]: Set<JobServerListener<Name>> };
 
-/** Calls listeners. Events without listeners cost almost nothing; a listener that throws or rejects is logged. */
+/**
+ * Calls the listeners of events. An event without listeners costs almost nothing. If a listener throws or rejects, the
+ * error is logged.
+ */
 export class ServerEvents {
   readonly #logger: Logger;
   readonly #listeners: Listeners = {
@@ -39,7 +42,7 @@ export class ServerEvents {
     this.#logger = logger;
   }
 
-  /** Returns a function that unsubscribes. */
+  /** Adds a listener. Returns a function that removes it. */
   on<Name extends keyof JobServerEvents>(name: Name, listener: JobServerListener<Name>): () => void {
     this.#listeners[name].add(listener);
     return () => void this.#listeners[name].delete(listener);
@@ -49,7 +52,7 @@ export class ServerEvents {
     if (this.#listeners.started.size > 0) this.#emit('started', { job: toRunningJob(job) });
   }
 
-  /** @param outcome `null` if the job is done and its outcome already stored */
+  /** @param outcome `null` if the job succeeded and its outcome is already stored */
   ended(claimed: ClaimedJob, outcome: Outcome | null): void {
     const kind = outcome?.kind ?? 'done';
     if (this.#listeners[kind === 'retry' ? 'retrying' : kind === 'snooze' ? 'snoozed' : kind].size === 0)
@@ -77,7 +80,7 @@ export class ServerEvents {
       const failed = (error: unknown): void =>
         this.#logger.error({ err: error, event: name }, 'a listener failed');
       try {
-        // Handles a rejection from an async listener.
+        // The listener may be async and reject.
         const answer: unknown = listener(event);
         if (answer instanceof Promise) answer.catch(failed);
       } catch (error) {

@@ -6,22 +6,22 @@ import type { JobHandler, RunMiddleware } from './handler.js';
 import { guarded, type Logger, silentLogger } from './logger.js';
 import { QueueOrder, type ServerQueues } from './queue-order.js';
 
-/** Timeouts and intervals between a server and its storage, in milliseconds. */
+/** Timeouts and intervals that govern how a server works with its storage, in milliseconds. */
 export interface ServerTimes {
   /**
-   * How long a lease lasts without renewal; renewed at a fifth of this time. 1 000 to 86 400 000, default 300 000. A
-   * shorter lease recovers the jobs of a stuck server sooner, but handlers must not block the event loop for that
-   * long.
+   * How long a lease lasts without renewal. A fifth of this time passes between renewals. 1 000 to 86 400 000, default
+   * 300 000. With a shorter lease, the jobs of a stuck server are recovered sooner, but handlers must never block the
+   * event loop for as long as a lease lasts.
    */
   slidingInvisibilityTimeoutMs?: number;
   /**
-   * How long without heartbeats until this server is declared dead and its leases are released; a heartbeat is sent
-   * at a third of this time. 5 000 to 3 600 000, default 30 000.
+   * How long this server may miss heartbeats before it is declared dead and its leases are released. A third of this
+   * time passes between heartbeats. 5 000 to 3 600 000, default 30 000.
    */
   serverTimeoutMs?: number;
   /**
-   * 0 waits for notifications, and polls every 200 ms in case one was lost. Otherwise polls at this interval. At most
-   * 60 000, default 0.
+   * Interval between polls of the queues. With 0, the server waits for notifications, and polls every 200 ms in case
+   * one was lost. At most 60 000, default 0.
    */
   queuePollIntervalMs?: number;
 }
@@ -32,8 +32,8 @@ export interface JobServerOptions extends ServerTimes {
   /** The name of the application that owns the `recurring` jobs. */
   application?: string;
   /**
-   * All recurring jobs of the application. When the server starts, the stored ones are changed to match; those added
-   * by operators stay. If absent, nothing is changed.
+   * All recurring jobs of the application. When the server starts, the stored ones are changed to match; recurring jobs
+   * added by operators stay. If this option is absent, nothing is changed.
    */
   recurring?: readonly NewRecurringJob[];
   /** Queues to consume, in order of preference or by weight. `['default']` by default. */
@@ -42,26 +42,31 @@ export interface JobServerOptions extends ServerTimes {
   concurrency?: number;
   /** How long `stop` waits for running jobs before it aborts their signals; 0 to 3 600 000 ms, default 25 000. */
   stopTimeoutMs?: number;
-  /** Maximum size of a result as JSON, in bytes; a larger one fails the attempt. 1 to 67 108 864, default 1 048 576. */
+  /**
+   * Maximum size of a result as JSON, in bytes. A larger result fails the attempt. 1 to 67 108 864, default 1 048 576.
+   */
   maxResultBytes?: number;
   /**
-   * How long a handler may continue after its timeout before its job continues without it; 0 to 3 600 000 ms, default
-   * 5 000.
+   * How long a handler may go on after its timeout before the server gives up on it and stores the outcome; 0 to 3 600
+   * 000 ms, default 5 000.
    */
   timeoutGraceMs?: number;
   /**
-   * Maximum number of threads for handlers with `thread: true`; further jobs wait. 1 to 256, by default one less than
-   * the number of CPU cores, at least 1. Threads are started on demand.
+   * Maximum number of threads for handlers with `thread: true`; when all are busy, further jobs wait. 1 to 256; by
+   * default, one less than the number of CPU cores, but at least 1. Threads are started on demand.
    */
   threads?: number;
-  /** Maximum number of log lines kept per attempt, plus one that reports dropped lines. 0 to 100 000, default 1 000. */
+  /**
+   * Maximum number of log lines kept per attempt, not counting the one that reports dropped lines. 0 to 100 000,
+   * default 1 000.
+   */
   maxLogLines?: number;
   /** Maximum size of a log line, message and fields together, in bytes; 100 to 65 536, default 4 096. */
   maxLogLineBytes?: number;
-  /** Wraps every handler, the first outermost; none by default. */
+  /** Middleware that wraps every handler; the first is the outermost. None by default. */
   middleware?: readonly RunMiddleware[];
   logger?: Logger;
-  /** The host name to display. */
+  /** The host name shown in the list of servers; by default, that of this machine. */
   host?: string;
 }
 
@@ -73,7 +78,11 @@ export interface ResolvedServerOptions extends Required<
   readonly recurring: { readonly application: string; readonly jobs: readonly NewRecurringJob[] } | null;
 }
 
-/** @throws {RangeError} naming the option and its bounds */
+/**
+ * Applies defaults and checks bounds.
+ *
+ * @throws {RangeError} naming the invalid option and its bounds
+ */
 export function resolveServerOptions(options: JobServerOptions): ResolvedServerOptions {
   return {
     storage: options.storage,

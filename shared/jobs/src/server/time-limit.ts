@@ -5,7 +5,7 @@ export interface TimeLimitOptions {
   readonly onGraceOver: () => void;
 }
 
-/** Two timers: one for the time limit, one for the grace period after it. */
+/** Calls `onTimeout` after the time limit, and `onGraceOver` when the grace period after it has passed as well. */
 export class TimeLimit {
   #timer: NodeJS.Timeout;
 

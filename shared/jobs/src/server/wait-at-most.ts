@@ -1,4 +1,7 @@
-/** Waits for the task for at most this time; the task itself continues. Rejects if the task does. */
+/**
+ * Resolves when the task does, or after `timeoutMs` if it takes longer; the task itself continues. Rejects if the task
+ * rejects in time.
+ */
 export async function waitAtMost(timeoutMs: number, task: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<void>((resolve) => {

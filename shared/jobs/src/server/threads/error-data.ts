@@ -3,21 +3,24 @@ import { isA } from '../../job/is-a.js';
 import { printed } from '../../job/storable.js';
 import type { ErrorClass } from '../../job/is-a.js';
 
-/** An error in transit between threads. Structured cloning alone would lose its class. */
+/** An error as it is sent between threads. Structured cloning of the error itself would lose its class. */
 export interface ErrorData {
-  /** The names of its class and superclasses, its own first. */
+  /** Names of the error's class and its superclasses, starting with its own class. */
   readonly classes: readonly string[];
   readonly name: string;
   readonly message: string;
   readonly stack: string | undefined;
   readonly cause: ErrorData | undefined;
-  /** Its other cloneable members. */
+  /** The error's other members, except those that cannot be cloned. */
   readonly members: Readonly<Record<string, unknown>>;
 }
 
 const maxCauses = 5;
 
-/** Converts anything thrown, which may not be an error or even readable. Never throws. */
+/**
+ * Converts a thrown value, which may be something other than an error, or an object whose properties cannot be read.
+ * Never throws.
+ */
 export function toErrorData(thrown: unknown, causes = maxCauses): ErrorData {
   const error = isA(thrown, Error)
     ? thrown
@@ -38,9 +41,9 @@ export function toErrorData(thrown: unknown, causes = maxCauses): ErrorData {
 }
 
 /**
- * Restores the error in this thread. Threads do not share classes, so its class is found by name.
+ * Restores an error received from another thread. Threads do not share classes, so its class is looked up by name.
  *
- * @param known classes that it may belong to; otherwise it becomes a plain `Error` with its class's name
+ * @param known classes to look it up in; if none matches, the result is a plain `Error` that keeps the original `name`
  */
 export function fromErrorData(data: ErrorData, known: readonly ErrorClass[]): Error {
   const error = new Error(data.message, data.cause && { cause: fromErrorData(data.cause, known) });

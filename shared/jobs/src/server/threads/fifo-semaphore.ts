@@ -1,4 +1,4 @@
-/** A FIFO semaphore; a waiting caller leaves the queue when its signal aborts. */
+/** A semaphore that serves callers in the order of their arrival. A caller stops waiting when its signal aborts. */
 export class FifoSemaphore {
   readonly #waiting = new Set<() => void>();
   #free: number;
@@ -8,8 +8,8 @@ export class FifoSemaphore {
   }
 
   /**
-   * Resolves when it is the caller's turn; call `end` afterwards. Rejects with the signal's reason if it aborts
-   * first.
+   * Resolves when the caller has a slot; it must call `end` to release it. Rejects with the signal's reason if the
+   * signal aborts first.
    */
   async take(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
@@ -32,7 +32,7 @@ export class FifoSemaphore {
     if (!hasBegun) signal.throwIfAborted();
   }
 
-  /** Releases the slot to the next waiting caller. */
+  /** Releases a slot, to the next waiting caller if there is one. */
   end(): void {
     const [next] = this.#waiting;
     if (next === undefined) {

@@ -3,7 +3,10 @@ import type { JobContext } from '../handler.js';
 import { toErrorData } from './error-data.js';
 import type { ThreadMessage } from './thread-task.js';
 
-/** The main thread's side of a run in a worker thread. */
+/**
+ * The main thread's end of a handler's run in a worker thread: forwards the abort signal to the thread, and the
+ * thread's progress and log lines to the job.
+ */
 export class ThreadAttempt {
   readonly #context: JobContext<unknown>;
   readonly #port: MessagePort;
@@ -21,7 +24,7 @@ export class ThreadAttempt {
     else context.signal.addEventListener('abort', this.#abort);
   }
 
-  /** Aborts when the thread must be terminated. */
+  /** Aborts when the run must end without its handler: the thread is terminated, or the task never starts. */
   get ended(): AbortSignal {
     return this.#end.signal;
   }
@@ -36,12 +39,12 @@ export class ThreadAttempt {
   readonly #abort = (): void => {
     this.#drainMessages();
     this.#port.postMessage({ reason: toErrorData(this.#context.signal.reason) });
-    // A task that still waits for a thread never starts.
+    // A task that is still waiting for a thread is removed from the queue.
     if (this.#started) this.#timer = setTimeout(() => this.#end.abort(), this.#graceMs);
     else this.#end.abort();
   };
 
-  /** Drains queued messages, because the result may overtake them. */
+  /** Processes all queued messages now. Otherwise the result, which arrives on another channel, could overtake them. */
   #drainMessages(): void {
     for (;;) {
       const next: { message: ThreadMessage } | undefined = receiveMessageOnPort(this.#port);

@@ -10,26 +10,29 @@ import { ThreadAttempt } from './thread-attempt.js';
 import type { ThreadResult, ThreadTask } from './thread-task.js';
 import { FifoSemaphore } from './fifo-semaphore.js';
 
-/** Always the built file, because worker threads do not load TypeScript. */
+/** Points to the built file even when this module runs from source, because worker threads do not load TypeScript. */
 const workerFile = new URL('../../../dist/server/threads/thread-worker.js', import.meta.url).href;
 
 /** How long an idle thread is kept, in milliseconds. */
 const idleMs = 60_000;
 
 export interface ThreadPoolOptions {
-  /** Maximum number of threads; further jobs wait. */
+  /** Maximum number of threads. When all are busy, further jobs wait. */
   readonly threads: number;
-  /** How long a handler may continue after its signal aborts before its thread is terminated. */
+  /** How long a handler may go on after its signal aborts before its thread is terminated, in milliseconds. */
   readonly graceMs: number;
   readonly maxLogLines: number;
   readonly logger: Logger;
 }
 
-/** Runs CPU-bound handlers in worker threads. Created by the first such job, so servers without them have no pool. */
+/**
+ * Runs CPU-bound handlers in worker threads. The Piscina pool is created for the first such job, so a server without
+ * thread handlers has none.
+ */
 export class ThreadPool {
   readonly #options: ThreadPoolOptions;
   /**
-   * Queues jobs here rather than in Piscina 5, which leaves queued tasks waiting when its last thread ends, until
+   * Makes jobs wait here rather than in Piscina 5: when its last thread ends, Piscina leaves queued tasks waiting until
    * another task arrives.
    */
   readonly #slots: FifoSemaphore;
@@ -41,9 +44,9 @@ export class ThreadPool {
   }
 
   /**
-   * Calls the `run` export of a module in a thread. Settles as the handler does.
+   * Calls the `run` export of a module in a thread. Resolves or rejects as the handler does.
    *
-   * @param known error classes that the caller distinguishes
+   * @param known classes to restore for errors that the handler throws; see {@link fromErrorData}
    */
   async run(module: URL, context: JobContext<unknown>, known: readonly ErrorClass[]): Promise<unknown> {
     this.#pool ??= this.#open();
@@ -72,7 +75,7 @@ export class ThreadPool {
     }
   }
 
-  /** Terminates every thread, even if it is busy. */
+  /** Terminates all threads, including busy ones. */
   async close(): Promise<void> {
     const pool = await this.#pool;
     await pool?.destroy();
@@ -86,7 +89,7 @@ export class ThreadPool {
       minThreads: 0,
       maxThreads: this.#options.threads,
       idleTimeout: idleMs,
-      // Lets libraries' timers and sockets run in a thread that waits for its next job.
+      // Lets timers and sockets of libraries keep working in a thread that is waiting for its next job.
       atomics: 'disabled',
     });
     pool.on('error', (error: unknown) =>

@@ -4,29 +4,29 @@ import type { LogLevel } from '../../job/job-log.js';
 import type { RunningJob } from '../handler.js';
 import type { ErrorData } from './error-data.js';
 
-/** A task for a worker thread. */
+/** A handler's run, as it is sent to a worker thread. */
 export interface ThreadTask {
-  /** The URL of the module whose `run` is called. */
+  /** The URL of the module that exports the handler as `run`. */
   readonly module: string;
   readonly args: JsonValue;
   readonly job: RunningJob;
-  /** The thread sends no more lines than this, because the main thread would drop them. */
+  /** Maximum number of log lines per attempt. The thread stops sending lines that the main thread would drop. */
   readonly maxLogLines: number;
   readonly port: MessagePort;
 }
 
-/** The result of a task. */
+/** How a handler's run in a thread ended. */
 export type ThreadResult =
   | { readonly result: JsonValue }
-  /** `isReason`: the handler threw its signal's abort reason. */
+  /** `isReason`: the handler threw the abort reason of its signal. */
   | { readonly error: ErrorData; readonly isReason: boolean };
 
-/** Messages from the main thread while the handler runs. */
+/** Sent by the main thread to abort the handler. */
 export interface AbortMessage {
   readonly reason: ErrorData;
 }
 
-/** Messages from the thread while the handler runs. */
+/** Sent by the worker thread while the handler runs. */
 export type ThreadMessage =
   | { readonly kind: 'started' }
   | { readonly kind: 'progress'; readonly percent: number; readonly message: string | undefined }

@@ -5,7 +5,7 @@ import { toErrorData } from './error-data.js';
 import { ThreadContext } from './thread-context.js';
 import type { ThreadResult, ThreadTask } from './thread-task.js';
 
-/** Entry point of a pool thread: calls the `run` export of a module. */
+/** Entry point of a pool thread: runs the handler of a task. */
 export async function runInThread(task: ThreadTask): Promise<ThreadResult> {
   const context = new ThreadContext(task);
   try {
@@ -14,7 +14,7 @@ export async function runInThread(task: ThreadTask): Promise<ThreadResult> {
       throw new TypeError(`The module ${task.module} does not export a function named "run"`);
     }
     const result = (await run(context)) ?? null;
-    toJsonText(result, 'result'); // reports which part is not JSON
+    toJsonText(result, 'result'); // throws an error that names the part that is not JSON
     return { result: result as JsonValue };
   } catch (error) {
     return { error: toErrorData(error), isReason: context.signal.aborted && error === context.signal.reason };
