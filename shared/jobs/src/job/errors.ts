@@ -130,7 +130,7 @@ export class ClaimLostError extends Error {
   }
 }
 
-/** The reason with which a handler's signal aborts when its job is cancelled. */
+/** The reason that a handler's signal gives when it aborts because the job is cancelled. */
 export class JobCancelledError extends Error {
   override readonly name = 'JobCancelledError';
 
@@ -139,12 +139,15 @@ export class JobCancelledError extends Error {
   }
 }
 
-/** The reason with which a handler's signal aborts, and the error of its attempt, when it exceeds its time limit. */
+/**
+ * An attempt has exceeded its time limit. Both the reason with which the handler's signal aborts and the error that
+ * is stored for the attempt.
+ */
 export class JobTimeoutError extends Error {
   override readonly name = 'JobTimeoutError';
   readonly timeoutMs: number;
 
-  /** @param options `cause`: what the handler threw after its time limit */
+  /** @param options `cause`: what the handler threw after the time limit had passed */
   constructor(timeoutMs: number, options?: ErrorOptions) {
     super(`The attempt exceeded its time limit of ${timeoutMs} ms`, options);
     this.timeoutMs = timeoutMs;
