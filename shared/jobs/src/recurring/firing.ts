@@ -4,10 +4,10 @@ import { type JsonText, type NewJob } from '../job/job.js';
 import type { NewRecurringJob, RecurringJob } from './recurring-job.js';
 import { Schedule } from './schedule.js';
 
-/** A due time that is handled later than this was missed, in milliseconds. */
+/** A due time counts as missed if it is handled more than this many milliseconds late. */
 const misfireThresholdMs = 60_000;
 
-/** Due times without a job, from `from` (inclusive) to `until` (exclusive). */
+/** A span of due times for which no job is enqueued, from `from` (inclusive) to `until` (exclusive). */
 export interface SkippedDueTimes {
   readonly from: Date;
   readonly until: Date;
@@ -17,7 +17,7 @@ export interface SkippedDueTimes {
 
 /** How to handle a due recurring job. */
 export interface Firing {
-  /** The due times that get a job each. */
+  /** The due times for which a job is enqueued, one job for each. */
   readonly dueTimes: readonly Date[];
   readonly nextDueAt: Date | null;
   readonly skipped: SkippedDueTimes | null;
