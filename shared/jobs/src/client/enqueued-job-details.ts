@@ -57,8 +57,8 @@ export class EnqueuedJobDetails implements EnqueuedJob {
 }
 
 /**
- * Returns the job's `runAt`. `null` for a job without a delay, and for a delayed dependent, whose delay does not
- * start until its last parent ends.
+ * Returns the job's `runAt`. `null` for a job that is not scheduled, and for a delayed dependent, whose delay does
+ * not start until its last parent ends.
  */
 function dueDate({ due, after = null }: NewJob, createdAt: Date): Date | null {
   if (due === null) return null;

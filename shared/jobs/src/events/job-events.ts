@@ -207,8 +207,8 @@ export class JobEvents {
   }
 
   /**
-   * Returns whether a listener may resume from `since`: it is less than a day old and not in the future by the
-   * storage's clock.
+   * Returns whether a listener may resume from `since`: by the storage's clock, it is at most a day old and at most a
+   * minute in the future.
    */
   #isRecent(since: Date): boolean {
     const agoMs = (this.#reader.position?.getTime() ?? 0) - since.getTime();

@@ -9,7 +9,10 @@ export interface Batch {
   name: string | null;
   /** Number of jobs in the batch. */
   total: number;
-  /** Number of jobs in each final state. A job that is retried does not count until it ends again. */
+  /**
+   * `done`, `failed` and `cancelled` are the numbers of jobs in these states. A job that is retried does not count
+   * until it ends again.
+   */
   done: number;
   failed: number;
   cancelled: number;

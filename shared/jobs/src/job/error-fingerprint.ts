@@ -20,8 +20,9 @@ const parts = variableParts.map(([pattern, placeholder]) => [new RegExp(pattern,
 
 /**
  * Returns a text that all errors of the same kind share: the class, and the first line of the message, cut to 200
- * characters, in which placeholders replace quoted text, ids and digits. Example: `TypeError: No ship <n> for
- * <text>`.
+ * characters, in which placeholders replace quoted text, ids and digits.
+ *
+ * Example: `TypeError: No ship <n> for <text>`.
  */
 export function errorFingerprint({ name, message }: Pick<JobError, 'name' | 'message'>): string {
   const [line = ''] = message.split('\n', 1);

@@ -130,7 +130,7 @@ export class ClaimLostError extends Error {
   }
 }
 
-/** The reason that a handler's signal gives when it aborts because the job is cancelled. */
+/** The abort reason of a handler's signal when the job is cancelled. */
 export class JobCancelledError extends Error {
   override readonly name = 'JobCancelledError';
 
@@ -140,8 +140,8 @@ export class JobCancelledError extends Error {
 }
 
 /**
- * An attempt has exceeded its time limit. Both the reason with which the handler's signal aborts and the error that
- * is stored for the attempt.
+ * An attempt exceeded its time limit. Used as the abort reason of the handler's signal and as the stored error of the
+ * attempt.
  */
 export class JobTimeoutError extends Error {
   override readonly name = 'JobTimeoutError';

@@ -10,7 +10,7 @@ export interface JobMeta {
   readonly recurringJobId?: string;
   readonly idempotencyKey?: string;
   readonly concurrencyKey?: string;
-  /** How many jobs with the same concurrency key may run at once. */
+  /** How many jobs with the same concurrency key and queue may run at once. */
   readonly concurrencyLimit?: number;
   /** A W3C Trace Context `traceparent`. */
   readonly traceparent?: string;

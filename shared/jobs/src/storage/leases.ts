@@ -16,7 +16,7 @@ export interface StalledLeaseQuery {
   readonly limit: number;
 }
 
-/** Reads leases, which show whether the servers of running jobs are still working on them. */
+/** Reads the leases of running jobs, which show whether servers still renew them. */
 export interface Leases {
   /** Returns `null` unless the job is being processed. */
   find(job: Pick<Job, 'id' | 'queue'>): Promise<Lease | null>;
