@@ -22,8 +22,8 @@ export interface EnqueueOptions {
    */
   concurrency?: Concurrency | null;
   /**
-   * Creates no job while another of the same name and queue holds the same key. Overrides the definition's rule;
-   * `null` removes it.
+   * Prevents duplicates: at most one job of this name in the same queue holds the key at a time. Overrides the
+   * definition's rule; `null` removes it.
    */
   unique?: Uniqueness | null;
   /**
@@ -35,13 +35,13 @@ export interface EnqueueOptions {
   /** The jobs or batches that must finish first. */
   after?: AfterOption;
   /**
-   * The queues that are visible to the caller on whose behalf the job is enqueued; all by default. Parents in other
-   * queues, and batches that already exist, are treated as unknown.
+   * The queues that are visible to the caller on whose behalf the job is enqueued; all by default. If given, parents
+   * in other queues are treated as unknown, and so are batches that already exist.
    */
   visibleQueues?: readonly string[];
   /**
-   * Requires the result to include the job that holds the key: if that job was deleted or is not visible, the
-   * call throws and nothing is enqueued. `false` by default.
+   * Requires the result to include the job that holds the key, if another job does. If that job was deleted or is not
+   * visible, the call throws and nothing is enqueued. `false` by default.
    */
   showHolder?: boolean;
   /**

@@ -56,7 +56,10 @@ export class EnqueuedJobDetails implements EnqueuedJob {
   }
 }
 
-/** Returns `null` for a delayed dependent: its delay starts when its last parent ends, which is not known yet. */
+/**
+ * Returns the job's `runAt`. `null` for a job that is not scheduled, and for a delayed dependent, whose delay does
+ * not start until its last parent ends.
+ */
 function dueDate({ due, after = null }: NewJob, createdAt: Date): Date | null {
   if (due === null) return null;
   if (after !== null) return 'at' in due ? due.at : null;

@@ -21,7 +21,7 @@ import { toNewJob } from './new-job.js';
 import { RecurringClient } from './recurring-client.js';
 
 export interface JobClientOptions {
-  /** Wraps every call, the first outermost; none by default. */
+  /** Middleware around every call that enqueues; the first is the outermost. None by default. */
   middleware?: readonly EnqueueMiddleware[];
 
   /** Maximum size of a job's arguments as JSON, in bytes: 1 to 67 108 864; 1 048 576 by default. */
@@ -117,7 +117,7 @@ export class JobClient {
     return batch;
   }
 
-  /** Enqueues the jobs of one call, followed by the callback if they are a batch that has one. */
+  /** Enqueues the jobs of one call. If they are a batch with a callback, the callback comes last in the result. */
   async #enqueue(
     { requests, followUp, transaction }: EnqueueContext,
     batch: { id: string; name: string | null; when: ContinuationCondition } | null,
@@ -157,7 +157,10 @@ export class JobClient {
   }
 }
 
-/** The transaction is the call's, which middleware cannot change. */
+/**
+ * Returns the options without the transaction, which belongs to the call as a whole and which middleware cannot
+ * change.
+ */
 function forMiddleware(options: EnqueueOptions): Omit<EnqueueOptions, 'transaction'> {
   if (options.transaction === undefined) return options;
   const { transaction: _, ...rest } = options;

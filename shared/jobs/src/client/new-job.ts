@@ -70,7 +70,7 @@ export function toNewJob<Args>(
   };
 }
 
-/** Returns `null` if the job has no keys. */
+/** Returns the job's keys, the idempotency key first; `null` if it has none. */
 function keysOf(
   name: string,
   args: JsonText,
@@ -85,7 +85,7 @@ function keysOf(
   ];
 }
 
-/** Returns `null` for a plain job, which has no metadata. */
+/** Returns the job's metadata; `null` if no option requires any. */
 function metaOf(
   options: EnqueueOptions,
   after: After | null,

@@ -28,8 +28,8 @@ export class RecurringClient {
   }
 
   /**
-   * Returns `false` if it does not exist. A recurring job defined in code returns when its application starts; pause
-   * it instead.
+   * Removes a recurring job. Returns `false` if it does not exist. One that is defined in code is added again when
+   * its application starts; pause it instead.
    */
   remove(id: string): Promise<boolean> {
     return this.#store.remove(id);
@@ -44,24 +44,24 @@ export class RecurringClient {
     return this.#store.list();
   }
 
-  /** Enqueues one of its jobs now, without changing the schedule. Returns `null` if it does not exist. */
+  /** Enqueues a job of this recurring job now, without changing the schedule. Returns `null` if it does not exist. */
   async trigger(id: string): Promise<EnqueuedJob | null> {
     const job = await this.#store.trigger(id);
     return job === null ? null : { id: job.id, queue: job.queue, created: true };
   }
 
-  /** Stops it from enqueueing jobs until it is resumed. Returns `null` if it does not exist. */
+  /** Stops a recurring job from enqueueing jobs until it is resumed. Returns `null` if it does not exist. */
   pause(id: string): Promise<RecurringJob | null> {
     return this.#store.pause(id);
   }
 
-  /** Continues with the next due time from now. Returns `null` if it does not exist. */
+  /** Resumes a recurring job at the first due time after now. Returns `null` if it does not exist. */
   resume(id: string): Promise<RecurringJob | null> {
     return this.#store.resume(id);
   }
 
   /**
-   * Computes the next due times of a schedule, whether it is stored or not.
+   * Computes the next due times of any schedule, even one that no recurring job has.
    *
    * @param count 1 to 1000
    * @param after now by default

@@ -8,12 +8,12 @@ import { RecentEvents } from './recent-events.js';
 /** A reader that is far behind catches up in steps of this length, in milliseconds. */
 const spanMs = 10_000;
 
-/** How long it keeps polling without listeners, in milliseconds. */
+/** How long polling continues after the last listener has left, in milliseconds. */
 const lingerMs = 10_000;
 
 /**
- * How far before the earliest resume position to start, in milliseconds: after a restart many listeners reconnect,
- * and the positions of the others may be a heartbeat or two older.
+ * How far before the earliest resume position reading starts, in milliseconds. After a restart, many listeners
+ * reconnect one after the other, and those that have not done so yet may have positions a heartbeat or two older.
  */
 const resumeMarginMs = 30_000;
 
@@ -38,7 +38,10 @@ export class FeedReader {
     this.#loop = new Loop({ task: 'reading the feed of jobs', runOnce: () => this.#runOnce(), logger });
   }
 
-  /** The position from which an up-to-date listener can resume; `null` before the first read. */
+  /**
+   * The position from which a listener can resume that has received all events read so far; `null` before the first
+   * read.
+   */
   get position(): Date | null {
     return this.#position ?? null;
   }
@@ -47,7 +50,7 @@ export class FeedReader {
    * Resolves once a listener that was just added can no longer miss an event.
    *
    * @param topics the topics the listener wants
-   * @param resumesAt the position from which the listener resumes, if it does
+   * @param resumesAt the position from which the listener resumes; `null` if it starts now
    */
   async cover(topics: readonly EventTopic[], resumesAt: Date | null): Promise<void> {
     if (this.#position !== undefined && topics.every((topic) => this.#covered.includes(topic))) return;
@@ -79,11 +82,14 @@ export class FeedReader {
     this.recent.trim(page.resumeAt);
     this.#joining = this.#joining.filter((entry) => !joining.includes(entry));
     for (const { covered } of joining) covered();
-    // Uses at most a quarter of the time for reading, however much there is to read.
+    // Pauses for at least four times as long as reading took, to leave the storage time for other work.
     return page.caughtUp ? Math.max(this.#pollMs, 4 * (performance.now() - startedMs)) : 0;
   }
 
-  /** Returns the position from which every listener gets all of its events. */
+  /**
+   * Chooses where to start reading so that no listener misses an event, whether it is new or resumes. Returns that
+   * position.
+   */
   async #begin(joining: readonly { readonly resumesAt: Date | null }[]): Promise<Date> {
     const { resumeAt: now } = await this.#feed.read({ since: null, topics: [] });
     this.#listeners.startFrom(now);

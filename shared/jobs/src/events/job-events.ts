@@ -29,12 +29,15 @@ export interface EventStream extends AsyncIterable<DeliveredEvent> {
   position(): Date | null;
 }
 
-/** The oldest position from which a listener may resume: reading days of events would keep the storage busy. */
+/**
+ * How old the position may be from which a listener resumes, in milliseconds: reading days of events would keep the
+ * storage busy.
+ */
 const maxResumeAgeMs = 86_400_000;
 
 /**
- * How far in the future a position may lie: positions come from the storage's clock, which this process knows only as
- * of the latest read.
+ * How far in the future a position may lie, in milliseconds. Positions come from the storage's clock, which this
+ * process knows only as of the latest read.
  */
 const maxAheadMs = 60_000;
 
@@ -203,13 +206,19 @@ export class JobEvents {
     }
   }
 
-  /** Compares with the storage's clock. */
+  /**
+   * Returns whether a listener may resume from `since`: by the storage's clock, it is at most a day old and at most a
+   * minute in the future.
+   */
   #isRecent(since: Date): boolean {
     const agoMs = (this.#reader.position?.getTime() ?? 0) - since.getTime();
     return agoMs <= maxResumeAgeMs && agoMs >= -maxAheadMs;
   }
 
-  /** Yields the events since then that this listener has not received: from the storage first, then from memory. */
+  /**
+   * Yields the events at or after `since` that this listener has missed: older ones from the storage, then recent
+   * ones from memory.
+   */
   async *#missed(listener: JobListener, since: Date, delivered: Set<string>): AsyncGenerator<DeliveredEvent> {
     const { recent } = this.#reader;
     const topics = topicsOf(listener.filter);
@@ -236,8 +245,8 @@ export class JobEvents {
 }
 
 /**
- * A job's own events are delivered in order, so a listener resumes at the last event it received, and after the end
- * just behind it.
+ * Returns the position from which a listener that follows one job resumes after this event. The events of one job are
+ * delivered in order, so this is the time of the event itself; after the job's end, it is one millisecond later.
  */
 function positionAfter({ at }: JobEvent, isEnd: boolean): Date {
   return isEnd ? new Date(at.getTime() + 1) : at;

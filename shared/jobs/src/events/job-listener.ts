@@ -4,17 +4,17 @@ import type { EventFilter } from './event-filter.js';
 /** An event, with the position from which to resume after it. */
 export interface DeliveredEvent {
   readonly event: JobEvent;
-  /** A listener that resumes here misses nothing that follows. */
+  /** A listener that resumes from this position misses nothing that follows the event. */
   readonly resumeAt: Date;
 }
 
-/** With more waiting events than this, a listener is too slow and its stream ends. */
+/** A listener with more waiting events than this is too slow, and its stream ends. */
 const maxWaiting = 10_000;
 
-/** A listener. Holds its events until they are taken. */
+/** Keeps the events for one listener until they are taken. */
 export class JobListener {
   readonly filter: EventFilter;
-  /** Ignores earlier events; `null` until the feed is first read. */
+  /** Events before this time are not delivered; `null` for no limit, until the feed reader sets one. */
   from: Date | null = null;
   #waiting: DeliveredEvent[] = [];
   #ended = false;

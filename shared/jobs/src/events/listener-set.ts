@@ -2,7 +2,10 @@ import type { EventTopic, JobEvent } from '../job/job-event.js';
 import { matchesFilter, topicsOf } from './event-filter.js';
 import type { JobListener } from './job-listener.js';
 
-/** The listeners of this process. Finds those of a job without checking all others. */
+/**
+ * The listeners of this process. Those that follow one job are found by its id, without checking every listener for
+ * each event.
+ */
 export class ListenerSet {
   readonly #all = new Set<JobListener>();
   readonly #byJob = new Map<string, Set<JobListener>>();
@@ -44,8 +47,8 @@ export class ListenerSet {
   /**
    * Delivers each event to the listeners whose filters match it.
    *
-   * @param before the position from which a listener resumes that has not received all of these events
-   * @param after the position from which a listener resumes that has
+   * @param before the position from which a listener resumes if it has received only some of its events
+   * @param after the position from which a listener resumes if it has received all of them
    */
   deliver(events: readonly JobEvent[], before: Date, after: Date): void {
     const shares = new Map<JobListener, JobEvent[]>();

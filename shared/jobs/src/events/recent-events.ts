@@ -13,12 +13,12 @@ export class RecentEvents {
   readonly #events = new Map<string, JobEvent>();
   #from = new Date(0);
 
-  /** All events since this time that have become visible are in memory. */
+  /** All events at or after this time are in memory, except those that are not visible yet. */
   get from(): Date {
     return this.#from;
   }
 
-  /** Sets the start of the period that is complete. Events already in memory stay. */
+  /** Sets the time from which on the events in memory will be complete. Events already in memory stay. */
   begin(from: Date): void {
     this.#from = from;
   }
@@ -33,14 +33,18 @@ export class RecentEvents {
     });
   }
 
-  /** Oldest first. */
+  /** Returns the events at or after `from`, oldest first. */
   since(from: Date): JobEvent[] {
     return [...this.#events.values()]
       .filter(({ at }) => at >= from)
       .toSorted((one, other) => one.at.getTime() - other.at.getTime());
   }
 
-  /** @param settled the feed returns no events before this time any more */
+  /**
+   * Removes the events that are no longer kept.
+   *
+   * @param settled the feed returns no more events before this time
+   */
   trim(settled: Date): void {
     const oldest = settled.getTime() - keptMs;
     for (const [key, { at }] of this.#events) {

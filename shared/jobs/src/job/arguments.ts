@@ -25,9 +25,7 @@ export function toJsonText(value: unknown, root: string): JsonText {
   return JSON.stringify(value);
 }
 
-/**
- * Returns the UTF-8 size of a text if it exceeds `maxBytes`, otherwise `null`. Fast for texts that are much shorter.
- */
+/** Returns the UTF-8 size of a text if it exceeds `maxBytes`, otherwise `null`. Fast for texts far below the limit. */
 export function excessBytes(text: JsonText, maxBytes: number): number | null {
   if (text.length * 3 <= maxBytes) return null;
   const bytes = Buffer.byteLength(text);
@@ -35,7 +33,8 @@ export function excessBytes(text: JsonText, maxBytes: number): number | null {
 }
 
 /**
- * A fast check without paths and messages, because it runs for every job. Circular references fail it by their depth.
+ * Returns whether a value can be stored. Runs for every job, so it is fast and does not find out what is wrong or
+ * where; {@link inspect} does. Circular references are rejected because they exceed the maximum depth.
  */
 function isStorable(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return scalarProblem(value) === null;
@@ -52,7 +51,10 @@ function isStorable(value: unknown, depth: number): boolean {
   return true;
 }
 
-/** Does the same check slowly, with the path of each problem. */
+/**
+ * Collects everything that cannot be stored, each problem with its path. Slow, so it is called only after {@link
+ * isStorable} has rejected a value.
+ */
 function inspect(value: unknown, path: string, problems: ArgumentProblem[], ancestors: object[]): void {
   const problem = problemOf(value, ancestors);
   if (problem !== null) {

@@ -9,20 +9,23 @@ export interface Batch {
   name: string | null;
   /** Number of jobs in the batch. */
   total: number;
-  /** How many jobs have ended in each state; a job that is retried no longer counts. */
+  /**
+   * `done`, `failed` and `cancelled` are the numbers of jobs in these states. A job that is retried does not count
+   * until it ends again.
+   */
   done: number;
   failed: number;
   cancelled: number;
   /** Percentage of finished jobs, rounded down, so it is 100 only when all have finished. */
   progress: number;
-  /** The batch callback; `null` if there is none. */
+  /** Id of the batch callback; `null` if there is none. */
   followUpId: string | null;
   createdAt: Date;
   /** `null` while any of its jobs is unfinished. */
   finishedAt: Date | null;
 }
 
-/** A batch to be stored. Its jobs carry its id, and the callback depends on it. */
+/** A batch to be stored. Its id is in the metadata of its jobs, and is the parent of the callback. */
 export interface NewBatch {
   readonly id: string;
   readonly name: string | null;
@@ -38,7 +41,10 @@ export function progressOf({ total, done, failed, cancelled }: BatchCounts): num
   return total === 0 ? 100 : Math.floor(((done + failed + cancelled) * 100) / total);
 }
 
-/** Returns the worst end of its jobs: failed before cancelled before done. `null` while jobs are unfinished. */
+/**
+ * Returns how a batch ended: `failed` if any job failed, otherwise `cancelled` if any was cancelled, otherwise
+ * `done`. `null` while jobs are unfinished.
+ */
 export function endOf({ total, done, failed, cancelled }: BatchCounts): FinishedState | null {
   if (done + failed + cancelled < total) return null;
   if (failed > 0) return 'failed';

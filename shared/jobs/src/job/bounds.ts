@@ -5,12 +5,12 @@ export interface Bounds {
 }
 
 /**
- * The bounds of everything that a job carries. Enforced at every entry point (the client, the HTTP API, the SQL
- * function, storages), listed in the OpenAPI document, and guaranteed by database constraints, so
- * every process can read every row.
+ * The bounds of all values that are stored with a job. Enforced at every entry point (the client, the HTTP API, the
+ * SQL function, storages), listed in the OpenAPI document, and guaranteed by database constraints, so that every
+ * process can read every row.
  */
 export const bounds = {
-  /** Few, because each priority in use adds to the cost of every claim of its queue. */
+  /** A small range, because each priority in use adds to the cost of every claim from its queue. */
   priority: { least: -100, most: 100 },
   maxAttempts: { least: 1, most: 1_000 },
   /** Time limit per attempt, in milliseconds: up to a day. */
@@ -69,7 +69,7 @@ export function isTime(ms: number): boolean {
   return ms >= timeBounds.least && ms <= timeBounds.most;
 }
 
-/** @throws {RangeError} if it is not a string of this length, or has characters that Postgres does not store */
+/** @throws {RangeError} if it is not a string of this length, or contains characters that Postgres cannot store */
 export function checkText(what: string, text: string, { least, most }: Bounds): string {
   if (typeof text === 'string' && text.length >= least && text.length <= most && isStorable(text))
     return text;

@@ -18,7 +18,7 @@ export function checkConcurrency({ key, limit }: Concurrency): Concurrency {
 }
 
 /**
- * Returns the metadata that stores it in a job.
+ * Returns the job metadata in which the key and the limit are stored.
  *
  * @throws {RangeError} as {@link checkConcurrency} does
  */

@@ -1,7 +1,7 @@
 import type { JobError } from './job-error.js';
 import type { FinishedState } from './state.js';
 
-/** How a parent must end for its dependent to run; `onAny` accepts any end. */
+/** How a parent must end for its dependent to run: done, failed, or in any way. */
 export const continuationConditions = ['onDone', 'onFailed', 'onAny'] as const;
 
 export type ContinuationCondition = (typeof continuationConditions)[number];
@@ -13,7 +13,10 @@ export interface After {
   readonly when: ContinuationCondition;
 }
 
-/** How a parent ended; `gone` if it was deleted, so its end is unknown. A batch ends as its worst job did. */
+/**
+ * How a parent ended; `gone` if it was deleted, so that nobody knows. A batch counts as failed if any of its jobs
+ * failed, otherwise as cancelled if any was cancelled, otherwise as done.
+ */
 export type ParentEnd = FinishedState | 'gone';
 
 const wanted: Record<ContinuationCondition, readonly ParentEnd[]> = {

@@ -35,8 +35,8 @@ export interface JobDefinitionOptions<Schema extends TSchema> extends RetryRules
   /** Time limit per attempt, in milliseconds, 1 to 86 400 000; unlimited by default. */
   timeoutMs?: number;
   /**
-   * At most `limit` of its jobs with the same key run at once, across all servers. The key is a function of the
-   * arguments, such as a tenant's id, and has 1 to 200 characters; `null` exempts a job.
+   * Runs at most `limit` jobs with the same key at once, across all servers. The key is a string of 1 to 200
+   * characters, or is computed from the arguments, such as a tenant's id; `null` exempts the job from the limit.
    */
   concurrency?: ConcurrencyRule<Static<Schema>>;
   /**
@@ -164,8 +164,8 @@ const firstProblem = new Ajv({ strict: false });
 const everyProblem = new Ajv({ strict: false, allErrors: true });
 
 /**
- * For arguments longer than this, in characters of JSON, only the first problem is reported: there could be as many
- * as there are values.
+ * For arguments longer than this, in characters of JSON, only the first problem is reported, because every single
+ * value could be a problem.
  */
 const maxThoroughLength = 20_000;
 

@@ -1,11 +1,12 @@
 import type { JobError } from './job.js';
 
-/** Fingerprints are cut to this length, in characters. */
+/** Maximum length of the part of the message that goes into a fingerprint, in characters. */
 export const fingerprintLength = 200;
 
 /**
- * The parts that vary between errors of one kind, with their placeholders, in order of replacement. The Postgres
- * storage does the same in SQL, so the patterns use only syntax that JavaScript and Postgres share.
+ * The parts of a message that vary between errors of the same kind: a pattern for each, and the placeholder that
+ * replaces it. They are replaced in this order. The Postgres storage applies the same patterns in SQL, so they use
+ * only syntax that JavaScript and Postgres share.
  */
 export const variableParts: readonly (readonly [pattern: string, placeholder: string])[] = [
   [`'[^']*'|"[^"]*"|\`[^\`]*\``, '<text>'],
@@ -18,8 +19,10 @@ export const variableParts: readonly (readonly [pattern: string, placeholder: st
 const parts = variableParts.map(([pattern, placeholder]) => [new RegExp(pattern, 'g'), placeholder] as const);
 
 /**
- * Returns what errors of one kind have in common: the class and the first line of the message, with quoted text, ids
- * and digits replaced, cut to 200 characters. Example: `TypeError: No ship <n> for <text>`.
+ * Returns a text that all errors of the same kind share: the class, and the first line of the message, cut to 200
+ * characters, in which placeholders replace quoted text, ids and digits.
+ *
+ * Example: `TypeError: No ship <n> for <text>`.
  */
 export function errorFingerprint({ name, message }: Pick<JobError, 'name' | 'message'>): string {
   const [line = ''] = message.split('\n', 1);

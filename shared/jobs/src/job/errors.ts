@@ -130,7 +130,7 @@ export class ClaimLostError extends Error {
   }
 }
 
-/** The reason with which a handler's signal aborts when its job is cancelled. */
+/** The abort reason of a handler's signal when the job is cancelled. */
 export class JobCancelledError extends Error {
   override readonly name = 'JobCancelledError';
 
@@ -139,12 +139,15 @@ export class JobCancelledError extends Error {
   }
 }
 
-/** The reason with which a handler's signal aborts, and the error of its attempt, when it exceeds its time limit. */
+/**
+ * An attempt exceeded its time limit. Used as the abort reason of the handler's signal and as the stored error of the
+ * attempt.
+ */
 export class JobTimeoutError extends Error {
   override readonly name = 'JobTimeoutError';
   readonly timeoutMs: number;
 
-  /** @param options `cause`: what the handler threw after its time limit */
+  /** @param options `cause`: what the handler threw after the time limit had passed */
   constructor(timeoutMs: number, options?: ErrorOptions) {
     super(`The attempt exceeded its time limit of ${timeoutMs} ms`, options);
     this.timeoutMs = timeoutMs;

@@ -1,4 +1,6 @@
-/** A JavaScript number represents any decimal number of up to this many digits exactly (IEEE 754, binary64). */
+/**
+ * Decimal numbers of up to this many digits survive conversion to a JavaScript number and back (IEEE 754, binary64).
+ */
 const maxExactDigits = 15;
 
 /**

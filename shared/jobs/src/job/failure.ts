@@ -2,7 +2,7 @@ import { isA } from './is-a.js';
 import type { JobError } from './job.js';
 import { printed, storable } from './storable.js';
 
-/** Maximum length of an error's name, in characters: an error is stored with every attempt. */
+/** Maximum length of an error's name, in characters. Errors are stored with every attempt, so their size is limited. */
 const maxName = 200;
 const maxMessage = 4_000;
 const maxStack = 16_000;
@@ -24,7 +24,7 @@ export function toJobError(thrown: unknown): JobError {
   };
 }
 
-/** Reads a member of the thrown value; a getter or a proxy may throw. */
+/** Reads a member of the thrown value. Returns a note if that throws, as a getter or a proxy may. */
 function read(error: object, member: 'name' | 'message' | 'stack' | 'cause'): unknown {
   try {
     return (error as Record<string, unknown>)[member];

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { JsonText, JsonValue } from './job.js';
 
 /**
- * Returns a SHA-256 of the arguments in base64url (43 characters), regardless of the order of object members.
+ * Returns the SHA-256 of the arguments in base64url (43 characters). The order of object members makes no difference.
  *
- * @param name is included in the hash
+ * @param name a job's name, hashed together with the arguments; empty by default
  */
 export function fingerprintOf(args: JsonText, name = ''): string {
   const sorted: unknown = JSON.parse(args, (_, value: JsonValue) => inOrder(value));

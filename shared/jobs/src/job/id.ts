@@ -6,11 +6,15 @@ import { isTime } from './bounds.js';
 const numbers = Array.from({ length: 4_096 }, (_, number) => number.toString(16).padStart(3, '0'));
 
 /**
- * The counter of each millisecond starts at random below this, so that two processes rarely produce the same values.
+ * In each millisecond, the counter starts at a random number below this, so that two processes rarely use the same
+ * counter values.
  */
 const firstNumbers = 1_024;
 
-/** Ids follow a clock that is set back by more than this; otherwise they continue from the latest one. */
+/**
+ * If the clock is set back by more than this, in milliseconds, new ids follow the clock. After a smaller step back,
+ * they continue from the latest id and so stay in order.
+ */
 const maxStepBackMs = 1_000;
 
 const variants = ['8', '9', 'a', 'b'];

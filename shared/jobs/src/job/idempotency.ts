@@ -4,7 +4,8 @@ import type { JsonText } from './job.js';
 import { checkKey } from './uniqueness.js';
 
 /**
- * Builds the key with which a repeated request returns the first request's job, whatever its state.
+ * Builds the job key for an idempotency key. While the key is valid, a repeated request returns the job of the first
+ * request, whatever state that job is in.
  *
  * @throws {RangeError} unless it is a string of 1 to 200 characters
  */

@@ -1,5 +1,5 @@
-/** A class of errors, including its subclasses (`instanceof`). */
-// Abstract classes and any constructor parameters are accepted.
+/** A class of errors. It matches its own instances and those of its subclasses, as `instanceof` does. */
+// The type also accepts abstract classes, and constructors with any parameters.
 export type ErrorClass = abstract new (...args: never[]) => unknown;
 
 /**

@@ -45,7 +45,7 @@ export function topicOf(event: JobEvent): EventTopic {
   return event.kind === 'state' ? event.state : event.kind;
 }
 
-/** Identifies an event, however often it is read. */
+/** Returns a key that is the same whenever the event is read, to recognize duplicates. */
 export function keyOf(event: JobEvent): string {
   const which = event.kind === 'log' ? event.line : event.at.getTime();
   return `${event.jobId} ${topicOf(event)} ${which}`;
@@ -71,7 +71,7 @@ export type JobTimeline = Pick<
 /**
  * Derives the states a job has been in, oldest first, from what is stored: its creation, the start and end of each
  * attempt, and its end. Not included, because nothing is stored about them: a scheduled or awaiting job becoming
- * ready, a snooze, and a retry by an operator; the start of the next attempt is.
+ * ready, a snooze, and a retry by an operator. The start of the attempt that follows is included.
  */
 export function stateEventsOf(job: JobTimeline, attempts: readonly Attempt[]): StateEvent[] {
   const { id: jobId, name, queue, tags, batchId, recurringJobId } = job;
@@ -91,7 +91,10 @@ export function stateEventsOf(job: JobTimeline, attempts: readonly Attempt[]): S
   return events;
 }
 
-/** A `runAt` after the first attempt belongs to a retry. */
+/**
+ * Returns the state in which a job was created. A `runAt` later than the start of the first attempt belongs to a
+ * retry, so it does not mean that the job was created as `scheduled`.
+ */
 function firstState({ parentId, runAt }: JobTimeline, first: Attempt | undefined): JobState {
   if (parentId !== null) return 'awaiting';
   const waited = runAt !== null && (first === undefined || runAt <= first.startedAt);

@@ -4,8 +4,8 @@ import type { JobState } from './state.js';
  * What happens to a job whose key another job holds:
  *
  * - `keep`: it is not created; the result names the holder
- * - `replace`: as `keep`, but unless the holder is running or finished, it takes over the new job's arguments,
- *   priority, time, attempts and tags
+ * - `replace`: as `keep`, but the holder takes over the new job's arguments, priority, time, attempts and tags,
+ *   unless the holder is running or finished
  * - `reject`: the call throws a {@link DuplicateJobError}
  */
 export type ConflictPolicy = 'keep' | 'replace' | 'reject';
@@ -21,7 +21,8 @@ export interface JobKey {
   readonly periodMs: number | null;
   readonly onConflict: ConflictPolicy;
   /**
-   * Identifies the request; reusing the key with another fingerprint is an error. `null` if any request may reuse it.
+   * Identifies the request that uses the key; using the key again with another fingerprint is an error. `null` if
+   * requests are not compared.
    */
   readonly fingerprint: string | null;
 }

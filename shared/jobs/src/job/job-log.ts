@@ -14,19 +14,22 @@ export interface Progress {
 
 /** A log line to be stored. */
 export interface NewLogLine {
-  /** Counts from 1 in each run of an attempt; a line that is written twice is stored once. */
+  /**
+   * The line's number, counted from 1 in each run of an attempt. Identifies the line, so that one that is written
+   * twice is stored once.
+   */
   readonly line: number;
   /** By the clock of the process that runs the job. */
   readonly at: Date;
   readonly level: LogLevel;
   readonly message: string;
-  /** A JSON object. */
+  /** A JSON object; `null` if the line has no fields. */
   readonly fields: JsonText | null;
 }
 
 /** A line of a job's log. */
 export interface LogLine {
-  /** An opaque cursor, for `after`. */
+  /** Opaque. Pass it as `after` to list the lines that follow this one. */
   readonly id: string;
   readonly attempt: number;
   readonly at: Date;
@@ -35,7 +38,7 @@ export interface LogLine {
   readonly fields: { readonly [key: string]: JsonValue } | null;
 }
 
-/** The log of a running attempt. Fields are for machines: ids, counts, an error under `err`. */
+/** The log of a running attempt. `fields` contains structured data, such as ids, counts, or an error as `err`. */
 export type JobLog = Readonly<Record<LogLevel, (message: string, fields?: object) => void>>;
 
 const maxProgressMessage = 500;
@@ -71,14 +74,17 @@ export function toLogText(
 function fieldsText(fields: object): JsonText {
   try {
     const text = JSON.stringify(fields instanceof Error ? { err: fields } : { ...fields }, withErrors);
-    // JSON escapes that Postgres does not store: NUL and unpaired surrogates.
+    // Replaces the JSON escapes that Postgres cannot store: NUL and unpaired surrogates.
     return text.replaceAll(/(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][\da-f]{2})/g, String.raw`$1\ufffd`);
   } catch (error) {
     return JSON.stringify({ omitted: storable(error, maxOmission) });
   }
 }
 
-/** Serializes errors, which have no enumerable members of their own. */
+/**
+ * A replacer for `JSON.stringify`. Converts errors, whose members are not enumerable, to plain objects, and BigInts
+ * to strings.
+ */
 function withErrors(_key: string, value: unknown): unknown {
   if (typeof value === 'bigint') return String(value);
   if (!(value instanceof Error)) return value;

@@ -50,7 +50,9 @@ export interface Job extends JobMetaFields {
   unreadable?: string[];
 }
 
-/** A job's arguments and result as JSON text, which preserves numbers with more digits than JavaScript's. */
+/**
+ * A job's arguments and result as JSON text, which preserves numbers with more digits than JavaScript can represent.
+ */
 export interface JobDocuments {
   readonly args: JsonText;
   /** JSON `null` until the job is done. */
@@ -67,11 +69,13 @@ export interface NewJob {
   maxAttempts: number;
   /** The earliest start; `null` for immediately. */
   due: Due | null;
-  /** The dependencies. If set, milliseconds in `due` count from the end of the last parent. */
+  /** The dependencies; absent or `null` if there are none. A delay in `due` starts when the last parent has ended. */
   after?: After | null;
-  /** `null` or absent for a plain job. */
+  /** Optional properties; `null` or absent if the job has none. */
   meta?: JobMeta | null;
-  /** The keys it is to hold, most important first. If another job holds one of them, this job is not created. */
+  /**
+   * The keys that the job will hold, most important first. If another job holds one of them, this job is not created.
+   */
   keys?: readonly JobKey[] | null;
   /**
    * The queues visible to the enqueuing caller; all if absent. A parent in another queue is treated as unknown, as is
@@ -79,13 +83,16 @@ export interface NewJob {
    */
   visibleQueues?: readonly string[] | null;
   /**
-   * Requires the result to include the job that holds the key; if that job is deleted or not visible, the whole call
-   * is rejected. Not stored.
+   * Requires the result to include the job that holds the key, if another job does. If that job was deleted or is not
+   * visible to the caller, the whole call is rejected. Not stored.
    */
   showsHolder?: boolean;
 }
 
-/** A point in time, or a delay in milliseconds by the storage's clock, from which the client's may differ. */
+/**
+ * When a job becomes ready: at a point in time, or after a delay in milliseconds. The storage's clock decides,
+ * because the client's may be wrong.
+ */
 export type Due = { readonly at: Date } | { readonly inMs: number };
 
 /**
@@ -101,7 +108,7 @@ export function checkNewJob({ priority, maxAttempts, due }: NewJob): void {
   else checkDelay('delayMs', due.inMs);
 }
 
-/** How an attempt ended; `lost` if its server died or stopped renewing its lease. */
+/** How an attempt ended; `processing` while it is running, `lost` if its server died or stopped renewing its lease. */
 export type AttemptOutcome = 'processing' | 'done' | 'failed' | 'cancelled' | 'lost';
 
 /** One run of a job. */
@@ -152,11 +159,14 @@ export type Outcome =
 export interface Completion {
   readonly claim: Claim;
   readonly outcome: Outcome;
-  /** Whether the claimed job had metadata. A hint that saves a lookup: dependents may have been added since. */
+  /**
+   * Whether the job had metadata when it was claimed. Only a hint that may save a lookup: dependents may have been
+   * added since then.
+   */
   readonly hasMeta?: boolean;
 }
 
-/** UUIDv7, new at every start. */
+/** A registered server, which claims jobs and runs their handlers. */
 export interface Server {
   /** UUIDv7, new at every start. */
   id: string;
@@ -167,7 +177,7 @@ export interface Server {
   jobNames: string[] | null;
   /** Maximum number of jobs that it runs at once. */
   concurrency: number;
-  /** Number of jobs that it holds now. */
+  /** Number of jobs that it was running at its latest heartbeat. */
   processing: number;
   /** As of its latest heartbeat. */
   state: ServerState;
@@ -177,7 +187,10 @@ export interface Server {
   heartbeatAt: Date;
   /** Milliseconds without a heartbeat after which it is declared dead. */
   timeoutMs: number;
-  /** How far its clock is ahead of the storage's, negative if behind; `null` until heartbeats have measured it. */
+  /**
+   * Milliseconds that its clock is ahead of the storage's, negative if behind; `null` until heartbeats have measured
+   * it.
+   */
   clockAheadMs: number | null;
 }
 

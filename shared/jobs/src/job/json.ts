@@ -1,4 +1,4 @@
-/** A JSON value: the only data that goes into and comes out of a job. */
+/** A JSON value. The arguments and the result of a job consist of nothing else. */
 export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
 
 /** A JSON document as text, already validated for storage. */

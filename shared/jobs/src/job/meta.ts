@@ -1,22 +1,22 @@
 import { bounds, checkText } from './bounds.js';
 
-/** Properties that only some jobs have. A job without any stores `null`, at no cost. */
+/** Optional properties of a job. A job that has none of them stores `null`, which costs nothing. */
 export interface JobMeta {
   /** Labels to search by. */
   readonly tags?: readonly string[];
   readonly batchId?: string;
-  /** The jobs or batches that it depends on. */
+  /** Ids of the jobs or batches that this job depends on. */
   readonly parentIds?: readonly string[];
   readonly recurringJobId?: string;
   readonly idempotencyKey?: string;
   readonly concurrencyKey?: string;
-  /** Maximum number of jobs of its concurrency key that run at once. */
+  /** How many jobs with the same concurrency key and queue may run at once. */
   readonly concurrencyLimit?: number;
   /** A W3C Trace Context `traceparent`. */
   readonly traceparent?: string;
   /** Time limit per attempt, in milliseconds. */
   readonly timeoutMs?: number;
-  /** Set if it has dependents. */
+  /** Set if other jobs depend on this one. */
   readonly followed?: true;
 }
 
@@ -31,14 +31,14 @@ export function checkTags(tags: readonly string[]): string[] {
   return [...new Set(tags.map((tag: string) => checkText('A tag', tag, bounds.tagLength)))];
 }
 
-/** The members of a job that come from its metadata. */
+/** The members of `Job` that are read from its stored metadata. */
 export interface JobMetaFields {
   /** Labels to search by. */
   tags: string[];
-  /** The first of its parents. */
+  /** Id of the first parent; `null` if the job depends on nothing. */
   parentId: string | null;
   batchId: string | null;
-  /** The recurring job whose schedule enqueued it. */
+  /** Id of the recurring job that enqueued this job; `null` if none did. */
   recurringJobId: string | null;
   idempotencyKey: string | null;
 }
@@ -55,7 +55,7 @@ export function readMeta(meta: JobMeta | null): JobMetaFields {
   };
 }
 
-/** Lists the members that are present but malformed, which {@link readMeta} leaves out. */
+/** Returns the names of members that are present but malformed, which {@link readMeta} treats as absent. */
 export function unreadableMeta(meta: JobMeta | null): string[] {
   if (meta === null) return [];
   if (asObject(meta) !== meta) return ['tags', 'batchId', 'parentId', 'recurringJobId', 'idempotencyKey'];
@@ -72,7 +72,9 @@ export function unreadableMeta(meta: JobMeta | null): string[] {
   ];
 }
 
-/** Stored metadata may have any shape. */
+/**
+ * Returns stored metadata as an object. It may have any shape in the storage; anything but an object counts as empty.
+ */
 function asObject(meta: unknown): Record<string, unknown> {
   return typeof meta === 'object' && meta !== null && !Array.isArray(meta)
     ? (meta as Record<string, unknown>)

@@ -1,7 +1,13 @@
-/** Wraps an operation: may read or change the context, calls `next` at most once and returns its result, or throws. */
+/**
+ * A function wrapped around an operation. It may read or change the context, then calls `next`, at most once, to run
+ * the rest of the operation. It rejects the operation by throwing.
+ */
 export type Middleware<Context, Result> = (context: Context, next: () => Promise<Result>) => Promise<Result>;
 
-/** Composes middleware around `core`, the first outermost, as Koa does. Without middleware, returns `core` itself. */
+/**
+ * Returns a function that runs the middleware around `core`; the first middleware is the outermost, as in Koa.
+ * Without middleware, returns `core` itself.
+ */
 export function compose<Context, Result>(
   middleware: readonly Middleware<Context, Result>[],
   core: (context: Context) => Promise<Result>,

@@ -5,11 +5,14 @@ import { checkInteger } from './bounds.js';
  * `burst` accumulate.
  */
 export interface RateLimit {
-  /** 1 to 1 000 000. */
+  /** Number of jobs that may start per period: 1 to 1 000 000. */
   readonly jobs: number;
-  /** In milliseconds: 1 to 86 400 000 (a day). */
+  /** Length of the period in milliseconds: 1 to 86 400 000 (a day). */
   readonly periodMs: number;
-  /** 1 to 1 000 000; equal to `jobs` by default. With 1, starts are evenly spaced. */
+  /**
+   * Number of jobs that may start at once after a pause: 1 to 1 000 000; equal to `jobs` by default. With 1, starts
+   * are evenly spaced.
+   */
   readonly burst?: number;
 }
 
@@ -25,7 +28,7 @@ export interface CheckedLimits extends QueueLimits {
   readonly rateLimit?: Required<RateLimit> | null;
 }
 
-/** The upper bound of every count, and so of the tokens in a bucket. */
+/** Upper bound of `concurrencyLimit`, `jobs` and `burst`, and so of the tokens in a bucket. */
 export const maxTokens = 1_000_000;
 
 const dayMs = 86_400_000;

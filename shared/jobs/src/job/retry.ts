@@ -16,7 +16,7 @@ export interface RetryRules {
   readonly giveUpOn?: readonly ErrorClass[];
 }
 
-/** The number of attempts unless the definition or the enqueuer sets another. */
+/** Maximum number of attempts unless the definition or the enqueuer sets another. */
 export const defaultMaxAttempts = 10;
 
 /**
@@ -27,6 +27,9 @@ export const defaultRetryDelay: RetryDelay = (attempt) =>
   Math.round(1_000 * attempt ** 4 * (0.9 + 0.2 * Math.random()));
 
 /**
+ * Converts the `retryDelay` option to a function.
+ *
+ * @param delay a function, or a list of milliseconds whose last entry repeats
  * @param delay a function, or a list of milliseconds whose last entry repeats
  * @throws {RangeError} if a list is empty or contains anything but milliseconds from 0 to 315 360 000 000 (ten years)
  */
@@ -54,8 +57,8 @@ export function checkRetryRules({ retryOn = [], giveUpOn = [] }: RetryRules): vo
 }
 
 /**
- * Returns the milliseconds before the next attempt, clamped to their bounds; falls back to the default if `delay`
- * throws or returns no number. Never throws.
+ * Returns the milliseconds to wait before the next attempt, clamped to the bounds of a delay. Uses the default delay
+ * if `delay` throws or does not return a number. Never throws.
  */
 export function delayBefore(attempt: number, error: unknown, delay: RetryDelay = defaultRetryDelay): number {
   try {

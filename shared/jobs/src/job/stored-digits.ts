@@ -1,17 +1,18 @@
 import type { JsonText } from './job.js';
 
-/** A JSON document whose scalars are kept as their source text. */
+/** A parsed JSON document in which strings, numbers and literals remain source text. */
 type Document = Map<string, Document> | Document[] | string;
 
-/** Matches strings with their quotes, punctuation, and literals. */
+/** Matches the tokens of JSON: strings with their quotes, punctuation, numbers and literals. */
 const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/gsu;
 
 /**
- * Returns the new document with the stored digits of every number that JavaScript reads as unchanged. JavaScript
- * reads 12345678901234567890 as 12345678901234567000, so changing one member of a document would otherwise change
- * others.
+ * Returns the new document, in which every number that has not been changed keeps its stored digits. JavaScript reads
+ * 12345678901234567890 as 12345678901234567000, so a program that reads a document, changes one member and writes it
+ * back would otherwise also change large numbers in other members.
  *
- * A number that JavaScript would print differently was not written by JavaScript, and is kept as given.
+ * A number in the new document that JavaScript would print differently did not pass through JavaScript, and is kept
+ * as given.
  *
  * @param stored the current document
  * @param next the new document
@@ -32,7 +33,10 @@ function merged(stored: Document | undefined, next: Document): Document {
   return typeof stored === 'string' && readsTheSame(stored, next) ? stored : next;
 }
 
-/** Compares a stored number as JavaScript would write it back; one beyond its range, such as 1e400, becomes null. */
+/**
+ * Returns whether JavaScript, after reading the stored number, would write it as `next`. It writes numbers beyond its
+ * range, such as 1e400, as `null`.
+ */
 function readsTheSame(stored: string, next: string): boolean {
   return /^[-\d]/.test(stored) && JSON.stringify(Number(stored)) === next;
 }

@@ -5,7 +5,7 @@ export function isTraceparent(text: string): boolean {
   return form.test(text);
 }
 
-/** @throws {RangeError} if it is not */
+/** @throws {RangeError} if the text is not a valid `traceparent` */
 export function checkTraceparent(text: string): void {
   if (!isTraceparent(text)) {
     throw new RangeError(

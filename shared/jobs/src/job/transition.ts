@@ -4,16 +4,16 @@ import type { JobState } from './state.js';
 /**
  * Why a job entered a state:
  *
- * - `created`: enqueued
- * - `due`: its time came
+ * - `created`: it was enqueued
+ * - `due`: its scheduled time came
  * - `parents-ended`: its dependencies have finished
  * - `claimed`: a server claimed it
- * - `done`, `failed`, `cancelled`: an attempt ended this way, or somebody cancelled it; after `failed` it is
- *   `scheduled` if attempts remain
+ * - `done`, `failed`, `cancelled`: an attempt ended this way, or somebody cancelled the job. After `failed`, the job
+ *   is `scheduled` if attempts remain
  * - `lost`: its server died or stopped renewing its lease
  * - `released`: its server gave it back, without counting the attempt
  * - `snoozed`: its handler postponed it
- * - `retried`, `run`, `rescheduled`: by an operator
+ * - `retried`, `run`, `rescheduled`: an operator did this
  */
 export type TransitionReason =
   | 'created'
@@ -32,15 +32,15 @@ export type TransitionReason =
 
 /** One step of a job's life cycle. */
 export interface Transition {
-  /** The state that it entered. */
+  /** The state that the job entered. */
   readonly state: JobState;
   readonly reason: TransitionReason;
   readonly at: Date;
   /** The attempt that started or ended with this step; `null` if none did. */
   readonly attempt: number | null;
-  /** The server of that attempt. */
+  /** The server that ran that attempt. */
   readonly serverId: string | null;
-  /** The time that it waits for; `null` unless the state is `scheduled`. */
+  /** When the job becomes ready; `null` unless the state is `scheduled`. */
   readonly runAt: Date | null;
   readonly error: JobError | null;
 }

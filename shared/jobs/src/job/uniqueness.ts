@@ -7,7 +7,7 @@ const conflictPolicies: readonly ConflictPolicy[] = ['keep', 'replace', 'reject'
 export interface UniquenessOptions {
   /**
    * How long a job holds its key after its creation, in milliseconds, 1 to 31 536 000 000 (a year); by default, as
-   * long as its state permits.
+   * long as it is in one of `states`.
    */
   readonly periodMs?: number;
   /**
@@ -28,8 +28,8 @@ export interface Uniqueness extends UniquenessOptions {
 /** How a definition derives the unique key of its jobs. */
 export interface UniquenessRule<Args> extends UniquenessOptions {
   /**
-   * A string, or a function of the arguments that returns `null` for a job that may have duplicates. All arguments by
-   * default.
+   * The key, or a function that computes it from the arguments and returns `null` for a job that may have duplicates.
+   * By default, all arguments form the key.
    */
   readonly key?: string | ((args: Args) => string | null);
 }

@@ -4,10 +4,10 @@ import { type JsonText, type NewJob } from '../job/job.js';
 import type { NewRecurringJob, RecurringJob } from './recurring-job.js';
 import { Schedule } from './schedule.js';
 
-/** A due time that is handled later than this was missed, in milliseconds. */
+/** A due time counts as missed if it is handled more than this many milliseconds late. */
 const misfireThresholdMs = 60_000;
 
-/** Due times without a job, from `from` (inclusive) to `until` (exclusive). */
+/** A span of due times for which no job is enqueued, from `from` (inclusive) to `until` (exclusive). */
 export interface SkippedDueTimes {
   readonly from: Date;
   readonly until: Date;
@@ -17,7 +17,7 @@ export interface SkippedDueTimes {
 
 /** How to handle a due recurring job. */
 export interface Firing {
-  /** The due times that get a job each. */
+  /** The due times for which a job is enqueued, one job for each. */
   readonly dueTimes: readonly Date[];
   readonly nextDueAt: Date | null;
   readonly skipped: SkippedDueTimes | null;
@@ -28,8 +28,8 @@ export interface Firing {
  * late; all earlier ones were missed.
  *
  * @param now by the storage's clock, not before `nextDueAt`
- * @param isBusy the previous job is unfinished
- * @returns `null` if the recurring job stays due until that job has finished
+ * @param isBusy whether the previous job is unfinished
+ * @returns `null` if the recurring job stays due until the previous job has finished
  */
 export function planFiring(
   job: Pick<RecurringJob, 'cron' | 'timeZone' | 'misfire' | 'misfireLimit' | 'overlap'>,
@@ -48,7 +48,7 @@ export function planFiring(
   });
   if (isBusy && overlap === 'skip') return none('overlap');
 
-  // With overlap `skip`, the first job would block all others.
+  // With overlap `skip`, all jobs after the first would be skipped, because the first is unfinished.
   const limit = misfire === 'all' && overlap !== 'skip' ? job.misfireLimit : 1;
   const latest = schedule.latest(limit, nextDueAt, now);
   const due = latest.length > 0 ? latest : [nextDueAt]; // a system update may have changed the time zone's rules
@@ -62,7 +62,7 @@ export function planFiring(
   };
 }
 
-/** Builds a job of a recurring job, ready immediately. */
+/** Builds a job that a recurring job enqueues; it is ready immediately. */
 export function jobOf(
   { id, name, queue, priority, maxAttempts, tags, concurrency }: Omit<NewRecurringJob, 'args'>,
   args: JsonText,

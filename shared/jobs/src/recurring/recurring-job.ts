@@ -4,10 +4,16 @@ import type { JsonText, JsonValue } from '../job/job.js';
 import { checkTags } from '../job/meta.js';
 import { checkSchedule } from './schedule.js';
 
-/** What happens to missed due times: no job, one job for all, or one job for each. */
+/**
+ * What happens to missed due times: no job is enqueued (`skip`), one job for all of them (`once`), or one for each
+ * (`all`).
+ */
 export type MisfirePolicy = 'skip' | 'once' | 'all';
 
-/** What happens to a due time while the previous job is unfinished: its job runs in parallel, is skipped, or waits. */
+/**
+ * What happens when a job is due while the previous one is unfinished: it is enqueued anyway (`allow`), not at all
+ * (`skip`), or as soon as the previous one has finished (`wait`).
+ */
 export type OverlapPolicy = 'allow' | 'skip' | 'wait';
 
 /** A schedule that enqueues a job at each due time. */
@@ -23,7 +29,7 @@ export interface RecurringJob {
   cron: string;
   timeZone: string;
   misfire: MisfirePolicy;
-  /** With misfire `all`: the maximum number of missed due times that get a job; the latest ones do. */
+  /** With misfire `all`: maximum number of missed due times that get a job. If there are more, the latest ones do. */
   misfireLimit: number;
   overlap: OverlapPolicy;
   /** The tags of its jobs. */
@@ -38,7 +44,7 @@ export interface RecurringJob {
   nextDueAt: Date | null;
   /** The latest due time that got a job. */
   lastDueAt: Date | null;
-  /** The job of `lastDueAt`. */
+  /** Id of the job that was enqueued for `lastDueAt`. */
   lastJobId: string | null;
   createdAt: Date;
   updatedAt: Date;
@@ -63,7 +69,7 @@ export interface NewRecurringJob extends Pick<
   args: JsonText;
 }
 
-/** Describes a recurring job, in code or by an operator. */
+/** The options of a recurring job that is defined in code or added by an operator. */
 export interface RecurringJobOptions<Args> {
   /** Unique among all recurring jobs. Same characters as a job's name. */
   id: string;
@@ -75,7 +81,7 @@ export interface RecurringJobOptions<Args> {
   timeZone?: string;
   /** `once` by default. */
   misfire?: MisfirePolicy;
-  /** With misfire `all`: 1 to 1000, 100 by default. */
+  /** With misfire `all`: maximum number of missed due times that get a job; 1 to 1000, 100 by default. */
   misfireLimit?: number;
   /** `allow` by default. */
   overlap?: OverlapPolicy;
@@ -91,7 +97,10 @@ export interface RecurringJobOptions<Args> {
   concurrency?: Concurrency | null;
 }
 
-/** The recurring job belongs to another owner. Nothing was changed. */
+/**
+ * The recurring job belongs to an application's code or to an operator, so this caller cannot change it. Nothing was
+ * changed.
+ */
 export class RecurringJobOwnedError extends Error {
   override readonly name = 'RecurringJobOwnedError';
 

@@ -34,7 +34,10 @@ export interface AuditListQuery {
 
 /** Options of every action that operators take: `Result` is the result of the action. */
 export interface ActionOptions<Result> {
-  /** A transaction of the caller's in which the action runs. The memory storage supports none and throws a `TypeError`. */
+  /**
+   * The caller's own transaction, in which the action then runs. The memory storage supports none and throws a
+   * `TypeError`.
+   */
   readonly transaction?: TransactionClient | undefined;
   /**
    * Returns the action's audit entry, which is stored in the same transaction. Called with the result, which contains the
@@ -46,8 +49,8 @@ export interface ActionOptions<Result> {
 }
 
 /**
- * The audit log, kept for 400 days: a year plus time for an investigation. Every action stores
- * its entry in its own transaction, so nothing is done without an entry.
+ * The audit log. Entries are kept for 400 days: a year plus time for an investigation. Every action stores its entry
+ * in the transaction in which it makes its changes, so nothing is changed without an entry.
  */
 export interface AuditLog {
   /** Resolves once the entry is durable. */

@@ -26,16 +26,16 @@ export interface Batches {
   /**
    * Returns `null` if the batch does not exist.
    *
-   * @param transaction a transaction of the caller's, which may have created it
+   * @param transaction the caller's open transaction, which sees its own writes and so may have created the batch
    */
   find(id: string, transaction?: TransactionClient): Promise<Batch | null>;
   list(query: BatchListQuery): Promise<Batch[]>;
   /** Counts batches, up to 10 000. */
   count(): Promise<JobCount>;
   /**
-   * Cancels every unfinished job of the batch, as {@link JobControl.cancel} does. The batch's counts are updated in the
-   * background, as for all jobs that end. Without a transaction of the caller's, a large batch is cancelled in several
-   * transactions, the first of which stores the audit entry.
+   * Cancels every unfinished job of the batch, as {@link JobControl.cancel} does. The batch's counts are updated in
+   * the background, as for all jobs that end. Unless the caller passes a transaction, a large batch is cancelled in
+   * several transactions, the first of which stores the audit entry.
    */
   cancel(id: string, options?: ControlOptions<Batch, BatchControlResult>): Promise<BatchControlResult>;
 }

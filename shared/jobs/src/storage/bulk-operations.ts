@@ -22,8 +22,8 @@ const maxIds = 1_000;
 export interface BulkRequest {
   readonly action: BulkAction;
   /**
-   * Selects the jobs; at most 1000 ids. Selecting every job requires naming states, because an empty filter may be a
-   * mistake.
+   * Selects the jobs; at most 1000 ids. An empty filter is rejected, because it may be a mistake; to select every
+   * job, list the states.
    */
   readonly filter: JobFilter;
   /** Who requested the operation, for display; at most 300 characters. */
@@ -66,13 +66,14 @@ export interface BulkListQuery {
 }
 
 /**
- * Applies actions to all jobs that match a filter. Servers run the operations; if one dies, another continues. Jobs
- * enqueued after an operation started are not affected; `retry` and `delete` also skip those that finished after it
- * started. A finished operation is kept for 30 days.
+ * Applies actions to all jobs that match a filter. Servers run the operations; if one server dies, another continues.
+ * Jobs that were enqueued after an operation started are not affected; `retry` and `delete` also skip jobs that
+ * finished after it started. A finished operation is kept for 30 days.
  */
 export interface BulkOperations {
   /**
-   * Starts an operation. Resolves as soon as it is stored. In a transaction of the caller's, it starts when that commits.
+   * Starts an operation. Resolves as soon as it is stored. If the caller passes a transaction, the operation starts
+   * when that transaction commits.
    *
    * @throws {RangeError} if the action is unknown, there are too many ids, or the filter matches every job
    */
@@ -103,7 +104,10 @@ export function checkBulkRequest({ action, filter, requestedBy }: BulkRequest): 
   if ((requestedBy?.length ?? 0) > 300) throw new RangeError('requestedBy must have at most 300 characters');
 }
 
-/** Returns the states in which the action applies to jobs of the filter. */
+/**
+ * Returns the states in which a request changes jobs: those to which its action applies, limited to the filter's
+ * states if it has any.
+ */
 export function statesOfRequest({ action, filter: { state = [] } }: BulkRequest): readonly JobState[] {
   const states = statesOfAction[action];
   return state.length === 0 ? states : states.filter((candidate) => state.includes(candidate));

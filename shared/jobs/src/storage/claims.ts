@@ -25,6 +25,9 @@ export interface Claims {
    * valid.
    */
   release(claims: readonly Claim[]): Promise<Claim[]>;
-  /** Returns every claim that a server holds in a queue, for a server that lost the response to a claim. */
+  /**
+   * Returns every claim that a server holds in a queue. Used by a server when the response to one of its claims was
+   * lost.
+   */
   claimsOf(serverId: string, queue: string): Promise<Claim[]>;
 }

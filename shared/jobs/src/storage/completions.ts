@@ -5,12 +5,14 @@ import type { TransactionWork } from './transaction.js';
 export interface Completions {
   /**
    * Stores outcomes. Returns the claims that were no longer valid; their outcomes changed nothing. Delays are clamped
-   * to their bounds; a job whose outcome cannot be stored fails with the reason. No outcome affects another job.
+   * to their bounds. If an outcome cannot be stored, its job fails with the reason as the error, and the other
+   * outcomes are stored.
    */
   complete(completions: readonly Completion[]): Promise<Claim[]>;
   /**
    * Runs the work of one job and stores its outcome `done` in one transaction: both happen or neither. The claim is
-   * checked first and locked until the commit, so the work takes effect exactly once, whatever crashes in between.
+   * checked first and stays locked until the commit, so the work takes effect exactly once, even if a process crashes
+   * in between.
    *
    * @param work gets the transaction's client and returns the result
    * @param signal when aborted, ends the transaction immediately, whatever `work` is doing, and rolls it back unless

@@ -2,7 +2,7 @@ import { KeyHolderHiddenError } from '../job/errors.js';
 import type { Job, NewJob } from '../job/job.js';
 import { type Holders, noHolders } from './key-resolution.js';
 
-/** What a storage returns for the jobs of one call. */
+/** The result of enqueueing the jobs of one call. */
 export interface EnqueueResult {
   readonly holders: Holders;
   /** The key holders requested with `showsHolder`, by id, as they were when the jobs were enqueued. */
@@ -18,7 +18,10 @@ export function enqueueResultOf(createdAt: Date | null): EnqueueResult {
   return { holders: noHolders, shown: noneShown, createdAt };
 }
 
-/** Returns the ids of the key holders that must be read; those of the same call are already known. */
+/**
+ * Returns the ids of the key holders that must be read in order to show them. Those created by the same call are
+ * already known.
+ */
 export function holdersToShow(jobs: readonly NewJob[], holders: Holders): string[] {
   const coming = new Set(jobs.map(({ id }) => id));
   const wanted = jobs.flatMap(({ id, showsHolder = false }) => (showsHolder ? (holders.get(id) ?? []) : []));
@@ -28,9 +31,8 @@ export function holdersToShow(jobs: readonly NewJob[], holders: Holders): string
 /**
  * Checks that every requested key holder may be shown.
  *
- * @param find returns a job's current state; `undefined` if it was deleted
- * @throws {KeyHolderHiddenError} if a key's holder was deleted or is not visible to the job that has the
- *   key
+ * @param find returns a job as it is now; `undefined` if it was deleted
+ * @throws {KeyHolderHiddenError} if a key holder was deleted or is in a queue that the enqueuing caller cannot see
  */
 export function checkShown(
   jobs: readonly NewJob[],

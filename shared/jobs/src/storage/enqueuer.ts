@@ -6,10 +6,10 @@ import type { TransactionClient } from './transaction.js';
 /** Stores new jobs and batches. */
 export interface Enqueuer {
   /**
-   * Enqueues all jobs or none, and resolves once they are durable. A single job may share a write with those of other
-   * callers. In a caller's transaction, jobs become visible when it commits and disappear if it rolls back. A job whose
-   * key another job holds is not created; the result names the holder. A call waits for a key that another open
-   * transaction has taken.
+   * Enqueues all jobs or none, and resolves once they are durable. A call with a single job may share a write with
+   * other calls. In a caller's transaction, jobs become visible when it commits and disappear if it rolls back. A job
+   * whose key another job holds is not created; the result names the holder. If another open transaction has taken a
+   * key, the call waits until that transaction ends.
    *
    * @throws {DuplicateJobError} if another job holds a key and `onConflict` is `reject`
    * @throws {IdempotencyConflictError} if an idempotency key was used for a different request
@@ -19,7 +19,7 @@ export interface Enqueuer {
   enqueue(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<EnqueueResult>;
   /**
    * Enqueues a batch with its jobs and its callback: all or nothing. Jobs that are not created because others hold
-   * their keys are not part of the batch. Otherwise as {@link enqueue}.
+   * their keys are not part of the batch. In all other respects, works like {@link enqueue}.
    */
   enqueueBatch(batch: NewBatch, transaction?: TransactionClient): Promise<EnqueueResult>;
 }

@@ -1,4 +1,4 @@
-/** The storage contract, and what implementations and tools over the contract (the API, the dashboard) share. */
+/** The storage contract, and code that is shared by its implementations and by its users (the API, the dashboard). */
 export { EnqueuedJobDetails } from '../client/enqueued-job-details.js';
 export { mapInSlices } from '../client/slices.js';
 export { matchesFilter } from '../events/event-filter.js';

@@ -15,7 +15,10 @@ export type JobControlOptions = ControlOptions<Job, ControlResult>;
 
 /** The result of an operator's action on a job. */
 export type ControlResult =
-  /** Done, or about to be. `changed` is `false` if the job was already in the desired state. */
+  /**
+   * The action was carried out or, if it cancels a running job, will be shortly. `changed` is `false` if the job was
+   * already in the desired state.
+   */
   | { readonly outcome: 'ok'; readonly job: Job; readonly changed: boolean }
   /** The job's state does not allow it; nothing changed. */
   | { readonly outcome: 'illegal'; readonly job: Job }
@@ -39,14 +42,14 @@ export interface JobControl {
   delete(id: string, options?: JobControlOptions): Promise<ControlResult>;
   /**
    * Edits jobs that are not running, all or none; nobody else can change them in between. A ready job keeps its place
-   * among those of its priority unless it moves to another queue. A key that it holds stays in the queue where it was
-   * enqueued.
+   * among those of its priority unless it moves to another queue. The keys of a job that moves stay in the queue in
+   * which it was enqueued.
    *
    * @param decide gets the existing jobs by id, and returns new content for some that are in one of {@link
    *   editableStates}; if it throws, nothing is changed and this rejects with the same error
    * @returns the edited jobs
    * @throws {RangeError} if a queue's name, a priority or a time is out of bounds, a job cannot be edited, or several
-   *   jobs together have more than {@link mostEditedBytes} of arguments
+   *   jobs together have more than {@link maxEditedBytes} of arguments
    */
   edit(
     ids: readonly string[],

@@ -1,7 +1,7 @@
 import type { EventTopic, JobEvent } from '../job/job-event.js';
 
 export interface FeedRequest {
-  /** Where to start: `settled` of an earlier read. `null` only finds out the current position. */
+  /** Where to start: `resumeAt` of an earlier read. `null` reads no events and returns only the current position. */
   readonly since: Date | null;
   /** Stops this many milliseconds after `since`, to catch up in steps; by default, reads up to now. */
   readonly spanMs?: number;
@@ -13,8 +13,8 @@ export interface FeedPage {
   /** Events at or after `since`, oldest first. */
   readonly events: JobEvent[];
   /**
-   * Where to continue: no event before this time can become visible any more. Some of the events may be later than
-   * this, and will be returned again.
+   * Where to continue: no further event before this time can become visible. Events of this page that are later than
+   * this time will be returned again.
    */
   readonly resumeAt: Date;
   /** `false` if more events can be read now. */
@@ -24,13 +24,14 @@ export interface FeedPage {
 /**
  * The events of all jobs in order of time, derived from what is stored about jobs, so nothing extra is written. It
  * contains every end of a job and every start of an attempt, whichever process wrote it and however long the commit
- * took. It contains the other events as `stateEventsOf` does; a lost attempt appears only when the next one starts.
+ * took. It contains the same other state changes as `stateEventsOf`; a lost attempt appears only when the next one
+ * starts.
  *
- * A reader that continues from `settled` misses nothing, in this process or another, but may get some events twice.
+ * A reader that continues from `resumeAt`, in this process or another, misses nothing but may get some events twice.
  * Events of deleted jobs are not included.
  */
 export interface JobFeed {
   read(request: FeedRequest): Promise<FeedPage>;
-  /** Returns the log lines and the latest progress of one job's attempts at or after that time, oldest first. */
+  /** Returns the log lines and the latest progress of one job's attempts at or after `since`, oldest first. */
   reportsOf(jobId: string, since: Date): Promise<JobEvent[]>;
 }

@@ -24,7 +24,7 @@ export interface JobFilter {
   readonly batchId?: readonly string[];
   /** Jobs that depend or depended on one of these jobs or batches. */
   readonly parentId?: readonly string[];
-  /** Servers that run the job, or ran it last. */
+  /** Jobs that one of these servers runs, or ran last. */
   readonly serverId?: readonly string[];
   /** Created at or after this time, by the enqueuer's clock, which is encoded in the id. */
   readonly createdAfter?: Date;
@@ -41,9 +41,9 @@ export interface JobFilter {
   /** The exact `errorFingerprint` of the latest error. */
   readonly errorFingerprint?: readonly string[];
   /**
-   * Words that all occur in the name, the queue, the tags, the recurring job, the idempotency key, the latest error or the
-   * arguments as JSON, regardless of case. `search` also tolerates typos; everything else takes them literally. Lists and
-   * counts may look only at the nearest jobs of each state.
+   * Words that must all occur in the name, the queue, the tags, the recurring job, the idempotency key, the latest
+   * error or the arguments as JSON, regardless of case. `search` also tolerates typos; all other methods take the
+   * words literally. Lists and counts may examine only the first few thousand jobs of each state.
    */
   readonly q?: string;
 }

@@ -16,11 +16,12 @@ export interface JobListQuery {
 }
 
 /**
- * How far a search for the jobs of a list goes:
+ * How many jobs are examined to find those of a list:
  *
- * - `near`: the first few thousand jobs of each state, which is fast however many jobs there are and however rare the matches
- * - `history`: all jobs, straight away, because a search of the near ones was not enough
- * - `all`: the near jobs first, then all
+ * - `near`: the first few thousand of each state, which is fast however many jobs there are and however rare the
+ *   matches
+ * - `history`: all jobs at once, for callers that have already searched `near` without finding enough
+ * - `all`: the jobs of `near` and, if they are not enough, all jobs
  */
 export type SearchReach = 'near' | 'history' | 'all';
 
@@ -34,38 +35,41 @@ export const maxBriefBytes = 8_000;
 
 /** A job in a brief list: its result is `null`. */
 export interface BriefJob extends Job {
-  /** Its arguments are left out, because they take more than {@link maxBriefBytes}; `args` is `null`. */
+  /** Whether the arguments are left out because they take more than {@link maxBriefBytes}; `args` is then `null`. */
   readonly argsOmitted: boolean;
 }
 
 export interface BriefList {
   readonly jobs: BriefJob[];
-  /** `false` if there may be more matches, possibly before the last of these; a search with a larger reach finds them. */
+  /** `false` if matches may be missing, even between those in `jobs`. A search with a larger reach finds them. */
   readonly isComplete: boolean;
 }
 
 export interface JobPageQuery extends JobListQuery {
   /** `false` skips arguments and results; both are `null`. `true` by default. */
   readonly documents?: boolean;
-  /** Maximum size of the page's arguments and results as JSON, in bytes. A page has at least one job. */
+  /**
+   * Maximum total size of the page's arguments and results as JSON, in bytes. The first job is returned even if it
+   * exceeds the size alone.
+   */
   readonly maxBytes: number;
 }
 
 export interface JobPage {
   readonly jobs: Job[];
-  /** The page ended because of its size: there are more jobs. */
+  /** Whether the page ended early because it reached its maximum size, so that there are more jobs. */
   readonly cut: boolean;
 }
 
 /** A search for the words of `filter.q`. */
 export interface JobSearchQuery extends Omit<JobPageQuery, 'order'> {
   readonly filter: JobFilter;
-  /** `best` by default: fewest typos first, then newest. `after` requires one of the others. */
+  /** `best` by default: fewest typos first, then newest. `after` requires `newest` or `oldest`. */
   readonly order?: 'best' | 'newest' | 'oldest';
 }
 
 export interface JobSearchPage extends JobPage {
-  /** The number of matches in all, among the jobs that were searched. */
+  /** Number of matches on all pages, among the jobs that were searched. */
   readonly total: number;
   /** Whether only the newest jobs of some state were searched, so that older ones may match, too. */
   readonly partial: boolean;
@@ -104,10 +108,10 @@ export interface JobReader {
   /** Like {@link list}, for people: without results and large arguments, so that every job takes a few kilobytes at most. */
   listBrief(query: BriefListQuery): Promise<BriefList>;
   /**
-   * Finds the jobs in which every word of `q` occurs, and tolerates typos: a word also stands for words of names, queues, tags,
-   * recurring jobs and errors that differ from it by one typo, or by two if it has eight letters or more. Words with digits or
-   * fewer than four letters are taken literally. Takes a bounded time, however many jobs there are: a storage may search only
-   * the newest jobs of each state.
+   * Finds the jobs in which every word of `q` occurs, and tolerates typos: a word also matches words in names,
+   * queues, tags, recurring jobs and errors that differ from it by one typo, or by two if it has eight letters or
+   * more. Words with digits or fewer than four letters are taken literally. Takes a bounded time, however many jobs
+   * there are: a storage may search only the newest jobs of each state.
    */
   search(query: JobSearchQuery): Promise<JobSearchPage>;
   /**
@@ -119,9 +123,9 @@ export interface JobReader {
   count(filter?: JobFilter): Promise<JobCount>;
   /** Counts each state separately, cheaper than one call per state. */
   countByState(filter?: JobFilter): Promise<Record<JobState, JobCount>>;
-  /** Totals across all queues. */
+  /** Returns how many jobs are in each state, across all queues. */
   stateCounts(): Promise<StateCounts>;
-  /** Oldest first; empty for a job that has not started or does not exist. */
+  /** Lists a job's attempts, oldest first; empty for a job that has not started or does not exist. */
   listAttempts(jobId: string): Promise<Attempt[]>;
   /** Lists the dependents of a job or batch, oldest first. Available for at least 30 days. */
   listContinuations(id: string, page?: ContinuationPage): Promise<Job[]>;

@@ -22,24 +22,25 @@ export interface LogQuery {
   readonly offset?: number;
 }
 
-/** Progress and log lines of attempts, and the transitions of jobs. */
+/** Stores and lists the progress and log lines of attempts, and lists the transitions of jobs. */
 export interface JobReports {
   /**
    * Stores progress and log lines of attempts whose claims are valid; returns the claims that are not. Repeating a
    * report is safe: each line is stored once, and older progress does not replace newer.
    *
-   * @param transaction the transaction that completes the reports' only job, see {@link Completions.completeInTransaction}
+   * @param transaction the transaction in which the job is completed, see {@link Completions.completeInTransaction};
+   *   all reports must then be about that job
    */
   report(reports: readonly JobReport[], transaction?: TransactionClient): Promise<Claim[]>;
   /**
-   * Lists log lines in the order of writing; empty if the job does not exist. They are kept as long as the longest
-   * history.
+   * Lists log lines in the order of writing; empty if the job does not exist. Lines are kept for the longest of the
+   * three retention periods, whatever the job's state.
    */
   listLogs(jobId: string, query?: LogQuery): Promise<LogLine[]>;
   countLogs(jobId: string, query?: Pick<LogQuery, 'attempt'>): Promise<number>;
   /**
    * Lists every state that a job has been in, with time and reason, oldest first; empty if the job does not exist.
-   * Derived from what is stored about the job and its attempts, so it costs a plain job nothing.
+   * Derived from what is stored about the job and its attempts, so that a plain job needs no additional writes.
    */
   listTransitions(jobId: string): Promise<Transition[]>;
 }

@@ -1,7 +1,7 @@
 import type { ErrorGroupQuery, ErrorGroups } from './error-groups.js';
 
 export interface ThroughputQuery {
-  /** The last `sinceMs` milliseconds: up to 7 days, or one day for a single queue. */
+  /** How far back to count, in milliseconds: up to 7 days, or up to one day for a single queue. */
   readonly sinceMs: number;
   /**
    * Length of a bucket in milliseconds: a multiple of 10 000, or of 60 000 for a single queue. At most 2000 buckets.
@@ -14,13 +14,13 @@ export interface ThroughputQuery {
 export interface QueuesThroughputQuery {
   /** At most 100 names. */
   readonly queues: readonly string[];
-  /** The last `sinceMs` milliseconds, up to one day. */
+  /** How far back to count, in milliseconds: up to one day. */
   readonly sinceMs: number;
   /** Length of a bucket in milliseconds: a multiple of 60 000. At most 2000 buckets across all queues. */
   readonly bucketMs: number;
 }
 
-/** The jobs that ended in a span of time. */
+/** How many jobs ended in a span of time. */
 export interface ThroughputBucket {
   /** When the bucket starts: a multiple of its length since 1970. */
   at: Date;
@@ -28,24 +28,24 @@ export interface ThroughputBucket {
   failed: number;
 }
 
-/** Figures about many jobs. Their cost does not depend on the number of jobs. */
+/** Statistics over many jobs. The cost of a call does not depend on the number of jobs. */
 export interface JobStatistics {
   /**
-   * Groups failures within a time span by kind. A flood of one error hides no other: if there are too many failures
-   * to count, each group is counted up to a limit, and says so.
+   * Groups failures within a time span by kind. Frequent errors do not hide rare ones: if there are too many failures
+   * to count, each group is counted up to a limit and marked as inexact.
    */
   listErrorGroups(query: ErrorGroupQuery): Promise<ErrorGroups>;
   /**
-   * Returns the jobs that ended done or failed, by time: oldest bucket first, without gaps, the last one still
-   * filling. Jobs that are retried or deleted later still count.
+   * Counts the jobs that ended done or failed in each bucket of time. The oldest bucket comes first, there are no
+   * gaps, and the last bucket is not yet complete. Jobs that are retried or deleted later still count.
    *
    * @throws {RangeError} if a number is out of bounds
    */
   throughput(query: ThroughputQuery): Promise<ThroughputBucket[]>;
   /**
    * Returns the same for several queues, by name; a queue that does not exist has empty buckets. Jobs that ended
-   * before the span are excluded, to the minute: the first bucket is shortened by the part that the last one already
-   * covers.
+   * before the span are excluded, to the minute, so the first bucket usually counts only the last part of its
+   * interval.
    *
    * @throws {RangeError} if a number is out of bounds
    */
@@ -62,7 +62,7 @@ const maxBuckets = 2_000;
 const maxQueues = 100;
 
 /**
- * Returns the requested buckets, empty, by start in milliseconds since 1970.
+ * Returns an empty bucket for every interval of the query, by start in milliseconds since 1970.
  *
  * @throws {RangeError} as `throughput` does
  */
@@ -84,7 +84,8 @@ export function emptyBuckets(
 }
 
 /**
- * Returns the requested buckets, empty, for each queue, and the start of the counted span in milliseconds since 1970.
+ * Returns the buckets of {@link emptyBuckets} for each queue, and the start of the counted span in milliseconds since
+ * 1970.
  *
  * @throws {RangeError} as `throughputByQueue` does
  */

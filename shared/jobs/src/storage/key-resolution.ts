@@ -6,8 +6,8 @@ import type { JobMeta } from '../job/meta.js';
 import { isFinished, type JobState } from '../job/state.js';
 
 /**
- * For jobs that were not created because others hold their keys: maps the id that each would have had to the holder's
- * id.
+ * Jobs that were not created because another job holds one of their keys: maps the id that each would have had to the
+ * id of that other job.
  */
 export type Holders = ReadonlyMap<string, string>;
 
@@ -16,12 +16,15 @@ export const noHolders: Holders = new Map();
 /** The job that holds a key. */
 export interface KeyHolder {
   readonly jobId: string;
-  /** `null` if unknown, because the key is held in any state. */
+  /** `null` if it is not known, because the key is held in any state. */
   readonly state: JobState | null;
   readonly fingerprint: string | null;
 }
 
-/** Another job holds the key of a rejected job. Thrown by {@link resolveKeys}; does not leave a storage. */
+/**
+ * A job must be rejected because another job holds its key. Thrown by {@link resolveKeys}; storages convert it with
+ * `toCaller` before it reaches their callers.
+ */
 export class KeyHeldError extends Error {
   readonly job: NewJob;
   readonly key: JobKey;
@@ -52,14 +55,14 @@ export class KeyHeldError extends Error {
   }
 }
 
-/** How to handle jobs with keys. */
+/** What {@link resolveKeys} decided. */
 export interface KeyResolution {
   /** The jobs to create, in order. */
   readonly created: readonly NewJob[];
   readonly holders: Holders;
-  /** New content for existing jobs, by their ids. */
+  /** The existing jobs whose content is replaced: maps their ids to the jobs that provide the new content. */
   readonly replacements: ReadonlyMap<string, NewJob>;
-  /** The keys to be taken, each with the job that will hold it. */
+  /** The keys that the storage must record, each with the job that will hold it. */
   readonly claims: readonly { readonly queue: string; readonly key: JobKey; readonly jobId: string }[];
 }
 
@@ -116,22 +119,22 @@ export function hasKeys({ keys = null }: NewJob): boolean {
   return keys !== null;
 }
 
-/** Returns the batch without the jobs that were not created. */
+/** Returns the batch without the jobs that are not created. */
 export function createdOf(batch: NewBatch, created: readonly NewJob[]): NewBatch {
   const byId = new Map(created.map((job) => [job.id, job]));
   const jobs = batch.jobs.flatMap(({ id }) => byId.get(id) ?? []);
   return { ...batch, jobs, followUp: byId.get(batch.followUp?.id ?? '') ?? null };
 }
 
-/** Identifies a key. No part contains a NUL. */
+/** Returns a string that identifies a key; NUL separates the parts, because none of them contains it. */
 export function keyName(queue: string, { namespace, key }: Pick<JobKey, 'namespace' | 'key'>): string {
   return `${queue}\0${namespace}\0${key}`;
 }
 
-/** The metadata that ties a job to others, which it keeps when its content is replaced. */
+/** The metadata that a job keeps when its content is replaced, because it ties the job to others. */
 const ties = ['batchId', 'parentIds', 'recurringJobId', 'idempotencyKey', 'followed'] as const;
 
-/** Returns the metadata of a job whose content is replaced. */
+/** Returns the metadata of a job after its content has been replaced by that of another job. */
 export function replacedMeta(own: JobMeta | null, other: JobMeta | null): JobMeta | null {
   const isTie = (member: string): boolean => (ties as readonly string[]).includes(member);
   const meta = Object.fromEntries([
@@ -150,7 +153,10 @@ function isReplaceable(state: JobState | null): boolean {
   return state !== null && state !== 'processing' && !isFinished(state);
 }
 
-/** Replaces parents that were not created by the jobs that hold their keys. */
+/**
+ * Returns the job with its parents updated: for a parent that is not created, the job depends on the holder of the
+ * parent's key.
+ */
 function withParents(job: NewJob, holders: Holders): NewJob {
   if (!job.after?.parents.some((parent) => holders.has(parent))) return job;
   const parents = [...new Set(job.after.parents.map((parent) => holders.get(parent) ?? parent))];

@@ -4,7 +4,8 @@ import type { Claim, Job } from '../job/job.js';
 export interface Lease extends Claim {
   readonly expiresAt: Date;
   /**
-   * Whether the handler's own transaction locks the job: it is not taken back, although its lease cannot be renewed.
+   * Whether the handler's own transaction locks the job. While it does, the lease cannot be renewed, but the job is
+   * not taken back either.
    */
   readonly locked: boolean;
 }
@@ -15,13 +16,14 @@ export interface StalledLeaseQuery {
   readonly limit: number;
 }
 
-/** Shows whether running jobs make progress. */
+/** Reads the leases of running jobs, which show whether servers still renew them. */
 export interface Leases {
   /** Returns `null` unless the job is being processed. */
   find(job: Pick<Job, 'id' | 'queue'>): Promise<Lease | null>;
   /**
-   * Lists expired leases that have not been taken back, of servers that are still registered: the server sends
-   * heartbeats, but does not renew its leases. Longest expired first, without `locked` ones.
+   * Lists leases that have expired but have not been taken back, although their servers are still registered: such a
+   * server sends heartbeats but does not renew its leases. The longest expired come first; `locked` leases are not
+   * included.
    */
   listStalled(query: StalledLeaseQuery): Promise<Lease[]>;
 }

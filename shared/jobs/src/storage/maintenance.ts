@@ -23,13 +23,14 @@ export interface Maintenance {
   /** Makes up to `limit` due jobs ready. */
   promoteDue(limit: number): Promise<PromotionReport>;
   /**
-   * Processes up to `limit` ended jobs: updates batches, dependents and jobs blocked by a concurrency key. Resolves
-   * to the number processed. Each entry is kept until it has been processed, so a crash loses none.
+   * Processes up to `limit` jobs that have ended: updates their batches, their dependents, and jobs blocked by their
+   * concurrency keys. Resolves to the number processed. What remains to be processed is stored, so a crash loses
+   * nothing.
    */
   resolveDependencies(limit: number): Promise<number>;
   /**
-   * Declares servers dead whose heartbeats have stopped, and takes back every claim that is theirs, has expired or
-   * has no owner.
+   * Declares servers dead whose heartbeats have stopped. Takes back their claims, and all others that have expired or
+   * belong to no registered server.
    */
   rescue(): Promise<RescueReport>;
   /**

@@ -4,7 +4,7 @@ import type { Server } from '../job/job.js';
 export interface Orphan {
   readonly queue: string;
   readonly name: string;
-  /** Number of waiting jobs, among the first 10 000 examined. */
+  /** Number of such jobs among the waiting jobs examined, of which there are at most {@link maxExamined} per state. */
   readonly jobs: number;
   /** `no-server`: the queue has no consumer. `no-handler`: none of its consumers has a handler for the name. */
   readonly reason: 'no-server' | 'no-handler';

@@ -8,11 +8,11 @@ export type QueueSettings = Pick<Queue, 'pausedAt' | 'concurrencyLimit' | 'rateL
 
 /** Options of an operator's action on a queue. */
 export interface QueueControlOptions<Result> extends ActionOptions<Result> {
-  /** The action is carried out only while the queue still has these settings. */
+  /** The settings that the operator saw. The action is carried out only if the queue still has them. */
   readonly seen?: QueueSettings | undefined;
 }
 
-/** The settings of a queue before they were changed; `null`: they are not those in `seen`, and nothing was changed. */
+/** The settings of a queue before they were changed; `null` if nothing was changed because they differ from `seen`. */
 export type QueueControlResult = QueueSettings | null;
 
 /** The result of deleting a queue. */
@@ -29,11 +29,11 @@ export type QueueDeletion =
 /** Reads and controls queues. Pausing, resuming and limiting create the queue if it does not exist. */
 export interface Queues {
   /**
-   * Returns `null` if the queue does not exist. A caller's transaction sees the settings that it has written; the
-   * counts are those visible to everybody.
+   * Returns `null` if the queue does not exist. With a caller's transaction, the settings include what that
+   * transaction has written; the counts include only what is committed.
    */
   find(name: string, transaction?: TransactionClient): Promise<Queue | null>;
-  /** All queues, by name. */
+  /** Lists all queues by name. */
   list(): Promise<Queue[]>;
   /** Stops servers from claiming jobs of a queue; running jobs finish. */
   pause(name: string, options?: QueueControlOptions<QueueControlResult>): Promise<QueueControlResult>;
@@ -50,10 +50,10 @@ export interface Queues {
     options?: QueueControlOptions<QueueControlResult>,
   ): Promise<QueueControlResult>;
   /**
-   * Deletes a queue without unfinished jobs and consumers: it loses its settings, is no longer listed, and no longer
-   * counts towards the maximum number of queues. Its finished jobs remain under its name. It returns, without
-   * settings, with its next job, consumer or setting. A queue that has been idle for {@link idleQueueDays} days is
-   * deleted in the same way.
+   * Deletes a queue that has neither unfinished jobs nor consumers: it loses its settings, is no longer listed, and
+   * no longer counts towards the maximum number of queues. Its finished jobs remain under its name. It is created
+   * again, with default settings, when it gets a job, a consumer or a setting. A queue that has been idle for {@link
+   * idleQueueDays} days is deleted in the same way.
    */
   delete(name: string, options?: QueueControlOptions<QueueDeletion>): Promise<QueueDeletion>;
 }

@@ -59,7 +59,7 @@ export interface RecurringJobs {
    */
   update(id: string, change: (current: RecurringJob) => NewRecurringJob): Promise<RecurringJob | null>;
   /**
-   * Updates several in one transaction, all or none, as {@link update} updates one.
+   * Updates several recurring jobs in one transaction, all or none, in the same way as {@link update}.
    *
    * @param change gets those that exist, and returns new versions of some of them
    */
@@ -67,21 +67,24 @@ export interface RecurringJobs {
     ids: readonly string[],
     change: (current: ReadonlyMap<string, RecurringJob>) => readonly NewRecurringJob[],
   ): Promise<RecurringJob[]>;
-  /** Removes several as {@link remove} does one. Returns how many existed. */
+  /** Removes several recurring jobs, in the same way as {@link remove}. Returns how many existed. */
   removeAll(ids: readonly string[]): Promise<number>;
   /**
-   * Returns `false` if it does not exist. Its jobs stay. One that is defined in code returns when its application
-   * starts.
+   * Removes a recurring job; the jobs that it has enqueued stay. Returns `false` if it does not exist. One that is
+   * defined in code is added again when its application starts.
    */
   remove(id: string, options?: Pick<ControlOptions<RecurringJob>, 'check'>): Promise<boolean>;
   find(id: string): Promise<RecurringJob | null>;
-  /** Returns its arguments exactly as given, with all digits of large numbers; `null` if it does not exist. */
+  /**
+   * Returns a recurring job's arguments exactly as given, with all digits of large numbers; `null` if it does not
+   * exist.
+   */
   findArgs(id: string): Promise<JsonText | null>;
   /** Lists all recurring jobs by id. */
   list(): Promise<RecurringJob[]>;
   /**
-   * Enqueues one of its jobs now, regardless of pause and overlap, without changing the schedule. Returns `null` if
-   * it does not exist.
+   * Enqueues a job of this recurring job now, regardless of pause and overlap, without changing the schedule. Returns
+   * `null` if it does not exist.
    */
   trigger(
     id: string,
@@ -92,7 +95,7 @@ export interface RecurringJobs {
     id: string,
     options?: ControlOptions<RecurringJob, RecurringJob | null>,
   ): Promise<RecurringJob | null>;
-  /** Continues with the next due time from now; due times during the pause do not count as missed. */
+  /** Resumes a recurring job at the first due time after now. Due times during the pause do not count as missed. */
   resume(
     id: string,
     options?: ControlOptions<RecurringJob, RecurringJob | null>,
@@ -103,8 +106,8 @@ export interface RecurringJobs {
    */
   synchronize(application: string, jobs: readonly NewRecurringJob[]): Promise<SynchronizationReport>;
   /**
-   * Enqueues the jobs of up to `limit` due recurring jobs, each in one transaction with its next due time, so a due
-   * time gets its job once, however many servers call this concurrently.
+   * Enqueues the jobs of up to `limit` due recurring jobs. A recurring job's new jobs and its next due time are
+   * stored in one transaction, so no due time gets its job twice, however many servers call this concurrently.
    */
   fireDue(limit: number): Promise<FiringReport>;
 }

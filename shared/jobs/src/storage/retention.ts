@@ -3,7 +3,7 @@ import type { FinishedState } from '../job/state.js';
 /** Days to keep finished jobs, by final state. */
 export type RetentionDays = Readonly<Record<FinishedState, number>>;
 
-/** Days after which a queue is deleted that has no unfinished job, consumer, setting or recurring job. */
+/** A queue without unfinished jobs, consumers, settings and recurring jobs is deleted after this many days. */
 export const idleQueueDays = 30;
 
 /**

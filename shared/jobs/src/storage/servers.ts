@@ -9,7 +9,7 @@ export interface ServerDescription {
   /** The names of jobs that it has handlers for; it claims only these. If absent, it claims any job. */
   readonly jobNames?: readonly string[];
   readonly concurrency: number;
-  /** Milliseconds without a heartbeat after which it is declared dead; a heartbeat is sent at a third of this time. */
+  /** Milliseconds without a heartbeat after which it is declared dead. It sends three heartbeats in this time. */
   readonly timeoutMs: number;
 }
 
@@ -47,11 +47,11 @@ export interface Servers {
     description: ServerDescription,
     onRequest?: (request: ServerRequest) => void,
   ): Promise<ServerRegistration>;
-  /** Running servers, oldest first. */
+  /** Lists running servers, oldest first. */
   list(): Promise<Server[]>;
   /**
-   * Servers declared dead within the last day, latest first; at most 100. Does not include those that shut down
-   * normally.
+   * Lists the servers that were declared dead within the last day, latest first, at most 100. Servers that shut down
+   * normally are not included.
    */
   listLost(): Promise<LostServer[]>;
   /** Stops a server from claiming jobs; running jobs finish. Only restarting its process reverts this. */

@@ -6,13 +6,13 @@ import type { TransactionClient } from './transaction.js';
 /**
  * The background roles that can set an item aside:
  *
- * - `resolver`: dependencies: batches, continuations, concurrency keys
- * - `scheduler`: due jobs
- * - `rescuer`: jobs of lost claims
- * - `recurring`: recurring jobs
- * - `bulk`: bulk operations
- * - `cleaner`: housekeeping
- * - `completer`: outcomes of attempts
+ * - `resolver`: updates batches, dependents and jobs blocked by a concurrency key
+ * - `scheduler`: makes due jobs ready
+ * - `rescuer`: takes back the jobs of lost claims
+ * - `recurring`: fires recurring jobs
+ * - `bulk`: runs bulk operations
+ * - `cleaner`: does the housekeeping
+ * - `completer`: stores the outcomes of attempts
  */
 export const setAsideRoles = [
   'resolver',
@@ -44,7 +44,7 @@ export interface SetAsideItem {
   readonly jobId: string | null;
   /** The latest error. */
   readonly error: JobError;
-  /** Number of failed tries. */
+  /** How many times processing the item has failed. */
   readonly failures: number;
   readonly createdAt: Date;
   readonly failedAt: Date;
@@ -68,7 +68,7 @@ export const maxSetAside = 1_000;
 const firstRetryMs = 60_000;
 const longestRetryMs = 3_600_000;
 
-/** Returns the key of a job that a bulk operation skipped. */
+/** Returns the `key` of the item for a job that a bulk operation skipped. */
 export function bulkKey(action: BulkAction, jobId: string): string {
   return `${action} ${jobId}`;
 }
@@ -111,17 +111,17 @@ export interface SetAside {
   /** Returns `null` if the item does not exist. A caller's transaction sees its own writes. */
   find(id: string, transaction?: TransactionClient): Promise<SetAsideItem | null>;
   /**
-   * Has an item retried by the next available server. For a job that a bulk operation skipped, this starts an operation on
-   * that job alone and removes the item, which returns if that fails too. Returns the item as it was; `null` if it does not
-   * exist.
+   * Lets the next available server retry an item. For a job that a bulk operation skipped, removes the item and
+   * starts an operation on that job alone; if that fails too, the job is set aside again. Returns the item as it was
+   * before; `null` if it does not exist.
    */
   retry(
     id: string,
     options?: ControlOptions<SetAsideItem, SetAsideItem | null>,
   ): Promise<SetAsideItem | null>;
   /**
-   * Removes an item without retrying it. Its job, if any, is not changed; an operator can cancel or run it. Returns the item
-   * as it was; `null` if it does not exist.
+   * Removes an item without retrying it. Its job, if any, is not changed; an operator can cancel or run it. Returns
+   * the removed item; `null` if it does not exist.
    */
   discard(
     id: string,

@@ -1,37 +1,40 @@
 import { typosBetween } from './typos.js';
 
-/** A text that a word of a search may stand for. */
+/** A text that counts as an occurrence of a search word. */
 export interface Spelling {
   /** In lower case. */
   readonly text: string;
-  /** How many typos lie between it and the word; 0: it is the word itself. */
+  /** By how many typos it differs from the search word; 0 for the word itself. */
   readonly typos: number;
 }
 
-/** Each word is looked for in at most this many spellings besides its own. */
+/** Maximum number of spellings of a search word, besides the word itself. */
 const maxOthers = 10;
 
-/** Words up to this length are taken literally, and those from this length on may have a second typo. */
+/** Words of up to `literalLength` characters are taken literally; words of `longLength` or more may have two typos. */
 const literalLength = 3;
 const longLength = 8;
 
-/** How many characters of an error misspelt words are compared with. */
+/** Only this many characters of an error are searched for similar words. */
 export const maxErrorText = 200;
 
 /** Longer words are taken literally. */
 const longestWord = 100;
 
-/** Returns how many typos a word may have. None if it has digits: numbers that look alike mean different things. */
+/**
+ * Returns how many typos are tolerated in a word. None if it contains digits, because similar numbers mean different
+ * things.
+ */
 export function typosIn(word: string): number {
   if (word.length <= literalLength || word.length > longestWord || /\d/.test(word)) return 0;
   return word.length < longLength ? 1 : 2;
 }
 
 /**
- * Returns the spellings of each word: the word itself, then the words of the texts that differ from it by no more typos than
- * {@link typosIn} allows, fewest typos first.
+ * Returns the spellings of each search word: the word itself, then words from `texts` that differ from it by no more
+ * typos than {@link typosIn} allows, fewest typos first.
  *
- * @param texts what jobs carry: names of jobs and queues, tags, errors
+ * @param texts where to find other spellings: names of jobs and queues, tags, errors
  */
 export function spellingsOf(words: readonly string[], texts: Iterable<string>): Spelling[][] {
   const wanted = words.map((word) => word.toLowerCase());
@@ -66,7 +69,8 @@ function wordsIn(texts: Iterable<string>): string[] {
 }
 
 /**
- * Returns how many typos a text has in which every word occurs in one of its spellings; `undefined` if a word does not occur.
+ * Returns how many typos it takes to find every search word in a text, in total; `undefined` if a word does not occur
+ * in any spelling.
  *
  * @param text in lower case
  */

@@ -18,11 +18,11 @@ import type { Servers } from './servers.js';
 import type { SetAside } from './set-aside.js';
 
 /**
- * Keeps jobs, attempts, results and servers: one member per role. Everything that runs Longshore depends on this
- * contract, and every implementation passes the same conformance suite.
+ * Stores jobs, attempts, results and servers; each member has one role. Everything that runs Longshore depends on
+ * this contract, and every implementation passes the same conformance suite.
  *
- * A method that cannot reach the storage rejects with {@link StorageUnavailableError}. It has then changed either
- * nothing or everything; the caller may not know which.
+ * A method that cannot reach the storage rejects with {@link StorageUnavailableError}. Its change has then taken
+ * effect either completely or not at all, and the caller may not know which.
  */
 export interface JobStorage {
   readonly enqueuer: Enqueuer;

@@ -7,12 +7,12 @@ import type { JsonText } from '../job/job.js';
 export interface TransactionClient {
   query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }>;
   /**
-   * Calls `act` once the transaction has committed; never if it rolls back. Servers are then notified of new jobs.
-   * Absent on clients that do not know when they commit, such as a plain `pg` client: the jobs start at the servers'
-   * next poll.
+   * Calls `act` once the transaction has committed; never if it rolls back. The storage uses it to notify servers of
+   * new jobs. Absent on clients that do not know when they commit, such as a plain `pg` client; new jobs then start
+   * at the servers' next poll.
    */
   afterCommit?(act: () => void): void;
 }
 
-/** Work in a transaction of the storage's; returns the job's result. */
+/** Work to run in a transaction that the storage begins and ends; returns the job's result. */
 export type TransactionWork = (client: TransactionClient) => Promise<JsonText>;

@@ -1,5 +1,5 @@
 /**
- * Returns how many typos lie between two words: letters that are wrong, missing or extra, or swapped with the next one
+ * Returns by how many typos two words differ: letters that are wrong, missing or extra, or swapped with the next one
  * (the optimal string alignment distance).
  *
  * @param most stops counting beyond this many
