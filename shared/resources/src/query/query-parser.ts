@@ -131,7 +131,7 @@ function parseSelection(
   return { filters, search, searchFields: resource.search };
 }
 
-/** Returns the names of filters as in a query. */
+/** Returns the names of filters as callers write them, e.g. `args.<path>`. */
 function filterNames({ filters }: Pick<QueryRules, 'filters'>): string[] {
   return [...filters.values()].map(({ parameter, match }) =>
     match === 'path' ? `${parameter}.<path>` : parameter,

@@ -5,7 +5,7 @@ export const countedExactly = 10_000;
 
 /**
  * Counts rows exactly up to 10 000, and estimates larger counts from the query plan.
- * @param source the FROM and WHERE clauses, without FROM
+ * @param source the FROM and WHERE clauses, without the word FROM
  * @param atLeast a lower bound for estimates: the number of rows known to exist
  */
 export async function countItems(
