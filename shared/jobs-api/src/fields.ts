@@ -23,12 +23,12 @@ export const MaxAttempts = integer(
 /** The largest number of jobs in one request. */
 export const maxJobs = 10_000;
 
-/** Returns the schema of an integer within bounds that are the same for jobs from HTTP and from code. */
+/** Returns the schema of an integer with these bounds, which also apply to values that do not come through HTTP. */
 export function integer({ least, most }: Bounds, description?: string): Type.TInteger {
   return Type.Integer({ minimum: least, maximum: most, ...(description !== undefined && { description }) });
 }
 
-/** Returns the schema of a text whose length is within bounds that are the same for jobs from HTTP and from code. */
+/** Returns the schema of a text whose length has these bounds, which also apply to values that do not come through HTTP. */
 export function text({ least, most }: Bounds, description?: string): Type.TString {
   return Type.String({
     minLength: least,

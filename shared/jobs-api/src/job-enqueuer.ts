@@ -126,12 +126,12 @@ function storedItem(enqueued: EnqueuedJob): Item | null {
   return job === null ? null : toJobItem(job);
 }
 
-/** Returns the request limited to the queues that the caller may see. */
+/** Returns the request for a caller who sees only the queues in `scope`: parents in other queues are treated as unknown. */
 function within({ options, ...request }: EnqueueRequest, scope: Scope | undefined): EnqueueRequest {
   return { ...request, options: { ...options, ...(scope !== undefined && { visibleQueues: scope }) } };
 }
 
-/** Like {@link within}, but the result of the request names the holder of the key if no job is created. */
+/** Like {@link within}. In addition, nothing is enqueued if the job that holds the same key cannot be shown to the caller. */
 function shown(request: EnqueueRequest, scope: Scope | undefined): EnqueueRequest {
   const { options, ...rest } = within(request, scope);
   return { ...rest, options: { ...options, showHolder: true } };

@@ -53,7 +53,7 @@ interface Words {
   readonly an: string;
   /** `orders` */
   readonly many: string;
-  /** `orders`, or `the orders of a customer` below one */
+  /** `orders`, or, below a customer, `the orders of a customer` */
   readonly all: string;
   /** ` of a customer`, or empty */
   readonly of: string;

@@ -34,8 +34,8 @@ export function idempotencyTable(table: string): string {
 }
 
 /**
- * Creates an idempotency store in Postgres, shared by all processes. What a request writes in its transaction is committed
- * together with the record, so a crash leaves both or neither. Times are by the database's clock.
+ * Creates an idempotency store in Postgres, shared by all processes. What a request writes in its transaction is
+ * committed together with the record, so a crash leaves both or neither. Records expire by the database's clock.
  *
  * @param table created by `idempotencyTable`
  */
