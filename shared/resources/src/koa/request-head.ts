@@ -5,8 +5,8 @@ import { apiError } from '../errors/api-error.js';
 const maxUrlLength = 12_000;
 
 /**
- * Rejects URLs that are too long, and URLs and `Host` headers that Node accepts although HTTP forbids them (RFC 9110, §
- * 4.2.1; RFC 9112, § 3.2).
+ * Rejects URLs that are too long, and URLs and `Host` headers that Node accepts although HTTP forbids them (RFC 9110,
+ * section 4.2.1; RFC 9112, section 3.2).
  * @throws {ApiError} 41401, 40003
  */
 export function requireSoundHead({ url = '', httpVersion, rawHeaders }: IncomingMessage): void {

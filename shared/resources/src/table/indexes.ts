@@ -52,7 +52,7 @@ function ownIndexes(resource: Resource): readonly Index[] {
   ].flat();
 }
 
-/** The longest text that is always indexed. A B-tree row has at most 2704 bytes, and a character up to four. */
+/** The maximum length of text that is indexed by default. A B-tree row has at most 2704 bytes, and a character up to four. */
 const shortText = 500;
 
 function isShort({ item }: Resource, field: string): boolean {
