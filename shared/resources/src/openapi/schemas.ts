@@ -71,8 +71,8 @@ export function createSchemaName({ resource, by }: Child, parent: string | undef
 }
 
 /**
- * Returns the schema of a new child without the required field that the path gives, by name; none if there is no such
- * field.
+ * Returns the schema of a new child, by name, in which the field that the path gives is optional; none if it is not a
+ * required field.
  */
 function createBelow(parent: string, child: Child): readonly (readonly [string, JsonSchema])[] {
   const { resource, by } = child;

@@ -44,7 +44,7 @@ const bodyMethods = new Set(['POST', 'PUT', 'PATCH']);
 /**
  * Answers one request. The stages run in the order in which the API documents its checks; only the last one touches the
  * storage.
- * @param segments the decoded path including `api` and the version, such as `['api', 'v1', 'orders', '7']`; less for an
+ * @param segments the decoded path including `api` and the version, such as `['api', 'v1', 'orders', '7']`; fewer for an
  * index
  * @param onCaller receives the caller as soon as it is known, because headers and details of an error response depend on
  * it
