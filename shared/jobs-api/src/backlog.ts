@@ -13,7 +13,10 @@ interface Count {
   readonly untilMs: number;
 }
 
-/** Admits jobs to a queue until too many are ready there. Each queue is counted at most once a second, by its counters. */
+/**
+ * Rejects jobs for queues that already have too many ready jobs. The ready jobs of a queue are counted at most once a
+ * second; jobs admitted in between are added to the count.
+ */
 export class Backlog {
   readonly #storage: Pick<JobStorage, 'jobs'>;
   readonly #most: number;
@@ -25,7 +28,7 @@ export class Backlog {
     this.#most = most;
   }
 
-  /** @throws {ApiError} 42901 if any of the queues would become too long; then none of the jobs is admitted */
+  /** @throws {ApiError} 42901 if any of the queues would have too many ready jobs; then none of the jobs is admitted */
   async admit(requests: readonly EnqueueRequest[]): Promise<void> {
     if (this.#most === Infinity) return;
     const coming = new Map<string, number>();
@@ -57,7 +60,7 @@ export class Backlog {
     return counting;
   }
 
-  /** Counts the ready jobs. If the database is too busy to count, jobs are admitted by the previous count. */
+  /** Counts the ready jobs. If the database is too busy to count, the previous count is used again. */
   async #count(queue: string, before: number): Promise<Count> {
     const jobs = await this.#storage.jobs.count({ queue: [queue], state: ['enqueued'] }).then(
       ({ count }) => count,

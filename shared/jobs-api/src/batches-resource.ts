@@ -61,7 +61,7 @@ const NewBatchItem = Type.Object(
 
 type Item = Static<typeof BatchItem>;
 
-/** A search looks at this many batches. */
+/** How many batches a search looks at, starting with the newest. */
 const maxSearched = 10_000;
 
 /** `/batches`: jobs that are enqueued and counted together. */
@@ -146,7 +146,7 @@ export function batchesResource(
   });
 }
 
-/** Searches the newest batches: their names have no index. */
+/** Searches only the newest batches, because batch names have no index. */
 async function found(storage: Pick<JobStorage, 'batches'>, query: CollectionQuery): Promise<Page<Item>> {
   const newest = await storage.batches.list({ limit: maxSearched + 1 });
   const page = pageOf(newest.slice(0, maxSearched).map(toBatchItem), query);

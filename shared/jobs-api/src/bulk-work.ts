@@ -6,9 +6,9 @@ import type { Transaction } from '@longshore/resources';
 const pollMs = 20;
 
 /**
- * Runs a bulk operation to its end. Servers help if there are any, and continue if this process dies.
+ * Runs a bulk operation and resolves when it is complete. Running servers help, and finish it if this process dies.
  *
- * @throws {Error} if the operation fails; what it has done by then stays done
+ * @throws {Error} if the operation fails; changes made before the failure remain
  */
 export async function carryOut(bulk: BulkOperations, request: BulkRequest): Promise<BulkOperation> {
   return endOf(bulk, await bulk.start(request));

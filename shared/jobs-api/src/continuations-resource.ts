@@ -58,7 +58,7 @@ async function wholeItems(
   const found = await findItems(storage, ids);
   const missing = ids.findIndex((id) => !found.items.has(id));
   const isCut = found.cut && missing >= 0;
-  // At least one job, so that the next page starts further on.
+  // A page has at least one job, so that paging always advances.
   const end = isCut ? Math.max(1, missing) : ids.length;
   const whole = isCut && missing === 0 ? (await findItems(storage, ids.slice(0, 1))).items : found.items;
   const page = ids.slice(0, end).flatMap((id) => whole.get(id) ?? []);

@@ -13,7 +13,7 @@ import type { Static } from 'typebox';
 
 type NewJobBody = Static<typeof NewJobItem>;
 
-/** Stands for jobs that only other processes define. */
+/** A placeholder for the definitions of jobs that this process does not define. */
 const unchecked = defineJob({ name: 'unchecked' });
 
 /** Converts request bodies into enqueue requests. */
@@ -21,7 +21,7 @@ export class EnqueueRequests {
   readonly #definitions: ReadonlyMap<string, JobDefinition>;
   readonly #acceptUnknown: boolean;
 
-  /** @param acceptUnknown accepts jobs of undefined names, with any arguments */
+  /** @param acceptUnknown whether to accept jobs that this process does not define, with any arguments */
   constructor(definitions: readonly JobDefinition[], acceptUnknown: boolean) {
     this.#definitions = new Map(definitions.map((definition) => [definition.name, definition]));
     this.#acceptUnknown = acceptUnknown;
@@ -50,9 +50,9 @@ export class EnqueueRequests {
 }
 
 /**
- * Runs `work` for a request body and turns a rejection by the platform into a 422.
+ * Runs `work` for a request body. If the platform rejects the body, throws a 422.
  *
- * @param at position of the body in the request, for messages: `[3]`, `jobs[3]`
+ * @param at the position of the body in the request, for messages: `[3]`, `jobs[3]`
  */
 export async function asked<Result>(work: () => Promise<Result> | Result, at = ''): Promise<Result> {
   try {
@@ -63,9 +63,10 @@ export async function asked<Result>(work: () => Promise<Result> | Result, at = '
 }
 
 /**
- * Runs `work` for several bodies at once. The problems of all of them become one 422, each with the position of its body.
+ * Converts several bodies to enqueue requests and runs `work` with all of them. The problems of all bodies are thrown
+ * together as one 422, each with the position of its body.
  *
- * @param at the position of each body in the request; `[3]` by default
+ * @param at returns the position in the request of the body with this index; by default `[3]` for index 3
  */
 export async function askedAll<Result>(
   bodies: readonly NewJobBody[],
@@ -112,7 +113,7 @@ async function eachAskedInSlices<Given, Result>(
   return results.flat(1);
 }
 
-/** Returns an empty list if the entry was rejected, after adding its problems to the list. */
+/** Returns the result in an array. If the entry is rejected, adds its problems to `problems` and returns an empty array. */
 function resultOf<Result>(work: () => Result, at: string, problems: ProblemList): [Result] | [] {
   try {
     return [work()];

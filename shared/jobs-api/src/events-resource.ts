@@ -66,7 +66,7 @@ export function jobEventsResource(events: JobEvents): Resource {
   });
 }
 
-/** @param filter the events that the caller may see: a job may have been moved to a queue outside its scope */
+/** @param filter the events that the caller may see: a job may be moved to a queue outside the caller's scope */
 function toSource(stream: EventStream, filter: EventFilter = {}): EventSource {
   return {
     isOver: stream.isOver,
@@ -83,7 +83,7 @@ async function* inServerSentEvents(
     if (matchesFilter(filter, event)) yield toServerSentEvent(event, resumeAt);
 }
 
-/** @throws {ApiError} 40003 if it is not an id that a stream has sent */
+/** Parses `Last-Event-ID`; `null` if the request has none. @throws {ApiError} 40003 if no stream can have sent this id */
 function placeOf(lastEventId: string | undefined): Date | null {
   if (lastEventId === undefined) return null;
   const time = /^\d{4}-\d{2}-\d{2}T[\d:.]{5,12}Z$/.test(lastEventId) ? Date.parse(lastEventId) : Number.NaN;

@@ -23,12 +23,12 @@ export const MaxAttempts = integer(
 /** The largest number of jobs in one request. */
 export const maxJobs = 10_000;
 
-/** An integer within bounds that apply to every way into the platform. */
+/** Returns the schema of an integer with these bounds, which also apply to values that do not come through HTTP. */
 export function integer({ least, most }: Bounds, description?: string): Type.TInteger {
   return Type.Integer({ minimum: least, maximum: most, ...(description !== undefined && { description }) });
 }
 
-/** A text whose length is within bounds that apply to every way into the platform. */
+/** Returns the schema of a text whose length has these bounds, which also apply to values that do not come through HTTP. */
 export function text({ least, most }: Bounds, description?: string): Type.TString {
   return Type.String({
     minLength: least,
@@ -37,7 +37,7 @@ export function text({ least, most }: Bounds, description?: string): Type.TStrin
   });
 }
 
-/** A field that is always present and null if it has no value. */
+/** Returns the schema of a field that is always present, and null if it has no value. */
 export function nullable<Schema extends Type.TSchema>(schema: Schema): Type.TUnion<[Schema, Type.TNull]> {
   return Type.Union([schema, Type.Null()]);
 }
@@ -47,8 +47,8 @@ export function toTime(date: Date | null): string | null {
 }
 
 /**
- * Returns when a job or batch was created, by the time in its id: lists are sorted and filtered by it. The time in the row is
- * that of the transaction, which may have started in another order.
+ * Returns when a job or batch was created, according to its id, because lists are sorted and filtered by the time in the
+ * id. The time in the row is when the transaction began, and transactions may have begun in a different order.
  */
 export function createdAtOf({ id, createdAt }: { readonly id: string; readonly createdAt: Date }): string {
   return (timeOfId(id) ?? createdAt).toISOString();

@@ -31,17 +31,23 @@ export interface JobsApiOptions {
     | 'setAside'
   >;
   readonly client: JobClient;
-  /** Of the same storage; created if left out. Close it before the listener, which answers the callers that are waiting. */
+  /**
+   * Events of the same storage; created if left out. Close it before the HTTP listener, so that callers that wait for
+   * events are answered.
+   */
   readonly events?: JobEvents;
   /** The jobs that may be enqueued. */
   readonly definitions: readonly JobDefinition[];
-  /** Also accepts jobs of other names, with any arguments; `false` by default. */
+  /** Whether to accept jobs of other names, too, with any arguments; `false` by default. */
   readonly acceptUnknownJobs?: boolean;
   /** The number of ready jobs above which a queue accepts no more over HTTP (429); unlimited by default. */
   readonly maxBacklog?: number;
 }
 
-/** Returns the resources of the job platform: jobs, events, queues, servers, recurring jobs, batches, job definitions and set-aside items. */
+/**
+ * Returns the resources of the job platform: jobs, events, queues, servers, recurring jobs, batches, job definitions and
+ * set-aside items.
+ */
 export function jobsApi(options: JobsApiOptions): Resource[] {
   const { storage, client, definitions, acceptUnknownJobs = false, maxBacklog = Infinity } = options;
   const { events = new JobEvents(storage) } = options;

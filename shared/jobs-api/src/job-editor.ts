@@ -31,7 +31,7 @@ export const serverSet = [
 
 type Fields = Omit<Item, (typeof serverSet)[number]>;
 
-/** Changes jobs that are not running, as requested by bodies of PATCH and PUT. */
+/** Applies the changes of PATCH and PUT requests to jobs that are neither running nor finished. */
 export class JobEditor {
   readonly #storage: Pick<JobStorage, 'control'>;
   readonly #requests: EnqueueRequests;
@@ -41,7 +41,11 @@ export class JobEditor {
     this.#requests = requests;
   }
 
-  /** Returns `undefined` if there is no such job. @throws {ApiError} 412, 40902 if the job is running or finished, 422 */
+  /**
+   * Changes one job; resolves to `undefined` if there is no such job.
+   * @throws {ApiError} 412 if a condition does not hold, 422 if the new fields are invalid, 40902 if the job is running
+   * or finished
+   */
   async one(id: string, change: ItemChange<Item, Fields>): Promise<Item | undefined> {
     const edited = await this.#edit([id], (current) => {
       const [job] = current.values();
@@ -50,7 +54,10 @@ export class JobEditor {
     return edited[0];
   }
 
-  /** Changes all jobs or none, and returns them in the order of the changes. Throws as {@link one} does, and 40402. */
+  /**
+   * Changes all jobs or none, and returns them in the order of the changes. Throws as {@link one} does, and 40402 if a
+   * job does not exist.
+   */
   all(changes: readonly KeyedChange<Item, Fields>[]): Promise<Item[]> {
     const ids = changes.map(({ id }) => id);
     return this.#edit(ids, (current) => this.#decide(changes, current));

@@ -34,8 +34,8 @@ export interface NewBatchBody {
 }
 
 /**
- * Enqueues the jobs in bodies of requests. The jobs of concurrent requests are stored in one write, and each request is
- * answered once that is durable, without reading them back.
+ * Enqueues the jobs that request bodies describe. The jobs of concurrent requests are stored in one write. Each request
+ * is answered once its jobs are durable, without reading them back.
  */
 export class JobEnqueuer {
   readonly #client: JobClient;
@@ -56,10 +56,11 @@ export class JobEnqueuer {
   }
 
   /**
-   * Enqueues a job, and returns it or the job that holds its key.
+   * Enqueues a job and returns it, or returns the existing job that holds the same key.
    *
    * @param caller without a row scope, it may see all queues
-   * @throws {ApiError} 422 if the platform rejects the job, 42901 if the queue is full, 40901 if the job with its key was deleted
+   * @throws {ApiError} 422 if the platform rejects the job, 42901 if the queue is full, 40901 if the job with the same
+   * key was deleted meanwhile
    */
   async one(body: NewJobBody, caller: Caller = {}): Promise<Item | Existing<Item>> {
     const request = this.#requests.requestOf(body);
@@ -81,7 +82,7 @@ export class JobEnqueuer {
       const scoped = await mapInSlices(requests, (request) => shown(request, scope));
       return this.#client.enqueueMany(scoped, transaction);
     });
-    // A holder from the same array is shown as it was created, even if it has changed since.
+    // If a key is held by a job of the same array, that job is shown as it was created, even if it has changed since.
     const created = new Map(enqueued.filter((job) => job.created).map((job) => [job.id, job]));
     const items = await mapInSlices(enqueued, (job) => storedItem(created.get(job.id) ?? job));
     const found = (place: number): Promise<Item> => this.#foundItem(enqueued[place]?.id ?? '', transaction);
@@ -119,18 +120,18 @@ export class JobEnqueuer {
   }
 }
 
-/** Returns `null` if the job has to be read from the storage. */
+/** Returns the enqueued job as an item; `null` if it has to be read from the storage. */
 function storedItem(enqueued: EnqueuedJob): Item | null {
   const job = enqueued instanceof EnqueuedJobDetails ? enqueued.asStored() : null;
   return job === null ? null : toJobItem(job);
 }
 
-/** Returns the request on behalf of a caller with this row scope. */
+/** Returns the request for a caller who sees only the queues in `scope`: parents in other queues are treated as unknown. */
 function within({ options, ...request }: EnqueueRequest, scope: Scope | undefined): EnqueueRequest {
   return { ...request, options: { ...options, ...(scope !== undefined && { visibleQueues: scope }) } };
 }
 
-/** Like {@link within}; if no job is created, the holder of its key is returned. */
+/** Like {@link within}. In addition, nothing is enqueued if the job that holds the same key cannot be shown to the caller. */
 function shown(request: EnqueueRequest, scope: Scope | undefined): EnqueueRequest {
   const { options, ...rest } = within(request, scope);
   return { ...rest, options: { ...options, showHolder: true } };

@@ -37,7 +37,7 @@ export const JobEventItem = Type.Object({
 
 const members = Object.keys(JobEventItem.properties);
 
-/** @param resumeAt the position from which a listener continues that has received the event */
+/** @param resumeAt the position from which a client that has received the event resumes */
 export function toServerSentEvent(event: JobEvent, resumeAt: Date): ServerSentEvent {
   return { event: event.kind, id: resumeAt.toISOString(), data: toItem(event) };
 }

@@ -51,8 +51,8 @@ export const jobFilters = {
 } as const;
 
 /**
- * Converts a selection to a storage's filter; `null` if no job can match. A path such as `/queues/mail/jobs` requires a value
- * in addition to those in the query.
+ * Converts a selection to the filter of a job storage; `null` if no job can match. A path such as `/queues/mail/jobs`
+ * requires a value in addition to those in the query.
  */
 export function toJobFilter({ filters, search }: Selection): JobFilter | null {
   const result: { -readonly [Member in keyof JobFilter]: JobFilter[Member] } = {};
@@ -87,8 +87,8 @@ function isBound(parameter: string): parameter is (typeof bounds)[number] {
 }
 
 /**
- * Bounds of the API are inclusive and in milliseconds; a storage's upper bound is exclusive. A time that no job can have counts
- * as the nearest one that a job can have.
+ * Returns the storage's bound for a time in a query. Bounds in the API are inclusive and in milliseconds, but the
+ * storage's upper bound is exclusive. A time outside the range that jobs can have is moved to the nearest one within it.
  */
 function boundOf(time: string, match: Filter['match']): Date {
   return new Date(clamp(Date.parse(time) + (match === 'to' ? 1 : 0), timeBounds));
@@ -100,7 +100,7 @@ function meanings(text: string): JsonValue[] {
   return isLiteral ? [text, JSON.parse(text) as JsonValue] : [text];
 }
 
-/** Whether an answer shows arguments or results. */
+/** Whether the answer to a query includes arguments or results. */
 export function asksForDocuments({ fields }: Pick<CollectionQuery, 'fields'>): boolean {
   return fields?.some((field) => field === 'args' || field === 'result') ?? true;
 }

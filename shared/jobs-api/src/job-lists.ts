@@ -36,7 +36,7 @@ async function listed(
   return { ...page, items, total: counted?.count, estimated: counted?.exact === false };
 }
 
-/** The total of a partial search is a lower bound. */
+/** Reads a page of search results. If the search stopped early, the total is a lower bound. */
 async function found(
   storage: Pick<JobStorage, 'jobs'>,
   query: CollectionQuery,

@@ -18,7 +18,7 @@ const LogItem = Type.Object({
 
 type Item = Static<typeof LogItem>;
 
-/** A search looks at this many lines, the latest of the log. */
+/** How many lines a search looks at: the latest of the log. */
 const maxSearched = 10_000;
 
 /** `/jobs/{id}/logs`: what a job's handler logged, in the order of writing. */

@@ -4,7 +4,7 @@ import { defineResource, readOnly, type Resource } from '@longshore/resources';
 import Type from 'typebox';
 import { Time } from './fields.js';
 
-/** A schedule has no end, and finding a due time takes up to half a millisecond. */
+/** The number of due times in the list. A schedule has no end, and finding a due time takes up to half a millisecond. */
 const most = 100;
 
 const calculated = 'Due times follow from the schedule: change the recurring job.';
@@ -30,7 +30,7 @@ export function occurrencesResource(recurring: RecurringJobs, clock: Clock): Res
       list: async ({ filters, sort, limit, offset }, { parents }) => {
         const schedule = await recurring.find(parents.at(-1)?.id ?? '');
         const from = filters.at(0)?.values[0];
-        // The schedule excludes the time given to it; a millisecond earlier makes the bound inclusive.
+        // `nextOccurrences` excludes the start time; starting a millisecond earlier makes the bound inclusive.
         const after = from === undefined ? new Date(clock.now()) : new Date(Date.parse(String(from)) - 1);
         const times = schedule === null ? [] : upcoming(schedule, after);
         if (sort[0]?.direction === 'desc') times.reverse();
@@ -41,7 +41,7 @@ export function occurrencesResource(recurring: RecurringJobs, clock: Clock): Res
   });
 }
 
-/** Returns no times for a schedule that cannot be read because something else wrote it to the database. */
+/** Returns the next due times; none if the schedule is invalid, because something else wrote it to the database. */
 function upcoming(schedule: RecurringJob, after: Date): Date[] {
   try {
     return nextOccurrences(schedule, most, after);

@@ -78,7 +78,10 @@ export function queuesResource(storage: Pick<JobStorage, 'queues' | 'bulk'>, job
     const queue = await storage.queues.find(name, transaction);
     return queue === null ? undefined : toQueueItem(queue);
   };
-  /** Changes a queue that is still as `set` has seen it, and repeats that with the current one if it is not. */
+  /**
+   * Changes a queue unless it has changed since it was read. In that case `set` resolves to null and is called again with
+   * the current queue.
+   */
   const change = async (
     name: string,
     set: (queue: Queue) => Promise<QueueSettings | null>,

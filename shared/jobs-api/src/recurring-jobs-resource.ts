@@ -50,7 +50,10 @@ export function recurringJobsResource(
   requests: EnqueueRequests,
   jobs: Resource,
 ): Resource {
-  /** Keeps what a body cannot contain, except for a concurrency key made of arguments that have changed. */
+  /**
+   * Returns the recurring job with the fields of a body. Keeps what a body cannot contain: the tags, and the concurrency
+   * key unless the job's name or arguments change.
+   */
   const changed = (fields: Fields, current: RecurringJob | undefined): NewRecurringJob => {
     const options = toRecurringJobOptions(requests, fields);
     if (current === undefined) return defineRecurringJob(options);

@@ -1,6 +1,6 @@
 import type { CollectionQuery, Page } from '@longshore/resources';
 
-/** A page as storages of jobs and batches are asked for it. */
+/** The rows that a page needs from the storage of jobs or batches. */
 interface StoragePage {
   readonly order: 'newest' | 'oldest';
   readonly limit: number;
@@ -8,17 +8,17 @@ interface StoragePage {
   readonly after?: string;
 }
 
-/** What a storage found for a page. */
+/** The rows that the storage returned for a page. */
 interface Found<Item> {
   readonly rows: readonly Item[];
-  /** The page ends before its limit because of its size. */
+  /** Whether there are fewer rows than the limit because they would take too many bytes. */
   readonly cut?: boolean;
 }
 
 /**
  * Reads a page, by offset or by cursor, of a collection in the order of its ids.
  *
- * @param read returns rows in one of the two orders, from an offset or after an id
+ * @param read reads rows in one of the two orders, starting at an offset or after an id
  */
 export async function seekPage<Item extends object>(
   { sort, seek, limit, offset }: CollectionQuery,

@@ -65,7 +65,7 @@ export function setAsideItemsResource(setAside: SetAside): Resource {
         retry: async (id, _body, { transaction }, check) => {
           const item = await setAside.retry(id, { check: checkOf(check), transaction });
           if (item === null) return undefined;
-          // An item of a bulk operation disappears when it is retried.
+          // A set-aside item that belongs to a bulk operation is deleted when it is retried, so it cannot be read again.
           return toItem((await setAside.find(id, transaction)) ?? item);
         },
       },

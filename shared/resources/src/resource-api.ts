@@ -30,7 +30,10 @@ export interface ResourceApiOptions {
   readonly securitySchemes?: SecuritySchemes;
   /** Returns the scope that a call needs; default: `read` for GET, `write` for everything else. `admin` allows everything. */
   readonly scopeOf?: ScopeOf;
-  /** The rows that callers with a `rowScope` may see, by resource; default: none. */
+  /**
+   * For each resource, the field that decides which rows a caller with a `rowScope` may see. Such callers may not use
+   * resources that are not listed; default: none is.
+   */
   readonly rowScopes?: RowScopes;
   /** How many requests each caller may send; default: no limit. */
   readonly rateLimit?: RateLimit;
@@ -38,7 +41,10 @@ export interface ResourceApiOptions {
   readonly listenerLimits?: ListenerLimits;
   /** How often the credentials of an open event stream are checked again, in milliseconds; default 30 000. */
   readonly recheckMs?: number;
-  /** Returns the answer to a storage's own error, e.g. 50301 for a lost connection; undefined for a 500. */
+  /**
+   * Converts an error that a storage throws, e.g. a lost connection to 50301. If it returns undefined, the answer is a
+   * 500.
+   */
   readonly classifyError?: (error: unknown) => ApiError | undefined;
   /** Where idempotency records are kept; default: in this process. */
   readonly idempotency?: IdempotencyStore;
@@ -61,8 +67,8 @@ export interface ResourceApiOptions {
 const defaultInfo: ApiInfo = { title: 'API', description: 'A resource-style API.', version: '1.0.0' };
 
 /**
- * Creates the API as Koa middleware. Use it first: it answers everything below `/api` and the pages `/errors/{code}`, with or
- * without the prefix, and adds the error payload to requests that later middleware leaves unanswered or throws on.
+ * Creates the API as Koa middleware. Use it first: it answers everything below `/api` and the pages `/errors/{code}`,
+ * with or without the prefix, and sends the error payload if later middleware throws or gives no answer.
  * @throws {DefinitionError} if two resources share a name
  */
 export function createResourceApi(options: ResourceApiOptions): Middleware {

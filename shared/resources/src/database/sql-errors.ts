@@ -14,7 +14,7 @@ const networkCodes = new Set([
   'ETIMEDOUT',
 ]);
 
-/** Messages of errors of the driver that have no code. */
+/** Matches the messages of connection errors that the driver throws without a code. */
 const driverMessages =
   /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/;
 
@@ -30,9 +30,9 @@ const transientReasons: ReadonlyMap<string, string> = new Map([
 const retryAfter = { 'retry-after': '2' };
 
 /**
- * Returns the answer to an error of Postgres or of the connection to it; undefined if it is a defect. No message contains a
- * value from a statement, unless a trigger puts it into the message that it raises.
- * @param writes whether the request has a body, which a data error then refers to
+ * Converts an error of Postgres, or of the connection to Postgres, to an API error; returns undefined if the error points
+ * to a bug. Messages contain no values from statements, except for what triggers put into the messages that they raise.
+ * @param writes whether the request has a body, so that errors about a value refer to the body instead of the query
  */
 export function classifySqlError(error: unknown, writes: boolean): ApiError | undefined {
   if (!(error instanceof Error)) return undefined;
@@ -69,7 +69,10 @@ export function classifySqlError(error: unknown, writes: boolean): ApiError | un
   return apiError(writes ? 42202 : 40003, `A value does not fit its field (${code})`);
 }
 
-/** Names the constraint. A trigger that raises the error names none, and writes its message for callers. */
+/**
+ * Returns a message that names the violated constraint. An error raised by a trigger has no constraint; its message is
+ * returned as it is, because triggers write theirs for callers.
+ */
 function violation(error: Error): string {
   const constraint = property(error, 'constraint');
   return constraint === '' ? error.message : `The item violates the constraint "${constraint}"`;

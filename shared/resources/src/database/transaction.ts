@@ -7,9 +7,9 @@ const attempts = 4;
 
 /**
  * Runs work in a READ COMMITTED transaction, which is rolled back if the work throws. After a serialization failure or a
- * deadlock it runs again, up to four times in total, so the work must have no other side effects.
+ * deadlock the work runs again, up to four times in total, so it must have no side effects outside the transaction.
  *
- * @param on a database to begin a transaction on, or an open transaction, which the work then joins
+ * @param on the database in which to begin a transaction, or an open transaction for the work to join
  */
 export async function inTransaction<Result>(
   on: Database | Transaction,
@@ -71,7 +71,7 @@ class OpenTransaction implements Transaction {
     this.#afterCommit.push(act);
   }
 
-  /** Runs the actions for after the commit. Their errors are ignored. */
+  /** Runs the actions registered with `afterCommit` and ignores errors that they throw. */
   committed(): void {
     for (const act of this.#afterCommit) {
       try {

@@ -20,9 +20,9 @@ export interface BodySchemaSource {
 }
 
 /**
- * Derives the schemas of bodies from the item. A create body has no server-set fields. Replace and patch bodies may contain
- * them, so that an item can be read, edited and sent back; the toolkit checks that their values are unchanged. Each field has
- * a limit, its own or a default one.
+ * Derives the schemas of bodies from the item. A create body has no server-set fields. Replace and patch bodies may
+ * contain them, so that an item can be read, edited and sent back; the toolkit checks that their values are unchanged.
+ * Fields whose schema sets no limit get a default one.
  */
 export function bodySchemas({ item, key, serverSet, create, bulk }: BodySchemaSource): BodySchemas {
   const properties = item.properties ?? {};
@@ -51,8 +51,8 @@ export function bodySchemas({ item, key, serverSet, create, bulk }: BodySchemaSo
 }
 
 /**
- * Returns the properties of merge-patch bodies (RFC 7396): null removes an optional field. Objects are merged, so only the
- * result can be checked against their schema.
+ * Returns the properties of merge-patch bodies (RFC 7396): null removes an optional field. An object in the body is
+ * merged into the current one and may be incomplete, so only the merged result is checked against the object's schema.
  */
 function patchProperties(
   properties: Readonly<Record<string, JsonSchema>>,

@@ -2,11 +2,17 @@ import type { Transaction } from '../database/database.js';
 
 /** The authenticated caller, as the `authenticate` hook returns it. */
 export interface Principal {
-  /** Appears in logs, so never a secret. */
+  /** Appears in logs, so it must not be a secret. */
   readonly name: string;
-  /** The caller's permissions. `admin` allows everything and shows stack traces; `scopeOf` says which scope a call needs. */
+  /**
+   * The caller's permissions. `admin` allows everything and makes stack traces visible; `scopeOf` determines which scope
+   * a call needs.
+   */
   readonly scopes: readonly string[];
-  /** The values of the field named in `rowScopes` that this caller may see; undefined: all rows. */
+  /**
+   * Limits the caller to rows whose field named in `rowScopes` has one of these values; undefined: the caller may see all
+   * rows.
+   */
   readonly rowScope?: readonly string[];
 }
 
@@ -29,8 +35,8 @@ export interface CallContext {
    */
   readonly transaction?: Transaction;
   /**
-   * The caller's row scope; undefined if it may see all rows. The toolkit applies it to the items of this resource. Storages
-   * must apply it to other items that a body refers to.
+   * The caller's row scope; undefined if the caller may see all rows. The toolkit applies it to the items of this
+   * resource. Storages must apply it to other items that a body refers to.
    */
   readonly rowScope?: readonly string[] | undefined;
 }

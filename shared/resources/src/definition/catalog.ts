@@ -36,7 +36,10 @@ export function createCatalog(resources: readonly Resource[], platform: Platform
   return { roots, storageOf };
 }
 
-/** Schemas and operations in the OpenAPI document are named after the singular. */
+/**
+ * Checks that two resources have different singulars, because schemas and operations in the OpenAPI document are named
+ * after them.
+ */
 function requireOwnSingular(one: Resource, other: Resource): void {
   if (one.singular !== other.singular) return;
   throw new DefinitionError(

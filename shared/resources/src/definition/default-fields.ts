@@ -1,6 +1,6 @@
 import { type JsonSchema, typesOf } from '../validation/json-schema.js';
 
-/** Strings that are read as something other than text. */
+/** Formats of strings that are not text, so that `q` does not search them by default. */
 const otherFormats = new Set(['uuid', 'date-time', 'date', 'time', 'duration']);
 
 const scalars = new Set(['string', 'number', 'integer', 'boolean', 'date-time']);
@@ -13,7 +13,7 @@ export function textFields({ properties = {} }: JsonSchema): readonly string[] {
   );
 }
 
-/** Returns the fields with a single value: all that `sort` accepts unless a definition says otherwise. */
+/** Returns the fields with a single value, which are the ones that `sort` accepts by default. */
 export function scalarFields({ properties = {} }: JsonSchema): readonly string[] {
   return fieldsOf(properties, (schema) => {
     const types = typesOf(schema).filter((type) => type !== 'null');

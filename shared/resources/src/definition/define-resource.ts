@@ -62,7 +62,10 @@ export function defineResource(definition: object, factory?: AnyFactory): Resour
 type AnyDescription = ResourceDescription<TObject, string, TSchema | undefined, OperationDeclarations>;
 type AnyFactory = StorageFactory<never, never>;
 
-/** Functions are their own storage; they have passed the schemas that their types come from. */
+/**
+ * Returns the factory of a storage that is a set of functions. The functions receive only values that match the schemas
+ * of their parameters, so those types can be dropped here.
+ */
 function functionStorage(storage: AnyStorage): AnyFactory {
   return { operations: Object.keys(storage.operations ?? {}), changesStates: false, create: () => storage };
 }
@@ -154,7 +157,7 @@ function compileOperations(declarations: OperationDeclarations): ReadonlyMap<str
   );
 }
 
-/** Every declared operation has code in the storage, and the other way round. */
+/** Checks that the storage has code for every operation that needs it, and no code for undeclared operations. */
 function requireCode(operations: ReadonlyMap<string, Operation>, storage: AnyFactory): void {
   for (const verb of storage.operations) {
     if (!operations.has(verb))
@@ -167,7 +170,7 @@ function requireCode(operations: ReadonlyMap<string, Operation>, storage: AnyFac
   }
 }
 
-/** Reasons are printed after “PUT is not possible: ”. */
+/** Checks that each reason is a sentence: it is printed after “PUT is not possible: ”. */
 function compileReasons(reasons: NotAllowed, where: string): Resource['notAllowed'] {
   const entries = Object.entries(reasons);
   for (const [name, reason] of entries) {

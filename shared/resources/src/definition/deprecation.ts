@@ -29,7 +29,7 @@ export function compileDeprecation(declared: DeprecationDeclaration | undefined)
   return { since, sunset, instead: declared.instead };
 }
 
-/** Returns the first announcement among these: pass the most specific first. */
+/** Returns the deprecation of the first source that has one. Pass the most specific source first. */
 export function firstDeprecation(
   sources: readonly ({ readonly deprecated: Deprecation | undefined } | undefined)[],
 ): Deprecation | undefined {

@@ -2,17 +2,23 @@
 export interface ServerSentEvent {
   /** The event's type; clients see `message` if left out. */
   readonly event?: string;
-  /** The position from which a client that has received this event resumes; without line breaks. */
+  /** Where a client that has received this event resumes after reconnecting. Must not contain line breaks. */
   readonly id?: string;
   /** Sent as JSON. */
   readonly data: unknown;
 }
 
-/** A stream of events. The answer ends with it; the client then reconnects with the last id that it has received. */
+/**
+ * A stream of events. The answer ends when the stream does; the client then reconnects with the id of the last event that
+ * it received.
+ */
 export interface EventSource {
   readonly events: AsyncIterable<ServerSentEvent>;
-  /** The position of a client that has received everything so far; undefined while events are pending. Sent with heartbeats. */
+  /**
+   * Returns the position from which a client that has received everything so far resumes; undefined while events are
+   * pending. Sent with heartbeats.
+   */
   readonly position?: () => string | undefined;
-  /** There will be no more events, now or later: the answer is 204, after which a client does not reconnect. */
+  /** Whether there will never be any more events. The answer is then 204, which tells clients not to reconnect. */
   readonly isOver?: boolean;
 }

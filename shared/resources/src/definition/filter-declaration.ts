@@ -4,7 +4,10 @@ import { type JsonSchema, typesOf } from '../validation/json-schema.js';
 import { limited } from '../validation/limits.js';
 import { DefinitionError, requireFieldName } from './naming.js';
 
-/** How to match the field with the parameter's name, or another field. */
+/**
+ * How a query parameter filters items. A string is the way to match the field with the parameter's name; an object names
+ * another field.
+ */
 export type FilterDeclaration<Field extends string> =
   | 'exact'
   | 'partial'

@@ -10,7 +10,7 @@ export interface ItemChange<Item, Fields> {
   /** The fields that the client sent. */
   readonly fields: Partial<Fields>;
   /**
-   * Checks If-Match and If-None-Match, and validates the result.
+   * Checks `If-Match` and `If-None-Match` against the current item, applies the change, and validates the result.
    * @returns the new value of all writable fields
    * @throws {ApiError}
    */

@@ -30,7 +30,10 @@ export function requireFieldName(name: string, where: string): void {
   }
 }
 
-/** Returns the singular of an English plural, or the name itself if it is not one: `job-definitions` → `job-definition`. */
+/**
+ * Returns the singular of an English plural, or the name itself if it is not a plural: `job-definitions` →
+ * `job-definition`.
+ */
 export function singularOf(plural: string): string {
   return singularize(plural);
 }
@@ -40,7 +43,7 @@ export function nameInProse({ singular }: { readonly singular: string }): string
   return singular.replace(/^api(?=-)/, 'API').replaceAll('-', ' ');
 }
 
-/** Returns the plural of words in a sentence: `set aside item` → `set aside items`. */
+/** Returns the plural of a noun in prose: `set aside item` → `set aside items`. */
 export function pluralOf(singular: string): string {
   return pluralize(singular);
 }

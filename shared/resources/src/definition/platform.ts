@@ -9,7 +9,7 @@ export type Enqueue = (transaction: Transaction, job: string, args: unknown) => 
 /** What the process that serves an API offers its storages. */
 export interface Platform {
   readonly database: Database;
-  /** Serves GET on collections and items, a replica for example; default: `database`. */
+  /** The database for GET on collections and items, for example a replica; default: `database`. */
   readonly reads?: Database;
   readonly enqueue: Enqueue;
 }

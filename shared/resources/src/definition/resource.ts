@@ -13,14 +13,14 @@ export type FieldOf<Item extends TObject> = keyof Static<Item> & string;
 /** The fields that clients may write: all that are not server-set. */
 export type WritableOf<Item extends TObject, ServerSet extends string> = Omit<Static<Item>, ServerSet>;
 
-/** The body of a POST: of the create schema if one is given, else all writable fields. */
+/** The type of a POST body: that of the create schema if there is one, otherwise all writable fields. */
 export type CreateOf<Item extends TObject, ServerSet extends string, Create> = Create extends TSchema
   ? Static<Create>
   : WritableOf<Item, ServerSet>;
 
-/** What is particular about a call. */
+/** What a definition adds to a standard call. */
 export interface CallDeclaration {
-  /** Sentences that the reference adds to the description. */
+  /** Sentences that the reference appends to the call's description. */
   readonly note?: string;
   readonly deprecated?: DeprecationDeclaration;
 }
@@ -33,7 +33,7 @@ export interface OperationDeclaration {
   readonly body?: TSchema;
   /** The state change it makes. A table enforces it; a storage of functions has to do so itself. */
   readonly states?: StateChange;
-  /** Whether it enqueues a job, so that `Prefer: respond-async` gets 202 and the job's location. */
+  /** Whether the operation enqueues a job. If so, a request with `Prefer: respond-async` gets 202 and the job's location. */
   readonly enqueues?: boolean;
   readonly deprecated?: DeprecationDeclaration;
 }
@@ -42,7 +42,10 @@ export interface OperationDeclaration {
 export interface StateChange {
   readonly field: string;
   readonly from: readonly [string, ...string[]];
-  /** In any of these the operation has no further effect. A table's operation leads to the first unless it returns another. */
+  /**
+   * An item that is already in one of these states is returned unchanged. Otherwise an operation on a table leads to the
+   * first of them, unless its code returns another.
+   */
   readonly to: readonly [string, ...string[]];
 }
 
@@ -56,14 +59,14 @@ export type OperationBodies<Operations extends OperationDeclarations> = {
 };
 
 /**
- * Why a collection or its items lack calls that others have: a sentence for each storage function, shown in the reference and
- * in the 405, e.g. `{ deleteMany: 'Servers disappear when they stop.' }`.
+ * Why a resource does not support calls that other resources do: one sentence for each storage function, shown in the
+ * reference and in the 405, e.g. `{ deleteMany: 'Servers disappear when they stop.' }`.
  */
 export type NotAllowed = {
   readonly [Name in 'create' | 'replaceMany' | 'deleteMany' | 'replace' | 'patch' | 'delete']?: string;
 };
 
-/** Gives one reason against every change: the resource can only be read. */
+/** Returns the same reason for every call that changes items, for a read-only resource. */
 export function readOnly(reason: string): NotAllowed {
   return {
     create: reason,
@@ -78,11 +81,14 @@ export function readOnly(reason: string): NotAllowed {
 /** A sub-collection, `/{name}/{id}/{child}`. */
 export interface ChildDeclaration {
   readonly resource: Resource;
-  /** The child's field that holds the parent's key. Without it the storage goes by `context.parents`. */
+  /**
+   * The child's field that holds the parent's key. If left out, the storage must use `context.parents` to find the
+   * children.
+   */
   readonly by?: string;
   /** The storage functions served below this parent; default: all that the child has. */
   readonly serves?: readonly StorageFunction[];
-  /** Reasons for what is not served below this parent; they precede those of the child itself. */
+  /** Why calls are not served below this parent; takes precedence over the child's own reasons. */
   readonly notAllowed?: NotAllowed;
 }
 
@@ -95,11 +101,11 @@ export interface ResourceDescription<
 > {
   /** Plural lower-case noun, dashes between words: the first path segment. */
   readonly name: string;
-  /** Required only if it is not the regular singular of the name. */
+  /** Needed only if it differs from the regular singular of `name`. */
   readonly singular?: string;
   /** One or two sentences for the reference. */
   readonly description?: string;
-  /** What is particular about calls, by the storage function that serves them. */
+  /** Notes and deprecations of calls, by the storage function that serves the call. */
   readonly calls?: Readonly<Partial<Record<StorageFunction, CallDeclaration>>>;
   /** Applies to all calls of the resource, and of the resources below it. */
   readonly deprecated?: DeprecationDeclaration;
@@ -115,7 +121,7 @@ export interface ResourceDescription<
   readonly shownOnce?: readonly ServerSet[];
   /** The body of a POST; default: the item without the server-set fields. */
   readonly create?: Create;
-  /** Fields that a bulk PUT writes; default: each element is a full replacement. */
+  /** The fields that elements of a bulk PUT may change; default: each element is a full replacement. */
   readonly bulk?: readonly Exclude<FieldOf<Item>, ServerSet>[];
   readonly filters?: Readonly<Record<string, FilterDeclaration<FieldOf<Item>>>>;
   /** Fields that `sort` accepts; default: every field with a single value. */
@@ -123,7 +129,8 @@ export interface ResourceDescription<
   /** Sort terms for requests without `sort`, e.g. `['-createdAt']`; the key is always appended. Default: by key. */
   readonly defaultSort?: readonly (FieldOf<Item> | `-${FieldOf<Item>}`)[];
   /**
-   * Fields that `q` and `/search/{keyword}` search; default: every field that holds text or texts. `[]`: there is no search.
+   * Fields that `q` and `/search/{keyword}` search; default: every field that holds text or an array of text. `[]`
+   * disables search.
    */
   readonly search?: readonly FieldOf<Item>[];
   /**
@@ -132,7 +139,10 @@ export interface ResourceDescription<
    * `sort`.
    */
   readonly searchBy?: SearchBy;
-  /** Page sizes: `default` 20, `max` 1000. */
+  /**
+   * Page sizes: `default` (20) for requests without `limit`, and `max` (1000), the largest `limit` that a request may
+   * have.
+   */
   readonly limits?: { readonly default?: number; readonly max?: number };
   /** `required`: changes without If-Match are answered with 428. Default `optional`. */
   readonly ifMatch?: 'optional' | 'required';
@@ -162,9 +172,9 @@ export interface ResourceDefinition<
  * @typeParam Bodies the bodies of its operations, by verb
  */
 export interface StorageFactory<Item, Bodies> {
-  /** The verbs of the operations that it has code for. */
+  /** The verbs of the operations that the storage has code for. */
   readonly operations: readonly string[];
-  /** Whether it makes declared state changes itself, so that an operation that does nothing else needs no code. */
+  /** Whether the storage makes declared state changes itself, so that an operation that does nothing else needs no code. */
   readonly changesStates: boolean;
   /** @throws {DefinitionError} if the platform lacks something that the storage needs */
   create(resource: Resource, platform: Platform | undefined): AnyStorage;

@@ -9,9 +9,9 @@ import type { ItemChange, KeyedChange } from './item-change.js';
 export type Check<Item> = (current: Item) => void;
 
 /**
- * Performs a special operation; the body has passed its schema. `check`, if given, throws an ApiError unless `If-Match` and
- * `If-None-Match` hold: call it with the current item while the item is locked, before changing anything. The toolkit also
- * checks before the call, but without that lock another change may come in between.
+ * Performs a special operation; the body has passed its schema. `check`, if given, throws an ApiError unless `If-Match`
+ * and `If-None-Match` hold: call it with the current item while the item is locked, before changing anything. The toolkit
+ * also calls it beforehand, but without the lock, so another change may come in between.
  */
 export type OperationFunction<Item, Body> = (
   id: string,
@@ -20,7 +20,10 @@ export type OperationFunction<Item, Body> = (
   check: Check<Item> | undefined,
 ) => Promise<Item | WithJob<Item> | undefined>;
 
-/** An item after an operation that left the rest of its work to a job; `Prefer: respond-async` returns the job's location. */
+/**
+ * Returned by an operation that leaves the rest of its work to a job: the item, and the job whose location a request with
+ * `Prefer: respond-async` gets.
+ */
 export class WithJob<Item> {
   readonly item: Item;
   readonly jobId: string;
@@ -46,19 +49,22 @@ export class Existing<Item> {
 }
 
 /**
- * The functions behind a resource. Each one allows a call: `list` allows GET on the collection, `create` POST, and so on;
- * calls without a function are answered with 405. All may throw an ApiError; other errors become a 500 unless
- * `classifyError` of the API knows better.
+ * The functions behind a resource. Each function enables one call: `list` enables GET on the collection, `create` POST,
+ * and so on; calls without a function are answered with 405. Any function may throw an ApiError; other errors become a
+ * 500 unless the API's `classifyError` converts them.
  */
 export interface ResourceStorage<Item, Create, Fields, Operations> {
-  /** `list` honours `query.seek`, so the links of large collections can use cursors. */
+  /** Declares that `list` honours `query.seek`, so the links of large collections can use cursors. */
   readonly seeks?: true;
-  /** `create` may return {@link Existing}. */
+  /** Declares that `create` may return {@link Existing}. */
   readonly findsExisting?: true;
   list?(query: CollectionQuery, context: CallContext): Promise<Page<Item>>;
   /** Resolves to undefined if there is no such item. */
   get?(id: string, context: CallContext): Promise<Item | undefined>;
-  /** GET on the collection as server-sent events, instead of `list`. The signal aborts when the caller disconnects. */
+  /**
+   * Serves GET on the collection as server-sent events, in place of `list`. The signal aborts when the caller
+   * disconnects.
+   */
   stream?(query: StreamQuery, context: CallContext, signal: AbortSignal): Promise<EventSource>;
   /**
    * GET on an item with `?wait=`: resolves to the item once it has reached the state that clients wait for, or in its current
@@ -74,13 +80,13 @@ export interface ResourceStorage<Item, Create, Fields, Operations> {
   patch?(id: string, change: ItemChange<Item, Fields>, context: CallContext): Promise<Item | undefined>;
   /** PUT on the collection: changes all or none. `applyAll` collects the errors of all changes. */
   replaceMany?(changes: readonly KeyedChange<Item, Fields>[], context: CallContext): Promise<readonly Item[]>;
-  /** Calls `check` with the locked item before deleting it, as operations do; false if there is none. */
+  /** DELETE on an item: calls `check` with the locked item before deleting it. Resolves to false if there is no such item. */
   delete?(id: string, check: Check<Item>, context: CallContext): Promise<boolean>;
   /** DELETE on the collection; resolves to the number of deleted items. */
   deleteMany?(selection: Selection, context: CallContext): Promise<number>;
   /**
-   * Special operations by verb. Each resolves to the item afterwards, or to undefined if there is none; throws 40902 if the
-   * item's state forbids it; returns an item that is already in the target state without a second effect.
+   * Special operations by verb. Each resolves to the changed item, or to undefined if there is none, and throws 40902 if
+   * the item's state forbids the operation. It has no effect on an item that is already in the target state.
    */
   readonly operations?: {
     readonly [Verb in keyof Operations]: OperationFunction<Item, Operations[Verb]>;

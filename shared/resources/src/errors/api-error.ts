@@ -59,12 +59,15 @@ interface ProblemsOfStatus {
   count: number;
 }
 
-/** The order in which the elements of a request are checked; the answer has the first status that has problems. */
+/**
+ * Statuses in the order in which a request is checked. If there are problems of several statuses, the answer has the
+ * first of these.
+ */
 const orderOfChecks = [400, 404, 428, 412, 422, 409];
 
 /**
- * Collects all problems of a request so that they are reported together: the first 100, and the total number. An answer has
- * one status, so if there are problems of several, those are reported that are checked first.
+ * Collects all problems of a request so that they are reported together: the first 100, and the total number. An answer
+ * has one status, so only problems of the status that is checked first are reported.
  */
 export class ProblemList {
   readonly #byStatus = new Map<number, ProblemsOfStatus>();
@@ -77,7 +80,7 @@ export class ProblemList {
     for (const problem of problems) this.add(problem);
   }
 
-  /** Adds problems of the same status, of which some may only be counted. */
+  /** Adds problems of the same status. `count` also includes those that are not listed. */
   #addAll(problems: readonly [Problem, ...Problem[]], count: number): void {
     const status = statusOf(problems[0].code);
     const known = this.#byStatus.get(status) ?? { listed: [], count: 0 };

@@ -19,12 +19,12 @@ const codes: ReadonlyMap<number, ErrorCode> = new Map(
   Object.entries(codeOf).map(([status, code]) => [Number(status), code]),
 );
 
-/** Returns the error of the catalogue for an answer that only has a status. */
+/** Returns the API error for an HTTP status; 40003 or 50001 if the catalogue has no error for it. */
 export function fromStatus(status: number, message: string): ApiError {
   return apiError(codes.get(status) ?? (status < 500 ? 40003 : 50001), message);
 }
 
-/** Converts errors of Koa (`ctx.throw(404)`) to those of the catalogue; returns others unchanged. */
+/** Converts errors of Koa (`ctx.throw(404)`) to API errors; returns other errors unchanged. */
 export function fromHttpError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof ApiError || !('status' in error)) return error;
   const code = typeof error.status === 'number' ? codes.get(error.status) : undefined;

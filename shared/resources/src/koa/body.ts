@@ -7,9 +7,10 @@ import { apiError } from '../errors/api-error.js';
 import { join } from '../validation/field-path.js';
 import { discardRest } from './discarded-body.js';
 
-/** Returns a function that reads and parses the JSON body of a request, or returns undefined if it is empty. */
+/** Returns a function that reads and parses the JSON body of a request. It resolves to undefined if the body is empty. */
 export function bodyReader(limitBytes: number): (ctx: Koa.Context) => Promise<unknown> {
-  // The parser limits and inflates the body. Its JSON mode would replace bytes that are not UTF-8.
+  // The parser only limits the size of the body and decompresses it. Its JSON mode would silently replace bytes that are
+  // not UTF-8.
   const options = {
     enableTypes: ['text'],
     extendTypes: { text: ['application/json', 'application/merge-patch+json'] },
@@ -33,7 +34,10 @@ export function bodyReader(limitBytes: number): (ctx: Koa.Context) => Promise<un
   };
 }
 
-/** The parser compares codings by case, which has no meaning in them (RFC 9110, section 8.4.1). */
+/**
+ * Puts `Content-Encoding` in lower case. Codings are case-insensitive (RFC 9110, section 8.4.1), but the parser compares
+ * them case-sensitively.
+ */
 function lowerCoding(headers: IncomingHttpHeaders): void {
   const coding = headers['content-encoding'];
   if (coding !== undefined) headers['content-encoding'] = coding.toLowerCase();
@@ -63,7 +67,10 @@ function parseText(text: string): unknown {
   }
 }
 
-/** Decoding replaces bytes that are not UTF-8, which shows where they are. */
+/**
+ * Returns the error for a body that is not UTF-8. Decoding replaces each invalid byte with U+FFFD, which shows which
+ * field it is in.
+ */
 function notUtf8(bytes: Buffer): Error {
   const place = placeOfReplacement(parseText(bytes.toString()), '', 0);
   return apiError(40001, `${place === undefined || place === '' ? 'The body' : place} must be UTF-8`);

@@ -7,8 +7,8 @@ import { requireNoParameters } from '../query/query-parser.js';
 import { toApiRequest } from './request.js';
 
 /**
- * Requires a scope for routes that are not resources and take no query parameters. Use it after the resource API, which answers the errors that it throws.
- * Sets `ctx.state.principal`.
+ * Requires a scope for routes that are not resources and take no query parameters. Use it after the resource API, which
+ * turns the errors thrown here into answers. Sets `ctx.state.principal`.
  * @param value the value that the caller's row scope must include, if the route concerns one
  */
 export function requireCaller(accessControl: AccessControl, scope: string, value?: string): Koa.Middleware {

@@ -6,7 +6,7 @@ import { endWithError } from './socket-response.js';
 /** How many connections a server keeps open. */
 export interface ConnectionLimits {
   readonly total: number;
-  /** For each network address. Behind a proxy that is the address of the proxy. */
+  /** For each network address. Behind a proxy, all connections come from the proxy's address. */
   readonly perAddress: number;
 }
 

@@ -1,11 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Limits for reading a rejected body. By then its sender has read the answer, or never will. */
+/** Limits for reading the rest of a rejected body, in bytes and in milliseconds. */
 const maxBytes = 1024 * 1024;
 const maxMs = 500;
 
 /**
- * Reads the rest of a rejected body, up to a limit, so that its sender gets to read the answer.
+ * Reads and discards the rest of a rejected body, up to a limit, because a client may not read the answer before it has
+ * sent the whole body.
  * @returns false if there is more: the connection must then be closed after the answer
  */
 export async function discardRest(request: IncomingMessage): Promise<boolean> {

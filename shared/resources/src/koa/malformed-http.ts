@@ -5,7 +5,7 @@ import { endWithError } from './socket-response.js';
 
 /** An error of Node's HTTP parser. */
 interface ParseError extends NodeJS.ErrnoException {
-  /** The bytes that were being parsed, and how many of them had been. */
+  /** The bytes that were being parsed; `bytesParsed` is how many of them had been parsed before the error. */
   readonly rawPacket?: Buffer;
   readonly bytesParsed?: number;
 }

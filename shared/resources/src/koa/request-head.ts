@@ -1,11 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { apiError } from '../errors/api-error.js';
 
-/** The links of a page repeat the query, and the size of headers is limited. */
+/** The longest URL that is accepted. The links of a page repeat the query, and the size of headers is limited. */
 const maxUrlLength = 12_000;
 
 /**
- * Checks what Node accepts in the URL and the `Host` header although HTTP does not (RFC 9110, § 4.2.1; RFC 9112, § 3.2).
+ * Rejects URLs that are too long, and URLs and `Host` headers that Node accepts although HTTP forbids them (RFC 9110,
+ * section 4.2.1; RFC 9112, section 3.2).
  * @throws {ApiError} 41401, 40003
  */
 export function requireSoundHead({ url = '', httpVersion, rawHeaders }: IncomingMessage): void {

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type Koa from 'koa';
 import type { ApiRequest } from '../pipeline/request/request.js';
 
-/** Returns the request of a Koa context, independent of Koa. */
+/** Converts a Koa context to a request that is independent of Koa. */
 export function toApiRequest(ctx: Koa.Context, readBody: () => Promise<unknown>): ApiRequest {
   const given = ctx.get('x-request-id');
   let connection: AbortController | undefined;

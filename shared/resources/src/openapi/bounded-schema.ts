@@ -1,12 +1,16 @@
 import { type JsonSchema, typesOf } from '../validation/json-schema.js';
 import { mapValues } from '../validation/map-values.js';
 
-/** Upper bounds of what answers contain, which the size of stored items keeps them below. */
+/**
+ * Published upper bounds for text and arrays in answers. Answers stay below them because the size of stored items is
+ * limited.
+ */
 const maxTextLength = 1_048_576;
 const maxElements = 100_000;
 
 /**
- * Completes a schema of answers for the document: adds formats, the type of enumerations, and bounds where it has none.
+ * Completes the schema of an answer for the document: adds formats, the type of enumerations, and bounds where it has
+ * none.
  */
 export function bounded(schema: JsonSchema): JsonSchema {
   if (schema.anyOf !== undefined) return { ...schema, anyOf: schema.anyOf.map(bounded) };
@@ -30,12 +34,15 @@ export function bounded(schema: JsonSchema): JsonSchema {
   };
 }
 
-/** Tools build values up to the bounds that they read, and stop working at larger ones. */
+/**
+ * The largest published bound of an array. Tools generate values as large as the bound, and fail if it is larger than
+ * this.
+ */
 const publishedElements = 1_000;
 
 /**
- * Completes a schema of request bodies, which has all its limits. Bounds of arrays that are too large for tools are given in
- * words only.
+ * Completes the schema of a request body, which already has all its limits. Array bounds that are too large for tools are
+ * moved to the description.
  */
 export function publishedBody(schema: JsonSchema): JsonSchema {
   return withoutLargeBounds(bounded(schema));
@@ -55,7 +62,7 @@ function withoutLargeBounds(schema: JsonSchema): JsonSchema {
   };
 }
 
-/** Returns the type of the values of an enumeration, which code generators and forms go by. */
+/** Returns the type of an enumeration's values, because code generators and forms rely on it. */
 function typeOf(values: readonly unknown[]): Pick<JsonSchema, 'type'> {
   const types = [...new Set(values.map(nameOfType))];
   const [first] = types;

@@ -30,7 +30,10 @@ export function arrayOf(resource: Resource, items: JsonSchema): JsonSchema {
   return { type: 'array', description, minItems: 0, maxItems: maxElements, items };
 }
 
-/** Describes an array in a request. Tools would generate arrays up to `maxItems`, so the limit is in words only. */
+/**
+ * Describes an array in a request. Tools would generate arrays of `maxItems` elements, so only the description states the
+ * limit.
+ */
 export function listBody(resource: Resource, items: JsonSchema): JsonSchema {
   const description = `Up to ${maxElements.toLocaleString('en')} ${namesInProse(resource)}.`;
   return { type: 'array', description, minItems: 0, items };

@@ -4,7 +4,7 @@ import { isReference, type OperationObject } from './document-types.js';
 import { headerReferences } from './headers.js';
 import type { Call, Subject } from './wording.js';
 
-/** Returns what is announced for a call: by its operation, itself, its resource, or a resource above. */
+/** Returns the deprecation that applies to a call: its own, or else that of its resource or of the nearest resource above. */
 export function deprecationAt(
   { resource, parents }: Subject,
   call: Call | Operation,

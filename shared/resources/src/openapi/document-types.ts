@@ -67,7 +67,7 @@ export interface ResponseObject {
 export interface MediaType {
   readonly schema: JsonSchema | Reference;
   readonly example?: unknown;
-  /** An answer's example has the name of that of its request. */
+  /** Examples by name. An example of an answer has the same name as the example of its request. */
   readonly examples?: Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
 }
 

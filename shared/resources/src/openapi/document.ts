@@ -24,13 +24,13 @@ import { type ResourceGroup, selfTag, tagGroups, tagsOf } from './tags.js';
 /** Describes the API as a whole. */
 export interface ApiInfo {
   readonly title: string;
-  /** What the API is, in Markdown: the beginning of the reference. */
+  /** What the API is, in Markdown; shown at the beginning of the reference. */
   readonly description: string;
   /** The version of the software, not of the API. */
   readonly version: string;
   /** The changelog of the API, newest first. */
   readonly changes?: readonly ApiChange[];
-  /** The order of the resources in the reference; default: one group of all. */
+  /** Groups of resources, in the order of the reference; default: one group of all resources. */
   readonly groups?: readonly ResourceGroup[];
 }
 
@@ -111,8 +111,8 @@ export function openApiDocument({
 }
 
 /**
- * Returns the components that are referred to, also by each other. Some are not: 405 only answers methods that the document
- * does not list.
+ * Returns the components that `users` refer to, directly or through other components. Some are never referred to: 405,
+ * for example, answers only methods that the document does not list.
  */
 function referenced<Component>(
   components: Readonly<Record<string, Component>>,

@@ -9,7 +9,7 @@ const formats: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Returns the body of a request: the required fields, and those whose schema has an example.
+ * Returns an example of a request body: the required fields, and those whose schema has an example.
  * @param omitted fields that the server sets
  */
 export function exampleBody(schema: JsonSchema, omitted: readonly string[] = []): unknown {
@@ -20,7 +20,7 @@ export function exampleBody(schema: JsonSchema, omitted: readonly string[] = [])
 
 type Inclusion = (object: JsonSchema, field: string) => boolean;
 
-/** Whether the example of a request has the field. */
+/** Whether an example of a request body includes the field. */
 function isSent({ properties, required = [] }: JsonSchema, field: string): boolean {
   const { examples, default: given } = properties?.[field] ?? {};
   return examples !== undefined || (required.includes(field) && given === undefined);
@@ -28,7 +28,7 @@ function isSent({ properties, required = [] }: JsonSchema, field: string): boole
 
 /**
  * Returns a value that matches a schema: its example or default, or else the simplest one.
- * @param name of the field; also an example of a text
+ * @param name the field's name, which is also the example of a text
  * @param isIncluded chooses the fields of objects; default: all
  */
 export function exampleOf(schema: JsonSchema, name = 'text', isIncluded: Inclusion = () => true): unknown {

@@ -2,7 +2,7 @@ import { nameInProse, singularOf } from '../definition/naming.js';
 import type { Resource } from '../definition/resource.js';
 import type { JsonSchema } from '../validation/json-schema.js';
 
-/** Describes each field of a resource that its definition leaves without a description, by its name. */
+/** Adds a description, derived from the field's name, to each field that has none. */
 export function withDescriptions(resource: Pick<Resource, 'singular'>, schema: JsonSchema): JsonSchema {
   return describedMembers(schema, nameInProse(resource));
 }
@@ -36,7 +36,7 @@ function sentence(name: string, words: string, owner: string): string {
   return `The ${words} of the ${owner}.`;
 }
 
-/** `customerId` → `customer ID`. */
+/** Splits a field's name into words: `customerId` → `customer ID`. */
 function wordsOf(name: string): string {
   return name
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')

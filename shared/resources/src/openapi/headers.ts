@@ -99,7 +99,7 @@ const names: Readonly<Record<keyof typeof responseHeaders, string>> = {
   WWWAuthenticate: 'WWW-Authenticate',
 };
 
-/** Returns references to headers by their HTTP names, including those of every answer. */
+/** Returns references to these headers, and to those that every answer has, by their HTTP names. */
 export function headerReferences(
   ...keys: (keyof typeof responseHeaders)[]
 ): Readonly<Record<string, Reference>> {

@@ -5,7 +5,7 @@ import { camelCase, schemaName } from './schemas.js';
 
 type Links = Readonly<Record<string, LinkObject>>;
 
-/** The path parameter of an item: `line-item` with the key `id` → `lineItemId`. */
+/** Returns the name of an item's path parameter: `line-item` with the key `id` → `lineItemId`. */
 export function keyParameter({ singular, key }: Pick<Resource, 'singular' | 'key'>): string {
   return `${camelCase(singular)}${schemaName(key)}`;
 }

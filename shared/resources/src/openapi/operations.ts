@@ -32,9 +32,9 @@ export interface OperationPlace extends Subject {
   readonly serves: (name: StorageFunction) => boolean;
   /** The path parameters of the parents, outermost first. */
   readonly parentParameters: readonly string[];
-  /** The name of the schema of a POST. */
+  /** The name of the schema of a POST's body. */
   readonly createSchema: string;
-  /** The place of the items that a POST creates, if they are served. */
+  /** Where the items that a POST creates are served; undefined if nowhere. */
   readonly created: ItemPlace | undefined;
   readonly isListed: (child: Resource) => boolean;
   /** Returns why a call is not served; undefined if the definition gives no reason. */
@@ -79,8 +79,8 @@ export function operation(
 }
 
 /**
- * Keeps optional parameters, which have an example or a default, out of samples and trial requests: `x-disabled` is an extension
- * of Scalar.
+ * Keeps optional parameters that have an example or a default out of code samples and trial requests. `x-disabled` is an
+ * extension of Scalar.
  */
 function unsent({ example, ...parameter }: ParameterObject): ParameterObject {
   if (parameter.required === true) return { ...parameter, ...(example !== undefined && { example }) };
@@ -166,7 +166,7 @@ function reasonsAgainst(place: OperationPlace): readonly string[] {
 
 const conjunction = new Intl.ListFormat('en-GB', { type: 'conjunction' });
 
-/** The calls that a definition may give reasons against. */
+/** The calls that a definition may give a reason for not serving. */
 const refusable = [
   { name: 'create', call: 'POST' },
   { name: 'replaceMany', call: 'PUT' },
@@ -300,7 +300,10 @@ function itemAt(place: OperationPlace, description: string): ResponseObject {
   };
 }
 
-/** Describes the answer to a POST: an item for an object, and an array for an array, under the names of the bodies. */
+/**
+ * Describes the answer to a POST: one item if the body is an object, an array if the body is an array. The examples have
+ * the same names as those of the body.
+ */
 function created(place: OperationPlace): ResponseObject {
   const { resource, serves } = place;
   const one = itemAt(place, 'Created.');

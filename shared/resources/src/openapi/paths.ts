@@ -109,7 +109,7 @@ function resourcePaths(
   ].filter(([, pathItem]) => Object.keys(pathItem).some((name) => name !== 'parameters'));
 }
 
-/** Returns where the items are served that a POST here creates: here, or else at the top. */
+/** Returns where the items created by a POST on this collection are served: below it, or else in the top-level collection. */
 function createdPlace(catalog: Catalog, place: OperationPlace): ItemPlace | undefined {
   const { resource } = place;
   if (place.serves('get')) return place;

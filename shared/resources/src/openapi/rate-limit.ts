@@ -50,7 +50,7 @@ export function limitedPaths(paths: Readonly<Record<string, PathItem>>): Readonl
   );
 }
 
-/** Adds the rate limit headers to answers, except to references. */
+/** Adds the rate limit headers to responses, except to those that are references. */
 export function limitedResponses<Response extends ResponseObject | Reference>(
   responses: Readonly<Record<string, Response>>,
 ): Readonly<Record<string, Response>> {

@@ -1,7 +1,10 @@
 import type { ApiResponse } from '../pipeline/request/request.js';
 import type { Renderer } from './renderer.js';
 
-/** Headers of the page. It runs scripts of this origin only, and calls this origin and the configured server. */
+/**
+ * Returns the headers of the page. Their policy allows scripts from this origin only, and requests to this origin and to
+ * the API.
+ */
 function pageHeaders(apiUrl: string): Readonly<Record<string, string>> {
   const policy = [
     "default-src 'none'",
@@ -18,7 +21,8 @@ function pageHeaders(apiUrl: string): Readonly<Record<string, string>> {
 }
 
 /**
- * Returns the page that shows the OpenAPI document with @scalar/api-reference; without the renderer, a 503 that says how to get it.
+ * Returns the page that shows the OpenAPI document with @scalar/api-reference; without the renderer, a 503 that explains
+ * how to get it.
  * @param apiUrl the URL of the API version, e.g. `https://example.com/api/v1`
  */
 export function referencePage(title: string, apiUrl: string, renderer: Renderer | undefined): ApiResponse {
@@ -54,7 +58,7 @@ ${body}
 `;
 }
 
-/** Returns the script that starts the renderer, without anything that asks other hosts. */
+/** Returns the script that starts the renderer, configured to send no requests to other hosts. */
 export function startScript(path: string): string {
   const configuration = {
     url: `${path}/openapi.json`,
@@ -79,7 +83,7 @@ export function startScript(path: string): string {
   return `Scalar.createApiReference('#reference', ${JSON.stringify(configuration)});\n`;
 }
 
-/** Samples are shown for curl, JavaScript (fetch) and Python (requests). */
+/** Languages without code samples. Samples are shown for curl, JavaScript (fetch) and Python (requests). */
 const hiddenClients = {
   c: true,
   clojure: true,

@@ -59,7 +59,10 @@ function tagged(response: ApiResponse): ApiResponse {
   return { ...response, headers: { ...response.headers, etag: `"${digest}"` } };
 }
 
-/** A 304 repeats the headers, because browsers replace those that they keep: the page would lose its content security policy. */
+/**
+ * Returns a 304 if the caller already has the answer. It repeats the headers, because browsers replace the stored headers
+ * with those of the 304: without them, the page would lose its content security policy.
+ */
 function unlessKnown(response: ApiResponse, known: string | undefined): ApiResponse {
   const { 'content-type': _, ...headers } = response.headers;
   const tags = known === undefined ? undefined : parseTags(known);

@@ -7,13 +7,16 @@ import type { ApiRequest, ApiResponse } from '../pipeline/request/request.js';
 
 /** The script that renders the reference: the browser bundle of @scalar/api-reference. */
 export interface Renderer {
-  /** The name below `docs`. It changes with the content, so that browsers may keep the script. */
+  /** The file name below `docs`. It changes with the content, so that browsers may cache the script. */
   readonly name: string;
   /** Serves the script in an encoding that the caller accepts; browsers ask for Brotli on HTTPS and on localhost only. */
   readonly respond: (request: ApiRequest) => Promise<ApiResponse>;
 }
 
-/** Reads the bundle, compressed with Brotli. Returns undefined if `make build` has not made the file. */
+/**
+ * Reads the bundle, compressed with Brotli. Returns undefined if the file does not exist because `make build` has not
+ * run.
+ */
 export function readRenderer(file: URL): Renderer | undefined {
   if (!existsSync(file)) return undefined;
   const bundle = readFileSync(file);

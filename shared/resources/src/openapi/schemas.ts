@@ -64,13 +64,16 @@ export function schemaReference(words: string): JsonSchema & { readonly $ref: st
   return { $ref: `#/components/schemas/${schemaName(words)}` };
 }
 
-/** Returns the name of the schema of a POST on a collection below an item. */
+/** Returns the name of the schema for the body of a POST, which may differ below a parent. */
 export function createSchemaName({ resource, by }: Child, parent: string | undefined): string {
   const isGivenByPath = by !== undefined && (resource.bodies.create.required ?? []).includes(by);
   return `${resource.singular} create${isGivenByPath && parent !== undefined ? ` below ${parent}` : ''}`;
 }
 
-/** Returns the schema of a new child, whose path gives one of the required fields. */
+/**
+ * Returns the schema of a new child, by name, in which the field that the path gives is optional; none if it is not a
+ * required field.
+ */
 function createBelow(parent: string, child: Child): readonly (readonly [string, JsonSchema])[] {
   const { resource, by } = child;
   const words = createSchemaName(child, parent);

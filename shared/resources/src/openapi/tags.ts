@@ -19,10 +19,13 @@ export interface TagGroup {
   readonly tags: readonly string[];
 }
 
-/** The tag of what the API says about itself. */
+/** The tag of the operations that describe the API itself. */
 export const selfTag = 'api';
 
-/** Returns one tag for each resource name, and one for the API itself. If several share a name, a top-level one describes it. */
+/**
+ * Returns one tag for each resource name, and one for the API itself. If several resources share a name, the tag has the
+ * description of the top-level one.
+ */
 export function tagsOf(resources: readonly Resource[], roots: ReadonlyMap<string, Resource>): readonly Tag[] {
   const named = new Map([...resources.toReversed().map((one) => [one.name, one] as const), ...roots]);
   const ofResources = [...named.values()].toReversed().map((resource) => {

@@ -8,7 +8,7 @@ export interface Wording {
   readonly description: string;
 }
 
-/** The resource that an operation belongs to, and where. */
+/** The resource that an operation belongs to, and where it is served. */
 export interface Subject {
   readonly resource: Resource;
   /** The resources above it in the path, outermost first. */
@@ -21,7 +21,10 @@ export interface Subject {
 /** A call other than a special operation, by the storage function that serves it; `search` is GET on `/search/{keyword}`. */
 export type Call = Exclude<StorageFunction, 'wait' | 'createMany' | 'operations'> | 'search';
 
-/** Words a call: `Create an order`, `List the line items of a customer’s order`. A definition may add sentences as a note. */
+/**
+ * Returns the summary and the description of a call: `Create an order`, `List the line items of a customer’s order`. A
+ * definition may add sentences as a note.
+ */
 export function wordingOf(subject: Subject, call: Call | Operation): Wording {
   if (typeof call === 'object') return specialWording(subject, call);
   const { summary, sentences } = standard[call](wordsOf(subject), subject);
@@ -50,7 +53,7 @@ interface Words {
   readonly an: string;
   /** `orders` */
   readonly many: string;
-  /** `orders`, or `the orders of a customer` below one */
+  /** `orders`, or, below a customer, `the orders of a customer` */
   readonly all: string;
   /** ` of a customer`, or empty */
   readonly of: string;
@@ -141,7 +144,7 @@ function wordsOf({ resource, parents }: Subject): Words {
   };
 }
 
-/** Returns the singular below the parents: the `group-customer` of a group is a `customer`. */
+/** Returns the singular without the parent's name: a `group-customer` of a group is called a `customer`. */
 function nounOf(resource: Resource, parents: readonly Resource[]): string {
   const noun = nameInProse(resource);
   const parent = parents.at(-1);

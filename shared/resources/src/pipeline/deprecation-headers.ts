@@ -3,7 +3,7 @@ import { functionOf } from './request/method.js';
 import type { ApiResponse } from './request/request.js';
 import type { Route } from './request/route.js';
 
-/** Returns what is announced for a call: by its operation, itself, its resource, or a resource above. */
+/** Returns the deprecation that applies to a call: its own, or else that of its resource or of the nearest resource above. */
 export function deprecationOf(route: Route, method: string): Deprecation | undefined {
   const { resource, parents } = route;
   const name = functionOf(route, method);

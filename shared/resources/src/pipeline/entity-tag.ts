@@ -33,7 +33,7 @@ interface EntityTag {
   readonly isWeak: boolean;
 }
 
-/** One tag of a list, with the separator before it. */
+/** Matches one tag of a list, with the separator before it. */
 const element = /[ \t,]*(W\/)?("[\x21\x23-\x7e\x80-\xff]*")[ \t]*(?=,|$)/y;
 
 /** Parses `If-Match` or `If-None-Match`; undefined if the header is neither `*` nor a list of quoted tags. */
@@ -59,7 +59,7 @@ export function matchesWeakly(tags: TagList, tag: string): boolean {
   return tags === 'any' || tags.some(({ opaque }) => opaque === tag.replace(/^W\//, ''));
 }
 
-/** The tag of a compressed body has the encoding as a suffix and identifies the same item. */
+/** Removes the encoding from the tag of a compressed body, because that tag identifies the same item. */
 function withoutEncoding(opaque: string): string {
   return opaque.replace(/-(?:br|gzip|deflate)"$/, '"');
 }

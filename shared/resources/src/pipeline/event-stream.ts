@@ -1,19 +1,22 @@
 import { Readable } from 'node:stream';
 import type { EventSource, ServerSentEvent } from '../definition/event-source.js';
 
-/** Short enough that proxies do not close a silent connection. Also detects clients that are gone. */
+/**
+ * The longest silence before a heartbeat. Short enough that proxies do not close the connection; heartbeats also detect
+ * clients that have disconnected.
+ */
 const heartbeatMs = 15_000;
 
 const heartbeatCheckMs = 1_000;
 
-/** The reconnection delay of clients; long enough that they do not all return during a restart. */
+/** The time that clients wait before they reconnect; long enough that they do not all reconnect during a restart. */
 const retryMs = 2_000;
 
-/** The open streams share one timer. */
+/** All open streams; they share one timer. */
 const open = new Set<EventStream>();
 let timer: NodeJS.Timeout | undefined;
 
-/** A stream of events as the body of an answer. Pulls the next event once the client has taken the one before. */
+/** A stream of events as the body of an answer. Reads the next event once the client has read the previous one. */
 export class EventStream extends Readable {
   readonly #source: EventSource;
   readonly #events: AsyncIterator<ServerSentEvent>;
@@ -95,7 +98,7 @@ export function eventText({ event, id, data }: ServerSentEvent): string {
   return `${fields.join('\n')}\n\n`;
 }
 
-/** Formats a comment, which clients ignore, with an optional id, from which they resume. */
+/** Formats a heartbeat: a comment, which clients ignore, and optionally the id from which they resume after reconnecting. */
 function heartbeatText(position: string | undefined): string {
   return position === undefined ? ': heartbeat\n\n' : `: heartbeat\nid: ${position}\n\n`;
 }

@@ -18,7 +18,10 @@ import type { ApiRequest, ApiResponse } from './request/request.js';
 import { isPreflight } from './request/response-headers.js';
 import { afterVersion, findRoute, isStream, type Route } from './request/route.js';
 
-/** Finds what answers a path on which the API describes itself; undefined for any other path. */
+/**
+ * Returns the function that answers a path that describes the API itself, such as `openapi.json`; undefined for any other
+ * path.
+ */
 export type Reference = (
   segments: readonly string[],
 ) => ((request: ApiRequest) => ApiResponse | Promise<ApiResponse>) | undefined;
@@ -41,8 +44,10 @@ const bodyMethods = new Set(['POST', 'PUT', 'PATCH']);
 /**
  * Answers one request. The stages run in the order in which the API documents its checks; only the last one touches the
  * storage.
- * @param segments the decoded path including `api` and the version: `['api', 'v1', 'orders', '7']`, or that of an index
- * @param onCaller receives the caller as soon as it is known, so that errors can be answered accordingly
+ * @param segments the decoded path including `api` and the version, such as `['api', 'v1', 'orders', '7']`; fewer for an
+ * index
+ * @param onCaller receives the caller as soon as it is known, because headers and details of an error response depend on
+ * it
  */
 export async function answer(
   pipeline: Pipeline,

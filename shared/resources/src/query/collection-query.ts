@@ -10,7 +10,10 @@ export interface SortTerm {
   readonly direction: 'asc' | 'desc';
 }
 
-/** How `q` matches: the whole text, contained or similar, or each of its words, typos included. */
+/**
+ * How `q` matches: `similar` finds items that contain the text or resemble it; `words` finds items that contain every
+ * word, allowing for typos.
+ */
 export type SearchBy = 'similar' | 'words';
 
 /** What queries on a resource may refer to: the part of its definition that parsing needs. */
@@ -30,7 +33,7 @@ export interface QueryRules {
   readonly limits: { readonly default: number; readonly max: number };
 }
 
-/** A selection of items: all filters hold, and the search matches. */
+/** Selects the items for which all filters hold and the search matches. */
 export interface Selection {
   readonly filters: readonly Filter[];
   /** The value of `q`; undefined for no search. */
@@ -47,7 +50,7 @@ export interface CollectionQuery extends Selection {
   readonly byRelevance: boolean;
   readonly limit: number;
   readonly offset: number;
-  /** A page by cursor instead of offset: only items after or before these values of the sort fields. */
+  /** For a page by cursor instead of offset: only items after or before these values of the sort fields. */
   readonly seek: Seek | undefined;
   /** The selected fields; undefined for all. The toolkit trims the items; a storage may use this to read less. */
   readonly fields: readonly string[] | undefined;
@@ -65,6 +68,6 @@ export interface StreamQuery {
 /** A place in the order of a collection. */
 export interface Seek {
   readonly direction: 'after' | 'before';
-  /** One value for each sort term; empty with `before`: the end of the collection. */
+  /** One value for each sort term. Empty, with `before`, for the end of the collection. */
   readonly values: readonly unknown[];
 }

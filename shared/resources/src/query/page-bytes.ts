@@ -1,2 +1,2 @@
-/** A page ends before its items take more bytes as JSON, though not before its first item. */
+/** The maximum size of a page's items as JSON. A page has at least one item, even if that item is larger. */
 export const mostPageBytes = 4 * 1024 * 1024;

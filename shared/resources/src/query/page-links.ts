@@ -4,16 +4,16 @@ import { encodeCursor, encodeEnd } from './cursor.js';
 import type { Page } from './page.js';
 import { maxOffset } from './query-parser.js';
 
-/** Clients reject answers with more than 16 KiB of headers. */
+/** The maximum length of the `Link` header: clients reject answers with more than 16 KiB of headers. */
 const maxHeaderLength = 13_000;
 
-/** If the links are too long together, the last of these is left out first. */
+/** Links by importance. If they are too long together, links are left out, starting with the last of these. */
 const byImportance = ['next', 'prev', 'last', 'first'];
 
 /**
- * Returns the `Link` header of a page (RFC 8288): first, prev, next and last, if they exist. They use cursors, so items that are
- * added or removed in between neither repeat nor hide others, unless the request has an offset or is ordered by relevance. Each
- * repeats the query, so with a very long query only the most important links fit.
+ * Returns the `Link` header of a page (RFC 8288): first, prev, next and last, if they exist. They use cursors, so items
+ * that are added or removed between two requests cause no repetitions or gaps, unless the request has an offset or is
+ * ordered by relevance. Each link repeats the query, so with a very long query only the most important links fit.
  * @param url the collection's URL without a query
  * @param rawQuery the query of the request; parameters other than those of the page are repeated unchanged
  * @param seeks whether the storage serves cursors
@@ -47,7 +47,7 @@ function lengthOf(links: readonly { readonly link: string }[]): number {
   return links.reduce((length, { link }) => length + link.length + 2, 0);
 }
 
-/** The parameters of each link, besides those that all of them repeat. */
+/** The parameters that differ between the links, by relation. */
 type Targets = Readonly<Record<string, readonly string[]>>;
 
 function offsetTargets(
@@ -67,8 +67,8 @@ function offsetTargets(
 }
 
 /**
- * A page reached by cursor always has items on the side that it was reached from; on the other side, if the storage
- * found more. The last page is the one before the end, and full.
+ * Returns the links of a page by cursor. There are always items on the side from which the page was reached, and on the
+ * other side if the storage found more. The last page is the one before the end of the collection, and full.
  */
 function cursorTargets({ limit, sort, seek }: CollectionQuery, { items, more }: Page<ItemRecord>): Targets {
   if (limit === 0) return { first: [] };

@@ -11,11 +11,11 @@ export interface Page<Item> {
   /** Whether the total is an estimate. */
   readonly estimated?: boolean;
   /**
-   * Whether a search stopped at a bound, of time or of rows, before it had looked at every item, so that others may match.
-   * The total is then a lower bound: set `estimated`, too.
+   * Whether a search stopped at a limit of time or of rows before it had looked at every item, so that further items may
+   * match. The total is then a lower bound: set `estimated`, too.
    */
   readonly partial?: boolean;
-  /** Whether there are more items beyond this page, in its direction; required only with `seeks`. */
+  /** Whether there are more items beyond this page, in the direction of paging; required only with `seeks`. */
   readonly more?: boolean;
   /** Whether the page was cut short because it would have been too large; the next page starts where it ends. */
   readonly cut?: boolean;
@@ -82,7 +82,10 @@ function inOrder(sort: CollectionQuery['sort'], left: readonly unknown[], right:
   return 0;
 }
 
-/** Supports `exact` and `partial`; collections in memory declare no other filters. */
+/**
+ * Whether a value matches a filter. Supports only `exact` and `partial`, because collections in memory declare no other
+ * filters.
+ */
 function matches(value: unknown, { match, values }: Filter): boolean {
   if (match === 'partial') return String(value).toLowerCase().includes(String(values[0]).toLowerCase());
   return Array.isArray(value)

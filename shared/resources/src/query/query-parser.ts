@@ -131,7 +131,7 @@ function parseSelection(
   return { filters, search, searchFields: resource.search };
 }
 
-/** Returns the names of filters as in a query. */
+/** Returns the names of filters as callers write them, e.g. `args.<path>`. */
 function filterNames({ filters }: Pick<QueryRules, 'filters'>): string[] {
   return [...filters.values()].map(({ parameter, match }) =>
     match === 'path' ? `${parameter}.<path>` : parameter,
@@ -214,7 +214,10 @@ function group(query: string): Parameters {
   return parameters;
 }
 
-/** Parses `sort`, e.g. `+a,-b`. No sign means ascending, and so does a `+` that was decoded as a space. @throws {ApiError} 40003 */
+/**
+ * Parses `sort`, e.g. `+a,-b`. Without a sign, or with a `+` that was decoded as a space, the order is ascending.
+ * @throws {ApiError} 40003
+ */
 export function parseSort(text: string, sortable: readonly string[]): readonly SortTerm[] {
   const terms = text.split(',').map((term): SortTerm => {
     const sign = /^[-+ ]/.exec(term)?.[0];

@@ -22,7 +22,10 @@ export class TextSearch {
     return similarity >= similarityThreshold ? similarity : undefined;
   }
 
-  /** The greatest share of common trigrams between the search and any extent of the text. */
+  /**
+   * Returns the word similarity: the greatest share of common trigrams between the search and any continuous part of the
+   * text.
+   */
   #wordSimilarity(trigrams: readonly string[]): number {
     const size = this.#trigrams.size;
     let greatest = 0;
@@ -30,7 +33,7 @@ export class TextSearch {
       if (!this.#trigrams.has(trigrams[start] ?? '')) continue;
       const all = new Set<string>();
       const common = new Set<string>();
-      // Beyond this length, other trigrams outnumber all that could be in common.
+      // In a longer part, the share of common trigrams is always below the threshold.
       const end = Math.min(trigrams.length, start + Math.ceil(size / similarityThreshold));
       for (const trigram of trigrams.slice(start, end)) {
         all.add(trigram);
@@ -42,7 +45,7 @@ export class TextSearch {
   }
 }
 
-/** Returns the trigrams of each word, which counts as preceded by two spaces and followed by one. */
+/** Returns the trigrams of each word, padded with two spaces before it and one after it. */
 function trigramsOf(text: string): string[] {
   return (text.match(/[\p{L}\p{N}]+/gu) ?? []).flatMap((word) => {
     const letters = Array.from(`  ${word} `);

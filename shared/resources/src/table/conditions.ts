@@ -13,7 +13,10 @@ export class Parameters {
   }
 }
 
-/** Returns the expression that `q` searches. It can be indexed, which leaves out arrays: Postgres has no immutable text of them. */
+/**
+ * Returns the SQL expression that `q` searches. It must be indexable, so it leaves out arrays, which Postgres cannot
+ * convert to text with an immutable function.
+ */
 export function searchExpression(columns: Columns, fields: readonly string[], alias = 't.'): string {
   const texts = fields
     .map((field) => columnOf(columns, field))
@@ -41,7 +44,7 @@ export function allOf(conditions: readonly string[]): string {
   return conditions.length === 0 ? 'true' : conditions.join(' and ');
 }
 
-/** Returns a LIKE pattern for text that contains this one literally. */
+/** Returns a LIKE pattern that matches every text in which this one occurs literally. */
 export function likePattern(text: string): string {
   return `%${text.replace(/[\\%_]/g, String.raw`\$&`)}%`;
 }
@@ -87,8 +90,8 @@ export function orderBy(columns: Columns, sort: readonly SortTerm[], reversed = 
 }
 
 /**
- * Returns the condition for rows beyond a cursor in the order of `sort`. If all columns have one direction and cannot be null,
- * it is a row comparison, which can use an index; otherwise the comparison is spelled out.
+ * Returns the condition for rows beyond a cursor in the order of `sort`. If all columns have the same direction and
+ * cannot be null, it is a row comparison, which can use an index; otherwise the comparison is spelled out.
  */
 export function seekCondition(
   columns: Columns,

@@ -4,9 +4,9 @@ import type { Queryable } from '../database/database.js';
 export const countedExactly = 10_000;
 
 /**
- * Counts rows exactly up to 10 000, and estimates larger counts from the query plan.
- * @param source the FROM and WHERE clauses, without FROM
- * @param atLeast a lower bound for estimates: the number of rows known to exist
+ * Counts all rows if `exact` is set; otherwise counts up to 10 000, and estimates larger numbers from the query plan.
+ * @param source the FROM and WHERE clauses, without the word FROM
+ * @param options `atLeast`: a lower bound for estimates, the number of rows known to exist
  */
 export async function countItems(
   connection: Queryable,

@@ -11,11 +11,11 @@ import {
 import type { ApiResponse } from '../pipeline/request/request.js';
 import { quotedTable } from './columns.js';
 
-/** How often a request checks whether another one with its key has finished. It holds no connection in between. */
+/** How often a request checks whether another one with the same key has finished. It holds no connection between checks. */
 const attempts = 5;
 const pauseMs = 50;
 
-/** Another process wrote a record under the key although this one held its lock. */
+/** Another process wrote a record for the key although this process holds the key's lock. */
 class KeyTakenError extends Error {
   override readonly name = 'KeyTakenError';
 }
@@ -34,8 +34,8 @@ export function idempotencyTable(table: string): string {
 }
 
 /**
- * Creates an idempotency store in Postgres, shared by all processes. What a request writes in its transaction is committed
- * together with the record, so a crash leaves both or neither. Times are by the database's clock.
+ * Creates an idempotency store in Postgres, shared by all processes. What a request writes in its transaction is
+ * committed together with the record, so a crash leaves both or neither. Records expire by the database's clock.
  *
  * @param table created by `idempotencyTable`
  */
@@ -83,11 +83,14 @@ export function tableIdempotencyStore(database: Database, table: string): Idempo
 
 function statementsOf(name: string): Readonly<Record<'lock' | 'find' | 'keep', string>> {
   return {
-    /** $1 key. Held until the end of the transaction. */
+    /** $1 key. The lock is held until the end of the transaction. */
     lock: 'select pg_try_advisory_xact_lock(hashtextextended($1, 0)) as locked',
     /** $1 key. */
     find: `select fingerprint, response from ${name} where key = $1 and expires_at > now()`,
-    /** $1 key, $2 fingerprint, $3 answer, $4 milliseconds. Also deletes up to two other expired records, so that the table does not grow. */
+    /**
+     * $1 key, $2 fingerprint, $3 answer, $4 milliseconds until it expires. Also deletes up to two other expired records,
+     * so that the table does not keep growing.
+     */
     keep: `
       with expired as (
         delete from ${name} where key in (

@@ -8,7 +8,8 @@ import { tableOf } from './table-storage.js';
  * table declares. They need the extension `pg_trgm`.
  */
 export function tableIndexes(resources: readonly Resource[]): readonly string[] {
-  // The index for a child's parent has the same name as that of a filter on the field, and replaces it.
+  // The index for the field that holds a child's parent has the same name as one for a filter on that field, and replaces
+  // it.
   const indexes = [...resources.flatMap(ownIndexes), ...resources.flatMap(childIndexes)];
   const statements = new Map(indexes.map(({ name, statement }) => [name, statement]));
   return [...statements.values()];
@@ -51,7 +52,7 @@ function ownIndexes(resource: Resource): readonly Index[] {
   ].flat();
 }
 
-/** A row of a B-tree has at most 2704 bytes, and a character up to four. */
+/** The maximum length of text that is indexed by default. A B-tree row has at most 2704 bytes, and a character up to four. */
 const shortText = 500;
 
 function isShort({ item }: Resource, field: string): boolean {
@@ -73,7 +74,7 @@ function childIndexes(resource: Resource): readonly Index[] {
   });
 }
 
-/** Returns no index for a view, which cannot have one. */
+/** Returns the index, or an empty list for a view, which cannot have one. */
 function index(resource: Resource, columns: Columns, field: string, on: string): readonly Index[] {
   const table = tableOf(resource);
   if (table === undefined || table.view === true) return [];

@@ -26,8 +26,8 @@ export interface Matches {
 }
 
 /**
- * Finds matches. Rows that contain the text come before rows that are only similar to it; if there are enough of them, similar
- * rows are not searched for.
+ * Returns SQL that finds matches. Rows that contain the text come first. Rows that are only similar to it are searched
+ * for only if too few rows contain it.
  */
 export function findMatches(
   { from, conditions, text, search, atLeast }: SearchedRows,

@@ -14,8 +14,8 @@ export interface TableDeclaration<Item, Bodies> {
   /** Which queries have an index besides filters and children; default: all. */
   readonly indexes?: {
     /**
-     * Fields whose order has an index; to sort by any other, all rows that match the filters are read. Default: all but text
-     * that may have more than 500 characters, which Postgres may be unable to index.
+     * Fields that have an index for sorting. Sorting by any other field reads all rows that match the filters. Default:
+     * all but text that may have more than 500 characters, which Postgres may be unable to index.
      */
     readonly sort?: readonly (keyof Item & string)[];
     /** Whether the text that `q` searches has an index. Without it, a search reads rows, for at most a second. */
@@ -24,9 +24,9 @@ export interface TableDeclaration<Item, Bodies> {
   /** The calls that are served; default: all, for a view `list` and `get`. */
   readonly serves?: readonly StorageFunction[];
   /**
-   * The code of special operations by verb. It runs in a transaction that holds the item locked, after the check of its
-   * state, and returns the fields to change in addition to the state, if any. An operation that only changes the state needs
-   * none.
+   * The code of special operations by verb. It runs after the check of the item's state, in a transaction that has locked
+   * the item, and returns the fields to change besides the state, if any. An operation that only changes the state needs
+   * no code.
    */
   readonly operations?: {
     readonly [Verb in keyof Bodies]?: (

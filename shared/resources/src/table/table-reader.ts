@@ -186,7 +186,7 @@ export class TableReader {
   }
 }
 
-/** Returns LIMIT and OFFSET of a page. One row more than it needs shows whether there are more. */
+/** Returns LIMIT and OFFSET of a page. The limit is one row more than the page needs, which shows whether there are more. */
 export function sliceOf({ limit, offset }: CollectionQuery, parameters: Parameters): string {
   return `limit ${parameters.add(limit + 1)} offset ${parameters.add(offset)}`;
 }

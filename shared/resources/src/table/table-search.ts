@@ -14,7 +14,7 @@ import { sliceOf, type TableReader } from './table-reader.js';
 /** How long a statement may search the whole table. */
 const statementMs = 1_000;
 
-/** After that, only the first rows in the default order are searched: this many. */
+/** How many rows are searched, in the default order, if searching the whole table takes too long. */
 const firstRows = 10_000;
 
 export type SearchQuery = CollectionQuery & { readonly search: string };
@@ -25,19 +25,20 @@ interface Found {
   readonly matches: number | undefined;
 }
 
-/** Returns the FROM clause, without FROM, and the conditions of the rows to search. */
+/** Returns the FROM clause, without the word FROM, and the conditions of the rows to search. */
 type Source = (parameters: Parameters) => { readonly from: string; readonly conditions: readonly string[] };
 
 /**
- * Reads pages of search results in a bounded time, however many rows there are: a search stops after 5 000 matches, and after a
- * second it is repeated among the first 10 000 rows. The page states if further rows may match.
+ * Reads pages of search results in a bounded time, however many rows there are: a search stops after 5 000 matches, and
+ * if it takes more than a second, only the first 10 000 rows are searched. The page is marked `partial` if it may lack
+ * matches.
  */
 export class TableSearch {
   readonly #reads: Database;
   readonly #reader: TableReader;
   readonly #defaultOrder: string;
 
-  /** @param defaultSort the order that decides which rows are the first */
+  /** @param defaultSort the order in which the first rows are searched if there are too many */
   constructor(reads: Database, reader: TableReader, defaultSort: readonly SortTerm[]) {
     this.#reads = reads;
     this.#reader = reader;
@@ -52,7 +53,10 @@ export class TableSearch {
     return query.count === 'none' ? page : { ...page, ...(await this.#count(query, page)) };
   }
 
-  /** If there are too many matches to sort them all, reads rows in the requested order until the page is full. */
+  /**
+   * Searches the whole table. If there are too many matches to sort them all, reads rows in the requested order until the
+   * page is full.
+   */
   async #amongAll(connection: Queryable, query: SearchQuery): Promise<Found> {
     const found = await this.#matching(connection, query, (parameters) => this.#rows(query, parameters));
     if (found.matches !== undefined) return found;
@@ -76,7 +80,7 @@ export class TableSearch {
     return { from: this.#reader.from, conditions };
   }
 
-  /** Reads a page of the matches among some rows. */
+  /** Reads a page of the matches among the rows of `source`. */
   async #matching(connection: Queryable, query: SearchQuery, source: Source): Promise<Found> {
     const parameters = new Parameters();
     const matches = this.#find(query, source, parameters);
@@ -108,7 +112,7 @@ export class TableSearch {
     return findMatches({ ...source(parameters), text, search, atLeast: offset + limit + 1 }, parameters);
   }
 
-  /** Estimates the number of matches, unless the exact one is asked for, which has no time limit. */
+  /** Estimates the number of matches, or counts them exactly, without a time limit, if the request asks for that. */
   async #count(
     query: SearchQuery,
     { items }: Page<ItemRecord>,
@@ -117,7 +121,7 @@ export class TableSearch {
     const parameters = new Parameters();
     const where = allOf(this.#reader.conditions(query, parameters));
     const source = `${this.#reader.from} where ${where}`;
-    // The planner's estimate depends on the threshold, too.
+    // Estimates also need the similarity threshold, because the planner takes it into account.
     return this.#reader.searching(
       query,
       async (connection) =>
@@ -151,7 +155,7 @@ function withTotal(
   return count === 'none' ? { ...page, total: undefined } : { ...page, ...total };
 }
 
-/** Returns undefined for a statement that took too long. */
+/** Rethrows an error unless it means that a statement was cancelled because it took too long. */
 function unlessCancelled(error: unknown): undefined {
   if (!isSqlError(error) || error.code !== '57014') throw error;
 }

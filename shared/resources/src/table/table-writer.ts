@@ -5,8 +5,8 @@ import { mapInSlices } from '../validation/large-body.js';
 import { columnOf, type Columns, quotedTable } from './columns.js';
 
 /**
- * Inserts and updates rows. Values are sent as one JSON document, which Postgres converts with the table's row type. So the
- * statements are the same for any number of rows and support every type.
+ * Inserts and updates rows. Values are sent as one JSON document, which Postgres converts with the table's row type, so
+ * the statements are the same for any number of rows and support every type.
  */
 export class TableWriter {
   readonly #resource: Resource;

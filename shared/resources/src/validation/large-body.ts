@@ -18,7 +18,7 @@ export function requireElements(elements: readonly unknown[]): void {
     throw apiError(42202, `the body must have at most ${maxElements} elements, not ${elements.length}`);
 }
 
-/** Checks a body. The elements of its arrays of objects are checked in time slices, so that other requests are served in between. */
+/** Checks a body. Elements of arrays of objects are checked in time slices, so that other requests are served in between. */
 export async function checkBody(schema: JsonSchema, body: unknown, problems: ProblemList): Promise<void> {
   const { shape, lists } = split(schema);
   const ofShape = validatorFor(shape).check(body);
@@ -64,10 +64,10 @@ function split(schema: JsonSchema): Split {
   return made;
 }
 
-/** How long one request may block the event loop. */
+/** How long one request may block the event loop, in milliseconds. */
 const sliceMs = 10;
 
-/** Returns the results of `work` for one element after another, in the slices of {@link inSlices}. */
+/** Returns the results of `work` for each element, processed in time slices as by {@link inSlices}. */
 export async function mapInSlices<Element, Result>(
   elements: readonly Element[],
   work: (element: Element, index: number) => Result,

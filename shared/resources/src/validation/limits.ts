@@ -1,10 +1,10 @@
 import { type JsonSchema, typesOf } from './json-schema.js';
 import { mapValues } from './map-values.js';
 
-/** The limits of a field in a body that states none of its own. */
+/** Default limits for fields of a body whose schema sets none. */
 const most = { characters: 10_000, elements: 1_000, members: 1_000 };
 
-/** The longest text of a format. */
+/** The maximum length of text, by format. */
 const charactersOf: ReadonlyMap<string, number> = new Map([
   ['uuid', 36],
   ['date-time', 35],

@@ -2,7 +2,7 @@ import { isDay } from './time.js';
 
 /**
  * Parses a value that a URL gives as text.
- * @param types as from `typesOf`; none: any text
+ * @param types as returned by `typesOf`; if empty, any text is accepted
  * @returns undefined if the text cannot be a value of these types
  */
 export function parseScalar(types: readonly string[], text: string): string | number | boolean | undefined {
@@ -17,17 +17,20 @@ export function parseScalar(types: readonly string[], text: string): string | nu
   return types.length === 0 || types.includes('string') ? text : undefined;
 }
 
-/** Parses an integer in decimal digits, as JSON writes it; undefined if a number would lose some of them. */
+/** Parses an integer in decimal digits, as JSON writes it; undefined if it is too large to be represented exactly. */
 export function parseInteger(text: string): number | undefined {
   return /^(?:0|-?[1-9]\d*)$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : undefined;
 }
 
-/** Parses an integer, or up to 17 digits before and after a decimal point; there is no exponent. */
+/** Parses an integer, or a decimal with up to 17 digits before and after the point. Exponents are not accepted. */
 function parseNumber(text: string): number | undefined {
   return /^-?(?:0|[1-9]\d{0,16})\.\d{1,17}$/.test(text) ? Number(text) + 0 : parseInteger(text);
 }
 
-/** Completes a day to its start in UTC, and restores the `+` of a zone that was decoded as a space. */
+/**
+ * Returns a complete time: a day becomes its start in UTC, and the `+` of a zone, which URL decoding turned into a space,
+ * is restored.
+ */
 function fullTime(text: string): string {
   return isDay(text) ? `${text}T00:00:00Z` : text.replace(/ (?=\d{2}:\d{2}$)/, '+');
 }

@@ -1,8 +1,8 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 
 /**
- * Reduces the errors of a failed `anyOf`, which lists those of every alternative. Keeps the summary, or, if the value has the
- * type of only one alternative, the errors of that one.
+ * Reduces the errors of a failed `anyOf`, which include those of every alternative. If the type of the value fits only
+ * one alternative, the errors of that one are kept, otherwise only the summary.
  */
 export function withoutAlternatives(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const hidden = new Set<ErrorObject>();
@@ -26,13 +26,15 @@ function alternativesOf(summary: ErrorObject, errors: readonly ErrorObject[]): E
   return [...alternatives.values()];
 }
 
-/** Whether the alternative is meant for another type of value. */
+/** Whether the error shows that its alternative is meant for another type of value. */
 function isForOtherType({ instancePath, keyword }: ErrorObject, summary: ErrorObject): boolean {
   return instancePath === summary.instancePath && ['type', 'const', 'enum'].includes(keyword);
 }
 
-/** Whether the error belongs to an alternative of the summary, for the same value: a schema may apply to many values, such as
- * the elements of an array. */
+/**
+ * Whether the error belongs to an alternative of the summary, and to the same value: a schema may apply to many values,
+ * such as the elements of an array.
+ */
 function isBelow({ schemaPath, instancePath }: ErrorObject, summary: ErrorObject): boolean {
   return (
     schemaPath.startsWith(`${summary.schemaPath}/`) &&

@@ -14,7 +14,10 @@ export function unstorable(value: unknown, place: string): readonly Problem[] {
   return search.problems;
 }
 
-/** Searches every body completely, so the description of a place is built only if there is a problem. */
+/**
+ * Visits every part of a body. Because this runs for every body, the description of a place is built only if there is a
+ * problem.
+ */
 class Search {
   readonly problems: Problem[] = [];
   readonly #root: string;

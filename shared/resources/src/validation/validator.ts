@@ -10,8 +10,9 @@ import { unstorable } from './unstorable.js';
 /** Checks values against one schema. */
 export interface Validator {
   /**
-   * Returns the problems of a body: all of them, or only the first if the body is large (an array that is too long comes
-   * first). Fills in defaults. `at` is the place of the body in the request, e.g. `[3]`.
+   * Returns the problems of a body: all of them, or only the first if the body is large. An array that is too long is
+   * reported before problems of its elements. Fills in defaults. `at` is the place of the body in the request, e.g.
+   * `[3]`.
    */
   readonly check: (body: unknown, at?: string) => readonly Problem[];
   /** Describes what a single value must be; empty if it is valid. */
@@ -25,7 +26,7 @@ const options = { useDefaults: true, strict: false, verbose: true, ownProperties
 const strict = withFormats(new Ajv2020(options));
 const thorough = withFormats(new Ajv2020({ ...options, allErrors: true }));
 
-/** Larger values are checked only up to the first problem, which is quicker. */
+/** Values with more parts than this are checked only up to the first problem, which is quicker. */
 const maxParts = 500;
 
 const validators = new WeakMap<JsonSchema, Validator>();

@@ -24,8 +24,9 @@ export interface Caller {
 const caches = new WeakMap<RateLimit, CredentialCache>();
 
 /**
- * Authenticates the caller and counts the request against its rate limit. Requests with unknown credentials count against
- * the address. The limit is checked first, so a request beyond it costs no look-up.
+ * Authenticates the caller and counts the request against the caller's rate limit. Requests with credentials that have
+ * not been seen before also count against the network address. The limit is checked before credentials are looked up, so
+ * rejecting requests beyond it is cheap.
  * @param onCaller receives the caller as soon as it is known, even if this throws afterwards
  * @throws {ApiError} 40101 without valid credentials, 42901 beyond the limit
  */
@@ -78,7 +79,10 @@ function count(
 
 const unlimited: Allowance = { headers: {}, retryAfterSeconds: undefined };
 
-/** Unknown credentials have a limit of their own, so guessing does not lock out anonymous callers at the same address. */
+/**
+ * Returns the key of an address in the rate limit. Requests with unknown credentials have a key of their own, so that
+ * guessing credentials does not lock out anonymous callers at the same address.
+ */
 function addressKey({ address, headers }: ApiRequest): string {
   const given = headers['authorization'] ?? headers['x-api-key'];
   return given === undefined ? `address ${address}` : `unknown credentials from ${address}`;

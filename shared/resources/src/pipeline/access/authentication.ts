@@ -38,8 +38,8 @@ export function challenge(parameters: Readonly<Record<string, string>> = {}): st
 const cacheSize = 10_000;
 
 /**
- * Remembers which caller sent which credentials, by digest, so that a caller beyond its limit is rejected without a look-up.
- * An entry does not mean that the credentials are still valid.
+ * Remembers which caller used which credentials, as digests, so that a caller beyond the rate limit is rejected without
+ * looking up its credentials. The credentials of an entry may no longer be valid.
  */
 export class CredentialCache {
   /** Oldest first. */

@@ -6,7 +6,7 @@ import type { ApiRequest } from '../request/request.js';
 export interface ListenerLimits {
   /** For all callers together; default 10 000. */
   readonly total?: number;
-  /** For each caller, or each address where the API is open to all; default 1000. */
+  /** For each caller, or for each network address if the API needs no credentials; default 1000. */
   readonly perCaller?: number;
 }
 

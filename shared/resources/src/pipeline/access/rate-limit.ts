@@ -25,7 +25,10 @@ interface Bucket {
   at: number;
 }
 
-/** Beyond this the caller that has been idle longest is forgotten, which leaves it a full bucket. */
+/**
+ * Maximum number of buckets. Beyond it, the bucket of the caller that has been idle longest is dropped, and that caller
+ * starts again with a full one.
+ */
 const rememberedCallers = 10_000;
 
 /**

@@ -16,14 +16,15 @@ export interface RowScope {
 }
 
 /**
- * Row scopes by the name of the resource. A caller with a `rowScope` sees only items with one of its values in the field;
- * other items do not exist for it. Resources that are not listed are forbidden to it, unless they are below one that is.
+ * Row scopes by the name of the resource. A caller with a `rowScope` sees only items whose field has one of the values in
+ * it; other items do not exist for that caller. Resources that are not listed are forbidden, unless they are below one
+ * that is.
  */
 export type RowScopes = Readonly<Record<string, RowScope>>;
 
 /**
- * Returns the route as this caller sees it.
- * @throws {ApiError} 40301 if the resource is forbidden to it
+ * Returns the route with storages that hide what the caller may not see.
+ * @throws {ApiError} 40301 if the caller may not use the resource
  */
 export function applyRowScope(route: Route, scopes: RowScopes, principal: Principal | undefined): Route {
   const values = principal?.rowScope;
@@ -51,9 +52,9 @@ export function requireRowScope(principal: Principal | undefined, value: string 
 }
 
 /**
- * Wraps a storage so that only items with these values of the field exist. This is the only place that decides what a scoped
- * caller may see or change. An item may leave the scope while a call is in progress, so it is checked again while the storage
- * holds the lock, and before it is returned.
+ * Wraps a storage so that only items whose field has one of these values exist. This is the only place that decides what
+ * a scoped caller may see or change. An item may leave the scope while a call is in progress, so it is checked again
+ * while the storage holds the lock, and before it is returned.
  */
 function scopedStorage(
   storage: AnyStorage,
@@ -88,7 +89,7 @@ function scopedStorage(
     throw outOfScope();
   };
 
-  /** The item that `create` found may be outside the scope. */
+  /** Rejects an item from `create` that is outside the scope: it existed before, and the caller may not see it. */
   const requireVisible = (item: ItemRecord): ItemRecord => {
     if (isInScope(item)) return item;
     throw apiError(40901, `Another ${resource.singular} has the same ${resource.key}`);

@@ -3,7 +3,10 @@ import type { Preferences } from '../request/prefer.js';
 import type { ApiRequest, ApiResponse } from '../request/request.js';
 import type { Route } from '../request/route.js';
 
-/** A request that has passed every check up to its body: all that a handler needs. */
+/**
+ * A request that has passed all checks except those of its query and the content of its body; those are left to the
+ * handler.
+ */
 export interface CheckedRequest<Kind extends Route['kind'] = Route['kind']> {
   readonly request: ApiRequest;
   readonly route: Route & { readonly kind: Kind };
@@ -17,7 +20,7 @@ export interface CheckedRequest<Kind extends Route['kind'] = Route['kind']> {
 
 /**
  * The only step of a request that touches the storage.
- * @param context that of the request, with the transaction to use, if there is one
+ * @param context the request's context, with the transaction to use, if there is one
  */
 export type Execute = (context: CallContext) => Promise<ApiResponse>;
 

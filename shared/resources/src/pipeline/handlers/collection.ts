@@ -44,7 +44,10 @@ export function listItems(checked: CheckedRequest<'collection' | 'search'>): Exe
   };
 }
 
-/** States how the total was counted, unless that is the default, and whether a search stopped early. */
+/**
+ * Returns `Preference-Applied`, which states how the total was counted, unless that is the default, and whether a search
+ * stopped early.
+ */
 function appliedPreferences(
   asked: CollectionQuery['count'],
   { estimated, partial }: Page<ItemRecord>,
@@ -57,7 +60,7 @@ function appliedPreferences(
   return applied.length === 0 ? {} : { 'preference-applied': applied.join(', ') };
 }
 
-/** POST on a collection: one item, or an array of items where the storage creates many in one transaction. */
+/** POST on a collection: one item, or an array of items if the storage can create many in one transaction. */
 export async function createItem(checked: CheckedRequest<'collection'>): Promise<Execute> {
   const { resource, storage, serves } = checked.route;
   requireNoParameters(checked.request.query);

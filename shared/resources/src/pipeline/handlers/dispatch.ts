@@ -24,7 +24,7 @@ export function prepare(checked: CheckedRequest): Execute | Promise<Execute> {
   return handler(checked);
 }
 
-/** Whether the answer stays open or waits for something to happen. */
+/** Whether the request is for a stream of events, or waits for a change with `wait`. */
 export function staysOpen(checked: CheckedRequest): boolean {
   if (checked.request.method !== 'GET') return false;
   return (

@@ -26,7 +26,7 @@ export function parentFieldsOf(parents: readonly Parent[]): CallContext['parentF
 
 /**
  * Returns the item with this id below the parents of the call.
- * @throws {ApiError} 40402 that names it
+ * @throws {ApiError} 40402 with the id of the item
  */
 export async function requireItem(
   { resource, storage }: { readonly resource: Resource; readonly storage: AnyStorage },
@@ -59,7 +59,7 @@ export function requireFound<Item>(resource: Resource, id: string, item: Item | 
   return item;
 }
 
-/** Rejects an id that no key can have, which needs no look-up. @throws {ApiError} 40402 */
+/** Rejects an id that no item can have, without looking it up. @throws {ApiError} 40402 */
 export function requirePossibleId(resource: Resource, id: string): void {
   if (keyValue(resource, id) === undefined) throw noSuchItem(resource, id);
 }

@@ -30,7 +30,7 @@ export function readItem(checked: CheckedRequest<'item'>): Execute {
   };
 }
 
-/** Replaces `get` by the storage's `wait`. */
+/** Returns the resource with a storage whose `get` calls the real storage's `wait`. */
 function waiting({ route: { resource, storage }, request }: CheckedRequest<'item'>, waitMs: number) {
   const get = (id: string, context: CallContext): Promise<ItemRecord | undefined> =>
     resultOf(storage.wait?.(id, waitMs, context, request.signal));

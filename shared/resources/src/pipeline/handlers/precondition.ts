@@ -37,7 +37,10 @@ export function checkChange(resource: Resource, conditions: Preconditions, curre
     throw apiError(41201, `If-None-Match names the current ETag ${tag}: the item exists`);
 }
 
-/** Checks the conditions of a read, and whether the caller already has the current version. @throws {ApiError} 41201 */
+/**
+ * Returns whether the caller already has the current version, according to `If-None-Match`.
+ * @throws {ApiError} 41201 if `If-Match` does not hold
+ */
 export function isKnown(conditions: Preconditions, tag: string): boolean {
   requireMatch(conditions, tag);
   return conditions.ifNoneMatch !== undefined && matchesWeakly(conditions.ifNoneMatch, tag);

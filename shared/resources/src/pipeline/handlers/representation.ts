@@ -3,7 +3,7 @@ import type { ItemRecord } from '../../validation/json-schema.js';
 import { entityTag } from '../entity-tag.js';
 import type { ApiResponse } from '../request/request.js';
 
-/** Returns an item as clients see it: the fields of its schema, in that order, and nothing else. */
+/** Returns an item as clients see it: only these fields, in this order. Default: all fields of the schema. */
 export function represent(
   resource: Resource,
   item: ItemRecord,

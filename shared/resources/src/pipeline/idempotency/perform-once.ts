@@ -46,12 +46,12 @@ export function performOnce(store: IdempotencyStore, checked: CheckedRequest, ex
   };
 }
 
-/** Marks the answer to an earlier request. */
+/** Marks an answer as that of an earlier request. */
 function replayed(response: ApiResponse): ApiResponse {
   return { ...response, headers: { ...response.headers, ...replayedHeader } };
 }
 
-/** All other changes are idempotent. */
+/** Whether the request takes an `Idempotency-Key`: a POST or a special operation. All other changes are idempotent anyway. */
 function takesKey({ request, route }: CheckedRequest): boolean {
   return request.method === 'POST' || route.kind === 'operation';
 }

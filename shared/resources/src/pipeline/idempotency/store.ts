@@ -15,13 +15,13 @@ export interface KeyedRequest {
 /** The answer to a request. */
 export interface KeyedResponse {
   readonly response: ApiResponse;
-  /** The answer to a repetition, without what is shown only once. */
+  /** The answer for a repeated request: the same, but without the fields that are shown only once. */
   readonly record: ApiResponse;
 }
 
 /** The result of a keyed request. */
 export type KeyedResult =
-  /** It was performed, now or earlier. */
+  /** The request was performed, now or earlier. */
   | { readonly kind: 'answered'; readonly response: ApiResponse }
   /** Another request with this key is in progress. */
   | { readonly kind: 'running' }
@@ -31,11 +31,11 @@ export type KeyedResult =
 /** Keeps idempotency records, the answers to requests with an `Idempotency-Key`, for 24 hours. */
 export interface IdempotencyStore {
   /**
-   * Performs a request unless there is a record of it, and records the answer. Of concurrent calls with one key only one
-   * performs. If `act` throws, nothing is recorded and this rejects with the same error.
+   * Performs a request unless there is a record of it, and records the answer. Of several concurrent calls with the same
+   * key, only one runs `act`. If `act` throws, nothing is recorded and this rejects with the same error.
    *
-   * @param act receives the transaction that writes the record, if the store has transactions, so that what it writes there
-   * and the record are committed together
+   * @param act gets the transaction that writes the record, if the store has transactions; what it writes in that
+   * transaction is committed together with the record
    */
   perform(
     request: KeyedRequest,

@@ -1,9 +1,12 @@
 import Negotiator from 'negotiator';
 
-/** The content codings that the API can send, the smallest first. */
+/** The content codings that the API can send, from the smallest result to the largest. */
 const encodings = ['br', 'gzip', 'identity'] as const;
 
-/** Returns the smallest content coding that the caller accepts: browsers list gzip before Brotli without preferring it. */
+/**
+ * Returns the content coding with the smallest result that the caller accepts. Browsers list gzip before Brotli, but do
+ * not prefer it.
+ */
 export function smallestEncoding(acceptEncoding: string): 'br' | 'gzip' | 'identity' {
   if (acceptEncoding === '') return 'identity';
   const accepted = new Negotiator({ headers: { 'accept-encoding': acceptEncoding } }).encodings([

@@ -55,7 +55,10 @@ export function isPreflight({ method, headers }: ApiRequest): boolean {
   return method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
 }
 
-/** Never allows credentials: callers authenticate with a header, so no cookie has to cross sites. */
+/**
+ * Returns the CORS headers for an allowed origin. They never allow credentials, because callers authenticate with a
+ * header and need no cookies.
+ */
 function corsHeaders(request: ApiRequest, origins: readonly string[]): Record<string, string> {
   const { origin } = request.headers;
   if (origin === undefined || !origins.includes(origin)) return {};

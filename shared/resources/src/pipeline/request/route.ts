@@ -4,7 +4,7 @@ import type { AnyStorage, StorageFunction } from '../../definition/storage.js';
 import { apiError } from '../../errors/api-error.js';
 import { decodePercent } from '../../query/query-string.js';
 
-/** An item above the one that a path names. */
+/** An item that a path goes through, such as the customer in `/customers/7/orders`. */
 export interface Parent {
   readonly resource: Resource;
   readonly storage: AnyStorage;
@@ -24,7 +24,7 @@ interface Place {
   readonly reasonAgainst: (name: StorageFunction) => string | undefined;
 }
 
-/** What a path names. */
+/** What a path refers to. */
 export type Route =
   | (Place & { readonly kind: 'collection' })
   | (Place & { readonly kind: 'search'; readonly keyword: string })
