@@ -29,7 +29,7 @@ export interface DashboardOptions {
    * dashboard.
    */
   readonly secret?: string | undefined;
-  /** Default: whether the Koa application’s `env` is `production`, which it takes from `NODE_ENV`. */
+  /** Whether loopback clients need to authenticate, too. Default: whether Koa’s `env` (`NODE_ENV`) is `production`. */
   readonly production?: boolean | undefined;
   /** Values under matching keys are shown as “redacted”. Default: keys that look like secrets. */
   readonly redact?: RegExp | undefined;

@@ -13,19 +13,18 @@ export type JobEvent =
 export interface JobStreamOptions {
   readonly everyMs: number;
   /**
-   * Ends the stream without an `end` event, as when the job stops running. The browser reconnects, and is
-   * authenticated again.
+   * When the stream ends without an `end` event. The browser then reconnects, and is authenticated again.
    */
   readonly lifetimeMs: number;
-  /** Ends it at once. */
+  /** Ends the stream at once. */
   readonly signal: AbortSignal;
 }
 
 const LINES = 200;
 
 /**
- * Yields the progress and the log lines of a job after the given one, by polling. Viewers of the same job
- * share its reads through the cache.
+ * Polls a job, and yields its progress and the log lines after line `after`. Viewers of the same job share the reads
+ * through the cache.
  */
 export async function* jobStream(
   id: string,
