@@ -12,9 +12,7 @@ export type JobEvent =
 
 export interface JobStreamOptions {
   readonly everyMs: number;
-  /**
-   * When the stream ends without an `end` event. The browser then reconnects, and is authenticated again.
-   */
+  /** After this time, the stream ends without an `end` event, and the browser reconnects and is authenticated again. */
   readonly lifetimeMs: number;
   /** Ends the stream at once. */
   readonly signal: AbortSignal;

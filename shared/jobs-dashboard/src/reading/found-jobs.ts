@@ -23,8 +23,8 @@ export interface JobSearch<Row> {
 }
 
 /**
- * Returns the nearest jobs, merged with the latest result of the search through all of history, which
- * continues in the background.
+ * Returns the nearest matching jobs. If there may be others, adds those that the latest search through all of history
+ * has found, and repeats that search in the background.
  */
 export async function findJobs<Row extends { readonly id: string }>(
   { key, query, row }: JobSearch<Row>,

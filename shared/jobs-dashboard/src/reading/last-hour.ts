@@ -18,8 +18,8 @@ export interface LastHour {
 }
 
 /**
- * Reads the throughput of at most a hundred queues. Lists of queues are useful without it, so they neither
- * wait for it nor fail with it.
+ * Reads the throughput of at most a hundred queues. Lists of queues are useful without it, so they wait for it only
+ * briefly, and are shown even if it cannot be read.
  */
 export async function readLastHour(
   queues: readonly string[],
