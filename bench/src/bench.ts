@@ -16,7 +16,7 @@ export interface BenchOptions {
   readonly inspect: (contender: ContenderName, url: string) => Promise<void>;
 }
 
-/** The tools of a scenario. */
+/** What a scenario needs for its measurements: the database, the sizes and the contenders' processes. */
 export class Bench {
   readonly database: BenchDatabase;
   readonly sizes: Sizes;
@@ -32,7 +32,10 @@ export class Bench {
     this.inspect = options.inspect;
   }
 
-  /** Starts each contender in its own process with its own database, and removes both when `work` is done. */
+  /**
+   * Starts each contender in its own process with its own database. When `work` has ended, stops the processes and drops
+   * the databases.
+   */
   async withAgents<Result>(
     names: readonly ContenderName[],
     work: (...agents: Agent[]) => Promise<Result>,
@@ -71,7 +74,11 @@ export class Bench {
     return results;
   }
 
-  /** @param work runs this many jobs and returns how long it took, in milliseconds */
+  /**
+   * Measures the rate of `work` and its CPU time per job.
+   *
+   * @param work enqueues or runs this many jobs and returns how long that took, in milliseconds
+   */
   async sample(agent: Agent, jobs: number, work: () => Promise<number>): Promise<Sample> {
     await this.database.settle();
     const before = await this.#processorTimes(agent);

@@ -7,10 +7,7 @@ import { processorTime } from './processor-time.js';
 
 const data = fileURLToPath(new URL('../../.data/bench/', import.meta.url));
 
-/**
- * Durable settings: nothing trades safety for speed. Those that differ from Postgres's defaults suit current
- * hardware.
- */
+/** The settings that differ from Postgres's defaults, to suit current hardware. None trades durability for speed. */
 export const databaseSettings = {
   shared_buffers: '512MB',
   max_wal_size: '4GB',
@@ -77,12 +74,12 @@ export class BenchDatabase {
     await this.#admin.query(`drop database ${new URL(url).pathname.slice(1)} with (force)`);
   }
 
-  /** Writes out what earlier measurements have left in memory, so that the next one does not pay for it. */
+  /** Makes Postgres write all changes of earlier measurements to disk, so that they do not slow down the next one. */
   async settle(): Promise<void> {
     await this.#admin.query('checkpoint');
   }
 
-  /** Returns the CPU time of all its processes so far, in milliseconds; `null` if the system does not report it. */
+  /** Returns the CPU time of all Postgres processes so far, in milliseconds; `null` if the system does not report it. */
   processorTime(): Promise<number | null> {
     return processorTime(this.#pid);
   }

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { type BenchDatabase, databaseSettings } from './database.js';
 import { peerNode, type PeerVersions } from './peers.js';
 
-/** What a result depends on besides the code. */
+/** Everything that a result depends on besides the code, such as the machine and the versions. */
 export type Environment = Readonly<Record<string, string>>;
 
 export async function describeEnvironment(

@@ -1,11 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-/** Linux counts in hundredths of a second (proc(5): `sysconf(_SC_CLK_TCK)`). */
+/** Linux reports CPU time in ticks of a hundredth of a second (proc(5): `sysconf(_SC_CLK_TCK)`). */
 const tickMs = 10;
 
 /**
- * Returns the CPU time of a process and its children so far, including those that have ended, in milliseconds; `null`
- * if there is no /proc.
+ * Returns the CPU time of a process and its children so far, in milliseconds, including children that have ended; `null`
+ * if it cannot be read from /proc.
  */
 export async function processorTime(pid: number): Promise<number | null> {
   const parent = await readStat(pid);
@@ -27,7 +27,7 @@ interface Stat {
 async function readStat(pid: number): Promise<Stat | null> {
   try {
     const text = await readFile(`/proc/${pid}/stat`, 'latin1');
-    // The second field, a name in parentheses, may contain anything; the third follows it.
+    // The second field is a name in parentheses and may itself contain spaces and parentheses.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
     const field = (number: number): number => Number(fields[number - 3]);
     return { parent: field(4), own: field(14) + field(15), endedChildren: field(16) + field(17) };

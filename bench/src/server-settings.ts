@@ -3,7 +3,7 @@ import type { ServerSettings } from './contenders/contender.js';
 import type { ContenderName } from './contenders/index.js';
 import type { Sizes } from './sizes.js';
 
-/** The settings tried for draining; each contender's best one is compared. */
+/** The settings to try for draining. Each contender is then measured with its fastest ones. */
 export const drainSettings: Readonly<Record<ContenderName, readonly ServerSettings[]>> = {
   longshore: [{ concurrency: 24 }],
   'graphile-worker': [
@@ -17,7 +17,7 @@ export const drainSettings: Readonly<Record<ContenderName, readonly ServerSettin
   'pg-boss': [{}],
 };
 
-/** The settings tried for jobs that reach an idle server. */
+/** The settings to try for the latency of an idle server. */
 export const latencySettings: Readonly<Record<'longshore' | 'graphile-worker', readonly ServerSettings[]>> = {
   longshore: [{ concurrency: 24 }],
   'graphile-worker': [
@@ -43,7 +43,7 @@ export async function quickest(
   return best.settings;
 }
 
-/** Finds a contender's best settings for draining with a smaller number of jobs. */
+/** Returns the settings with which a contender drains fastest. Tries them with a smaller number of jobs. */
 export function bestForDraining(
   agent: Agent,
   { settingsTried, sweepJobs: jobs }: Sizes,

@@ -1,13 +1,13 @@
-/** The amounts of work of a run. */
+/** How much work the scenarios do in a run. */
 export interface Sizes {
   readonly rounds: number;
-  /** Number of jobs of a bulk insert or a drain. */
+  /** Number of jobs that one round enqueues in bulk or drains. */
   readonly jobs: number;
-  /** The same for pg-boss, which takes too long for the full number. */
+  /** The same for pg-boss, which would take too long with the full number. */
   readonly pgBossJobs: number;
   /** Maximum number of a contender's settings to try. */
   readonly settingsTried: number;
-  /** Number of jobs for trying a setting. */
+  /** Number of jobs with which settings are tried, and with which contenders warm up. */
   readonly sweepJobs: number;
   readonly finishedJobs: number;
   readonly scheduledJobs: number;

@@ -16,7 +16,7 @@ export interface AgentOptions {
   readonly profiles?: string | undefined;
 }
 
-/** A contender's process, as seen by the process that measures. Performs one task at a time. */
+/** Runs a contender in a child process and gives it tasks, one at a time. */
 export class Agent {
   readonly #child: ChildProcess;
   readonly #ended: Promise<unknown>;

@@ -1,4 +1,4 @@
-/** The process of one contender: `main.js CONTENDER URL`, with a channel to the process that measures. */
+/** Runs one contender and performs the tasks that the parent process sends. Usage: `main.js CONTENDER URL`. */
 import { contenders, type ContenderName } from '../contenders/index.js';
 import type { TaskAnswer, TaskRequest } from './messages.js';
 import { Tasks } from './tasks.js';

@@ -5,8 +5,8 @@ const smallest14Digits = 10_000_000_000_000;
 const deadlineMs = 300_000;
 
 /**
- * The tasks that the benchmark gives to a contender's process. Times are in milliseconds and measured here, which
- * excludes the communication between the processes. Each task verifies its own work, and throws if it is incomplete.
+ * The tasks that the benchmark gives to a contender's process. Times are in milliseconds. They are measured in this
+ * process, so they exclude the communication between the processes. Each task throws if its work is incomplete.
  */
 export class Tasks {
   readonly #contender: Contender;
@@ -40,8 +40,8 @@ export class Tasks {
   }
 
   /**
-   * Enqueues this many jobs from several callers, each one job at a time, waiting until it is durable. Returns how
-   * long it took.
+   * Enqueues this many jobs from concurrent callers. Each caller enqueues its next job as soon as the previous one is
+   * durable. Returns how long all of them took.
    */
   async enqueueConcurrently(count: number, callers: number): Promise<number> {
     const jobs = payloads(count).values();
@@ -56,7 +56,7 @@ export class Tasks {
   }
 
   /**
-   * Runs all existing jobs, which must be this many. Returns the time from the start of the server until the last
+   * Runs all waiting jobs; there must be exactly `count`. Returns the time from the start of the server until the last
    * outcome is in the database; the time to stop the server does not count.
    */
   async drain(count: number, settings: ServerSettings): Promise<number> {
@@ -89,7 +89,7 @@ export class Tasks {
     }
   }
 
-  /** Stops the server. Returns the recorded latencies, which must be this many. */
+  /** Waits up to about five seconds for the latencies of `count` jobs, then stops the server and returns them. */
   async hear(count: number): Promise<number[]> {
     for (let waited = 0; this.#heard.length < count && waited < 500; waited++) await pause(10);
     await this.#contender.stopServer();

@@ -18,7 +18,7 @@ const task = 'bench';
 /** graphile-worker retries what fails; without this listener it warns about the pool. */
 const ignoreErrors = (): void => undefined;
 
-/** `addJobs` sends everything it gets as one JSON text in one statement; longer ones were slower. */
+/** Number of jobs per call of `addJobs`, which sends them as one JSON text in one statement. Larger calls were slower. */
 const chunk = 5_000;
 
 export async function graphileWorker(url: string): Promise<Contender> {
@@ -66,7 +66,10 @@ export async function graphileWorker(url: string): Promise<Contender> {
   };
 }
 
-/** @param settings `localQueue` 0: none; `refetchMs` 0: no delay; `batchMs`: how long completions gather */
+/**
+ * @param settings `localQueue`: size of the local queue, 0 for none; `refetchMs`: delay before it is refilled, 0 for none;
+ *   `batchMs`: how long outcomes are collected before they are written
+ */
 function workerOptions(url: string, settings: ServerSettings): object {
   const { concurrency = 24, localQueue = 0, refetchMs = 0, batchMs = 0 } = settings;
   const refetchDelay = { durationMs: refetchMs, threshold: Math.floor(localQueue / 2) };

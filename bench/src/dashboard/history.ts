@@ -7,7 +7,7 @@ import type { Sizes } from '../sizes.js';
 /** The default retention of finished jobs. */
 const days = 7;
 
-/** How finished jobs ended, by share. */
+/** The outcomes of finished jobs, each with its share. */
 const outcomes = [
   ['done', 0.94],
   ['failed', 0.05],
@@ -21,8 +21,9 @@ export const names = 200;
 const rareJobs = 6;
 
 /**
- * Fills a store as if it had been in use for long: finished jobs over the days of their retention, and waiting ones.
- * A tenth of the jobs are in the first queue, and ever fewer in the others; the same applies to names.
+ * Fills a store as if it had been in use for a long time: with finished jobs for each day of their retention, and with
+ * waiting jobs. Of 1,000 queues, the first holds a tenth of the finished jobs and each of the others fewer. Names are
+ * distributed in the same way.
  */
 export async function fillForDashboard(url: string, sizes: Sizes): Promise<void> {
   await connected(url, async (client) => {
@@ -61,7 +62,7 @@ interface Day {
   readonly queues: number;
 }
 
-/** Writes the same number of jobs on each day; those of today end before now. */
+/** Writes the jobs that ended in one state on one day, spread evenly over the day; those of today all end before now. */
 async function fillDay(client: pg.Client, { state, daysAgo, jobs, queues }: Day): Promise<void> {
   await client.query(
     `insert into job_history (queue_id, id, created_at, ready_at, started_at, finished_at, server_id,
@@ -102,7 +103,7 @@ async function makePastDays(client: pg.Client): Promise<void> {
   }
 }
 
-/** Builds the indexes that a server builds in the background; the server is idle here. */
+/** Builds the indexes of past days, as a running server does in the background. */
 async function indexEndedDays(client: pg.Client, url: string): Promise<void> {
   const storage = new PostgresStorage({ url });
   await storage.open();

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** The live counters and the lists. */
+/** The regions of the overview, and how often its script refreshes them. */
 const regions = [
   { name: 'flow', everyMs: 2_000 },
   { name: 'throughput', everyMs: 5_000 },
@@ -11,7 +11,7 @@ const regions = [
 
 type RegionName = (typeof regions)[number]['name'];
 
-/** The versions of a loaded page's regions. */
+/** The entity tags of a loaded page's regions. */
 export type Known = ReadonlyMap<RegionName, string>;
 
 export async function openPage(url: string, headers: Record<string, string>): Promise<Known> {
@@ -23,7 +23,10 @@ export async function openPage(url: string, headers: Record<string, string>): Pr
   return known;
 }
 
-/** Watches the overview for some seconds as its script does, after loading it. Resolves to the number of requests. */
+/**
+ * Refreshes the regions of a loaded overview for some seconds, in the same way as the page's script. Resolves to the
+ * number of requests.
+ */
 export async function look(
   url: string,
   headers: Record<string, string>,

@@ -1,6 +1,6 @@
 import { defineJob, handleJob } from '@longshore/jobs';
 
-/** The application of the services while HTTP is measured: a job that does nothing. */
+/** The application that the services load for the HTTP scenarios. Its only job does nothing. */
 export const application = {
   name: 'bench',
   createHandlers: () => [handleJob(defineJob({ name: 'bench' }), () => undefined)],

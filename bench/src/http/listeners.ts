@@ -1,11 +1,11 @@
 import { type ClientRequest, get } from 'node:http';
 
-/** Maximum number of connections that are being opened at a time: the service's backlog is no longer. */
+/** How many connections are opened at a time: few enough for the service's backlog of pending connections. */
 const connecting = 100;
 
 /** Open connections that are mostly silent. */
 export interface Listeners {
-  /** Resolves to the milliseconds until each listener has received this text. */
+  /** Resolves to the milliseconds from this call until `count` listeners have received this text. */
   told(text: string, count: number): Promise<number>;
   close(): void;
 }

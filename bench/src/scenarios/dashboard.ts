@@ -11,16 +11,20 @@ import { percentile } from '../statistics.js';
 const password = 'bench';
 const headers = { authorization: `Basic ${Buffer.from(`bench:${password}`).toString('base64')}` };
 
-/** Slightly longer than the dashboard caches a read, so that each round reads again. */
+/** Slightly longer than the dashboard caches a read, so that each round reads from the storage again. */
 const snapshotMs = 1_100;
 
 /**
- * Warm-up rounds: V8 compiles, and each of the dashboard's four connections plans its prepared statements, 10 to 40
- * ms for each kind of list. Pages use the most recently used connection, so the fourth is rarely reached.
+ * Rounds that do not count. During them, V8 compiles the code, and each of the dashboard's four connections plans its
+ * prepared statements, which takes 10 to 40 ms for each kind of list. This needs several rounds, because pages prefer
+ * the most recently used connection and rarely use the fourth.
  */
 const warmUpRounds = 10;
 
-/** Frequent, medium and rare queues and names. `ID` is the id of a failed job. */
+/**
+ * The pages to measure, including lists of queues and names with many, some and few jobs. `ID` is replaced by the id of
+ * a failed job.
+ */
 const pages = [
   '',
   'jobs',
@@ -50,10 +54,10 @@ const pages = [
   'bulk',
 ];
 
-/** Present in a page that is still loading. */
+/** Occurs in a page as long as one of its regions is still loading. */
 const partial = 'data-every="500"';
 
-/** The dashboard on a store in long use: every page, and many viewers of the overview. */
+/** Measures the dashboard on a store with a long history: every kind of page, and many viewers of the overview. */
 export const dashboard: Scenario = {
   name: 'dashboard',
   run: async (bench) => {
@@ -153,7 +157,7 @@ async function measureViewers(
   const etags = await openPage(overview, headers);
   const lookOn = (): Promise<number[]> =>
     Promise.all(Array.from({ length: viewers }, () => look(overview, headers, seconds, etags)));
-  // V8 compiles the code behind the responses for half a minute, which costs a quarter more.
+  // Warm-up: V8 optimizes the code for about half a minute, and until then the CPU time is a quarter higher.
   await lookOn();
   await lookOn();
   const before = (await processorTime(pid ?? 0)) ?? NaN;

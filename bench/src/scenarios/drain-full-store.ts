@@ -5,7 +5,7 @@ import { bestForDraining, describe } from '../server-settings.js';
 import type { Sizes } from '../sizes.js';
 import { drainSample } from './drain-sample.js';
 
-/** The cost of history and scheduled jobs: the same drain on an empty store and on one in long use. */
+/** Compares the same drain on an empty store and on a store with many finished and scheduled jobs. */
 export const drainFullStore: Scenario = {
   name: 'drain-full-store',
   run: (bench) =>
@@ -30,8 +30,8 @@ export const drainFullStore: Scenario = {
 };
 
 /**
- * Writes the rows that this many jobs would have left, with matching counters. Half of them finished today and half
- * yesterday, a day whose indexes have not been built yet.
+ * Writes the rows of this many finished and scheduled jobs, with matching counters. Half of the finished ones ended today
+ * and half yesterday; the indexes of yesterday have not been built yet.
  */
 async function fill(url: string, { finishedJobs, scheduledJobs }: Sizes): Promise<void> {
   await connected(url, async (client) => {

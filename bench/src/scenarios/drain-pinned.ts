@@ -5,8 +5,8 @@ import { bestForDraining, describe } from '../server-settings.js';
 import { drainSample } from './drain-sample.js';
 
 /**
- * A drain while a forgotten transaction keeps vacuum from removing dead rows. Anything that scans past the dead rows
- * of finished jobs becomes slower from round to round.
+ * Measures drains while a forgotten transaction keeps vacuum from removing dead rows. Anything that scans the dead rows
+ * of finished jobs becomes slower with each round.
  */
 export const drainPinned: Scenario = {
   name: 'drain-pinned',

@@ -5,7 +5,10 @@ import { rateRow, ratioOf } from '../result.js';
 import { bestForDraining, describe } from '../server-settings.js';
 import { drainSample } from './drain-sample.js';
 
-/** Jobs that do nothing, run by one process. Longshore and pg-boss keep finished jobs; graphile-worker deletes them. */
+/**
+ * Measures how fast one process runs jobs that do nothing. Longshore and pg-boss keep finished jobs; graphile-worker
+ * deletes them.
+ */
 export const drain: Scenario = {
   name: 'drain',
   run: (bench) =>

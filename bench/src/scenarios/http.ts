@@ -7,7 +7,7 @@ import { ratioOf, type Row } from '../result.js';
 
 const application = fileURLToPath(new URL('../http/application.js', import.meta.url));
 
-/** The api service with a running worker; every response means a durable job. */
+/** Measures the api service while a worker is running. Each response confirms that a job is durable. */
 export const http: Scenario = {
   name: 'http',
   run: async (bench) => {
@@ -45,7 +45,7 @@ export const http: Scenario = {
   },
 };
 
-/** Verifies that every accepted job is in the store. */
+/** Measures one kind of request, and verifies that every accepted job is in the store. */
 async function measured(
   bench: Bench,
   databaseUrl: string,

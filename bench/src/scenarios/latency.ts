@@ -5,7 +5,7 @@ import { ratioOf, type Row } from '../result.js';
 import { describe, latencySettings, quickest } from '../server-settings.js';
 import { median, percentile } from '../statistics.js';
 
-/** The time from the call that enqueues to the first line of the handler, on an idle system. */
+/** Measures the time from the call that enqueues a job to the first line of its handler, on an idle system. */
 export const latency: Scenario = {
   name: 'latency',
   run: (bench) =>
@@ -50,7 +50,7 @@ async function measure(bench: Bench, server: Agent, place: 'one process' | 'two 
   }
 }
 
-/** The first jobs only warm up connections and code. */
+/** Returns the latencies of this many jobs, sent after a few others that only warm up connections and code. */
 async function latencies(
   server: Agent,
   sender: Agent,

@@ -9,7 +9,7 @@ import type { Row } from '../result.js';
 
 const application = fileURLToPath(new URL('../http/application.js', import.meta.url));
 
-/** The cost of many silent listeners for the api service, and the time until all of them receive one job's event. */
+/** Measures what many silent listeners cost the api service, and how soon all of them receive the event of one job. */
 export const listeners: Scenario = {
   name: 'listeners',
   run: async (bench) => {
@@ -40,7 +40,7 @@ interface Kind {
   readonly seconds: number;
 }
 
-/** All listeners follow the one running job. */
+/** Measures one kind of listener. All listeners wait for the same scheduled job, which runs at the end. */
 async function measured(bench: Bench, { name, streams, path, count, seconds }: Kind): Promise<Row> {
   const url = await bench.database.create();
   const env = {
@@ -95,7 +95,7 @@ async function enqueue(version: string, runAt: Date): Promise<string> {
   return ((await response.json()) as { id: string }).id;
 }
 
-/** Returns the memory of a process; NaN if the system does not report it. */
+/** Returns the resident memory of a service in KiB; NaN if the system does not report it. */
 async function residentKib({ pid }: Service): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]);

@@ -16,9 +16,9 @@ const rounds = 5;
 const delayMs = 1_500;
 
 /**
- * Measures other guarantees than throughput while a transaction stays open and dead rows accumulate: the speed of a
- * queue with a concurrency limit, the start of a job whose transaction commits long after the scan cursors have
- * passed its position, the start of a plain job, and the delay of a scheduled one.
+ * Measures guarantees other than throughput while a transaction stays open and dead rows accumulate: the speed of a
+ * queue with a concurrency limit, how soon a job starts whose transaction commits after the scan cursors have passed
+ * its position, how soon a plain job starts, and how late a scheduled job starts.
  */
 export const pinnedPromises: Scenario = {
   name: 'pinned-promises',
@@ -123,7 +123,7 @@ export const pinnedPromises: Scenario = {
     }),
 };
 
-/** A job's outcome is written shortly after its handler ends. */
+/** Waits until no job is ready or running: outcomes are written shortly after the handlers end. */
 async function eventuallyIdle(storage: PostgresStorage): Promise<void> {
   for (;;) {
     const { enqueued, processing } = await storage.jobs.stateCounts();

@@ -3,7 +3,7 @@ import { rateRow, ratioOf } from '../result.js';
 
 const settings = { longshore: 'enqueue', 'graphile-worker': 'addJob', 'pg-boss': 'send' };
 
-/** Callers that each enqueue one job at a time and wait until it is durable, as the requests of a web service do. */
+/** Measures concurrent callers that each enqueue one job and wait until it is durable, like requests of a web service. */
 export const singleEnqueue: Scenario = {
   name: 'single-enqueue',
   run: (bench) =>

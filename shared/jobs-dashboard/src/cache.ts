@@ -2,10 +2,13 @@ import { RefreshQueue } from './refresh-queue.js';
 import { soon, SOON_MS } from './reading/deadline.js';
 
 const MAX_ENTRIES = 1_000;
-/** {@link Cache.readSoon} repeats a read after ten times as long as it took, so one open list keeps a tenth of a core busy at most. */
+/**
+ * Before {@link Cache.readSoon} repeats a read, it waits ten times as long as the read took, so that one open list keeps at
+ * most a tenth of a core busy.
+ */
 const REST_FACTOR = 10;
 const MAX_REST_MS = 60_000;
-/** A value that is this much older than intended, in milliseconds, is shown with its age. */
+/** How much older than intended a value may be, in milliseconds, before the page shows its age. */
 const OVERDUE_MS = 30_000;
 /** How long {@link Cache.readSoon} keeps a value, in milliseconds: longer than anybody waits before reloading a page. */
 const MAX_AGE_MS = 5 * 60_000;
@@ -13,7 +16,7 @@ const MAX_AGE_MS = 5 * 60_000;
 /** A value of {@link Cache.readSoon}. */
 export interface Known<T> {
   readonly value: T;
-  /** When it was read, if it is overdue and being read again; `null` otherwise. */
+  /** When the value was read, if it is much older than intended and being read again; `null` otherwise. */
   readonly asOf: Date | null;
 }
 
@@ -23,7 +26,7 @@ interface Settled {
   readonly askedAtMs: number;
   readonly tookMs: number;
   readonly freshUntilMs: number;
-  /** From `freshUntilMs` until then it may be shown while it is read again. */
+  /** Between `freshUntilMs` and this time, the value may be shown while it is read again. */
   readonly staleUntilMs: number;
 }
 
@@ -31,15 +34,15 @@ interface Entry {
   settled: Settled | null;
   /** The read under way; there is never more than one. */
   pending: Promise<unknown> | null;
-  /** A refresh waits in the queue. */
+  /** Whether a refresh waits in the {@link RefreshQueue}. */
   isQueued: boolean;
 }
 
 /** How long a value can be used, in milliseconds, once it has been read. */
 interface Lifetime<T> {
-  /** 0: it is not kept. */
+  /** How long the value is fresh; 0 if it is not kept. */
   readonly freshMs: (value: T, tookMs: number) => number;
-  /** Added to `freshMs`. */
+  /** How long the value can still be shown, while it is read again, once it is no longer fresh. */
   readonly staleMs: (freshMs: number, tookMs: number) => number;
   /** Whether a failure that took longer than the cache's lifetime is kept, too, for as long as it took. */
   readonly keepsFailures: boolean;
@@ -72,7 +75,7 @@ export class Cache {
   }
 
   /**
-   * Returns the value while it is fresh, and reads it otherwise. A key must always stand for the same read.
+   * Returns the value if it is fresh, and reads it otherwise. The same key must always be used for the same read.
    *
    * @param freshMs how long the value is fresh, in milliseconds; `lifetimeMs` by default, 0 to not keep it
    */
@@ -85,8 +88,9 @@ export class Cache {
   }
 
   /**
-   * Like {@link read}, but returns a value that took longer to read than a page should wait for once more as long as it
-   * was fresh, and refreshes it after the page has been answered (stale-while-revalidate, RFC 5861).
+   * Like {@link read}, but keeps returning a value that took longer to read than a page should wait. It does so after the
+   * value is no longer fresh, for as long again as it was fresh, and refreshes the value once the page has been answered
+   * (stale-while-revalidate, RFC 5861).
    */
   readStale<T>(key: string, load: () => Promise<T>, freshMs: (value: T) => number): Promise<T> {
     const entry = this.#entry(key);
@@ -100,8 +104,9 @@ export class Cache {
   }
 
   /**
-   * Returns the value if it can be read within 5 ms, else the latest one of the last five minutes, else `undefined`. A
-   * value that took longer is refreshed in the background, once ten times that duration has passed (a minute at most).
+   * Returns the value if it is fresh or can be read within 5 ms; otherwise the latest value of the last five minutes;
+   * otherwise `undefined`. A value that takes longer than 5 ms to read is refreshed in the background, no sooner than ten
+   * times its reading time after it was read (a minute at most).
    *
    * @throws what `load` does, if it fails within 5 ms
    */
@@ -126,7 +131,7 @@ export class Cache {
     return settled !== null && this.#now() <= settled.staleUntilMs;
   }
 
-  /** Returns the value if it is fresh or being read, without reading it; `undefined` otherwise. */
+  /** Returns the value if it is fresh or already being read; `undefined` otherwise. Never starts a read. */
   async peek<T>(key: string): Promise<T | undefined> {
     const { settled = null, pending = null } = this.#entries.get(key) ?? {};
     if (settled !== null && this.#now() < settled.freshUntilMs) return (await settled.value) as T;
@@ -205,7 +210,7 @@ export class Cache {
       if (this.#entries.get(key) === entry && entry.settled === settled && entry.pending === null)
         await this.#load(entry, load, { ...lifetime, keepsFailures: false });
     });
-    // The stale value stays; once it has expired, the next read meets the error.
+    // The stale value is kept. Once it has expired, the next read shows the error.
     refresh.catch(() => undefined);
   }
 
@@ -232,7 +237,7 @@ function restMs(tookMs: number): number {
   return Math.min(REST_FACTOR * tookMs, MAX_REST_MS);
 }
 
-/** Of {@link Cache.readSoon}. */
+/** How long {@link Cache.readSoon} can use a value. */
 const slow: Lifetime<unknown> = {
   freshMs: (_value, tookMs) => restMs(tookMs),
   staleMs: (freshMs, tookMs) => MAX_AGE_MS - tookMs - freshMs,

@@ -26,8 +26,8 @@ import { HealthWatch } from './diagnosis/health.js';
 import { cachedReader } from './reading/cached-reader.js';
 
 /**
- * The dashboard as a Koa middleware: it answers everything under its path and passes on the rest. Unforeseen errors
- * are emitted as `error` events of the application, under the incident that the page names.
+ * Creates the dashboard as a Koa middleware, which answers all requests under its path and passes on the rest.
+ * Unexpected errors are emitted as `error` events of the application, with the incident id that the error page shows.
  *
  * ```ts
  * app.use(createDashboard({ storage, path: '/ops/jobs', authorize: (ctx) => ctx.state.user ?? null }));
@@ -35,7 +35,7 @@ import { cachedReader } from './reading/cached-reader.js';
  *
  * Behind a proxy, set `app.proxy`, so that session cookies are marked secure and addresses are the clients’.
  *
- * Throws a TypeError for options that contradict one another and for a path that is none.
+ * @throws {TypeError} if options contradict one another or the path is invalid
  */
 export function createDashboard(options: DashboardOptions): Middleware {
   const {

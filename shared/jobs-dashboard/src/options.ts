@@ -29,7 +29,10 @@ export interface DashboardOptions {
    * dashboard.
    */
   readonly secret?: string | undefined;
-  /** Default: whether the Koa application’s `env` is `production`, which it takes from `NODE_ENV`. */
+  /**
+   * In production, even direct loopback clients have no access without a password or `authorize`. Default: whether the
+   * Koa application’s `env` is `production`, which it takes from `NODE_ENV`.
+   */
   readonly production?: boolean | undefined;
   /** Values under matching keys are shown as “redacted”. Default: keys that look like secrets. */
   readonly redact?: RegExp | undefined;

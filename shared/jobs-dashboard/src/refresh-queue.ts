@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** The page that asked has been answered after this many milliseconds. */
+/** How long a refresh waits before it starts, in milliseconds: the page that triggered it is answered first. */
 const LEAD_MS = 100;
 
 /** Each refresh is followed by a pause of this many times its duration. */
 const REST_FACTOR = 3;
-/** Longer than any refresh takes, in case the clock is set in between. */
+/** Maximum pause, in milliseconds, in case the clock is changed during a refresh. */
 const MAX_REST_MS = 60_000;
 
 /**
@@ -27,7 +27,7 @@ export class RefreshQueue {
     this.#rest = rest;
   }
 
-  /** Settles as the refresh does, once its turn has come. */
+  /** Queues a refresh. The promise settles as the refresh does. */
   add<T>(refresh: () => Promise<T>): Promise<T> {
     let startedAtMs = 0;
     const result = this.#free

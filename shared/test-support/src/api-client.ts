@@ -2,9 +2,10 @@ import { httpClient, type HttpClient } from './http-client.js';
 import { DocumentedApi } from './openapi/documented-api.js';
 
 /**
- * Returns an HTTP client for tests that rejects with an Error each answer that is not as the API's document says.
+ * Returns an HTTP client for tests. A request rejects with an Error if its answer does not match the API's OpenAPI
+ * document.
  *
- * @param documentUrl returns where the document is served, if not there
+ * @param documentUrl returns the base URL of the server that has the document; by default `baseUrl`
  */
 export function apiClient(baseUrl: string, documentUrl = async (): Promise<string> => baseUrl): HttpClient {
   const api = new DocumentedApi(documentUrl);
@@ -12,9 +13,9 @@ export function apiClient(baseUrl: string, documentUrl = async (): Promise<strin
 }
 
 /**
- * Returns `fetch` for paths of an API; like {@link apiClient}, it rejects answers that are not as documented.
+ * Returns a `fetch` for paths of an API. Like {@link apiClient}, it rejects if the answer does not match the document.
  *
- * @param documentUrl returns where the document is served, if not there
+ * @param documentUrl returns the base URL of the server that has the document; by default `baseUrl`
  */
 export function apiFetch(
   baseUrl: string,

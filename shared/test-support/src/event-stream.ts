@@ -1,6 +1,6 @@
 import { type IncomingMessage, request } from 'node:http';
 
-/** An event from a server; comments have none of the fields. */
+/** A server-sent event, or a comment, which has none of the other fields. */
 export interface ReceivedEvent {
   readonly event?: string;
   readonly id?: string;

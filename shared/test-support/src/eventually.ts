@@ -1,5 +1,5 @@
 export interface EventuallyOptions {
-  /** When to give up, in milliseconds; 20 000 by default, to catch what hangs rather than what is slow. */
+  /** When to give up, in milliseconds. The default, 20 000, is long enough that slow tests pass and only hanging ones fail. */
   readonly deadlineMs?: number;
   /** Pause between two checks, in milliseconds; 10 by default. */
   readonly everyMs?: number;
@@ -9,7 +9,7 @@ export interface EventuallyOptions {
  * Repeats until the condition returns something truthy or stops throwing, and returns its result. Tests wait with
  * this, never by sleeping.
  *
- * @throws after the deadline: the condition's last error, or that it never held
+ * @throws the condition's last error if the deadline passes, or an Error if the condition did not throw
  */
 export async function eventually<T>(
   condition: () => T | Promise<T>,

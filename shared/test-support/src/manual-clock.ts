@@ -21,7 +21,7 @@ export class ManualClock {
       this.#waiters.push({ dueMs: this.#nowMs + ms, wake });
     });
 
-  /** Moves the clock and wakes those that are due, earliest first. */
+  /** Moves the clock forward and resolves the waits that are due, earliest first. */
   advance(ms: number): void {
     this.#nowMs += ms;
     const due = this.#waiters.filter(({ dueMs }) => dueMs <= this.#nowMs);

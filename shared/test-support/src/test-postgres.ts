@@ -9,7 +9,7 @@ interface TestPostgres {
   stop(): Promise<void>;
 }
 
-/** Several times the memory that a test run needs. */
+/** Memory that must be free for the data to be kept in it, in bytes: several times what a test run needs. */
 const leastBytesInMemory = 4_000_000_000;
 
 let started: Promise<TestPostgres> | undefined;
@@ -43,8 +43,8 @@ async function startTemporary(): Promise<TestPostgres> {
 }
 
 /**
- * Returns a file system in memory if this machine has one with room to spare. Each test database is a copy of 860 files:
- * measured, 80 ms in memory and 500 ms on a disk, most of it in the kernel.
+ * Returns the directory for the data: in memory if this machine has enough to spare, otherwise on disk. Each test database
+ * is a copy of 860 files, which was measured to take 80 ms in memory and 500 ms on a disk.
  */
 async function parentDirectory(): Promise<string> {
   const memory = await statfs('/dev/shm').catch(() => null);

@@ -13,7 +13,7 @@ export interface ActionRequest {
   readonly viewer: Viewer;
   /** Milliseconds since 1970. */
   readonly nowMs: number;
-  /** Values under matching keys are never shown. */
+  /** Matches the names of members whose values are never shown. */
   readonly redact: RegExp;
 }
 
@@ -42,7 +42,7 @@ export type Audited = <Result>(judge: (result: Result) => ActionResult) => (resu
 export interface Action {
   /** The lowest role that may take it. */
   readonly role: Role;
-  /** The flash message of the next page; none if that is a page about the action. */
+  /** The flash message of the next page; missing if that page shows the result anyway. */
   readonly flash?: string;
   /**
    * Returns what to record before the action is carried out.

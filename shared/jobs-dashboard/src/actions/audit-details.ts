@@ -25,13 +25,13 @@ export interface AuditDetails {
   readonly before: JsonValue;
   /** The client’s address. */
   readonly address: string | null;
-  /** The name was entered by the client and is not authenticated. */
+  /** Whether the viewer's name was merely entered by the client, without being authenticated. */
   readonly unverified: boolean;
   /** Whether `count` is exact, a lower bound, or missing because counting took too long. */
   readonly counted: 'exactly' | 'at least' | 'not';
 }
 
-/** Members that have their default value are omitted. */
+/** Returns what an audit entry stores as its `filter`. Members that have their default value are omitted. */
 export function storedDetails({ filter = {}, values }: Intent, details: Partial<AuditDetails>): JsonValue {
   const { outcome = 'done', why = null, address = null, unverified = false, counted = 'exactly' } = details;
   const { before = null } = details;

@@ -37,7 +37,7 @@ export interface PendingAction {
 }
 
 /**
- * Carries out an action. The storage keeps the audit entry in the transaction of the action, also if the action is refused.
+ * Carries out an action. The storage writes the audit entry in the same transaction, even if the action is refused.
  *
  * @throws {Problem} if the form is invalid or the action is refused
  * @throws {InterruptedAction} for any other error
@@ -54,7 +54,7 @@ export async function runAudited(
     });
   } catch (error) {
     if (error instanceof Problem) throw error;
-    // Until the entry is requested, nothing is committed.
+    // The storage asks for the audit entry before it commits. If it has not asked, nothing was changed.
     throw new InterruptedAction(outcome === null ? 'undone' : 'unknown', error);
   }
   if (outcome === null) throw new Error(`The action ${pending.action} has stored no audit entry`);

@@ -7,7 +7,7 @@ import { actions } from './actions.js';
 const PARAMETER = 'done';
 const NOTHING_CHANGED = 'No change was needed.';
 
-/** Returns the page to show after an action, with its flash message. */
+/** Returns the path of the page to show after an action, with the signed flash message as a parameter. */
 export function redirectWithFlash(
   { next, changed = true }: ActionResult,
   path: string,

@@ -1,7 +1,7 @@
-/** Whether an interrupted action was carried out. */
+/** Whether an interrupted action was carried out: `undone` means that nothing was changed. */
 export type Completion = 'undone' | 'unknown';
 
-/** An action failed for a reason other than its input. */
+/** Thrown if an action fails for a reason other than its input, such as an outage of the storage. */
 export class InterruptedAction extends Error {
   override readonly name = 'InterruptedAction';
 

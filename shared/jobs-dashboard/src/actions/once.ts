@@ -1,4 +1,4 @@
-/** A repeated submission within this time is taken for a double click. */
+/** Repeated submissions within this time, in milliseconds, count as double clicks. */
 const MEMORY_MS = 10_000;
 
 /**

@@ -18,7 +18,7 @@ export interface AccessRecord {
   readonly viewer: Viewer | null;
   readonly method: string;
   readonly path: string;
-  /** The reason of a refusal; `null` otherwise. */
+  /** The reason for a refusal; `null` for other events. */
   readonly why: string | null;
 }
 

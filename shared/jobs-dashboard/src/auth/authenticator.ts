@@ -5,7 +5,7 @@ import type { Viewer } from './viewer.js';
 export interface Authenticator {
   /** Returns who sent the request, or `null` to refuse it. */
   identify(ctx: Context): Viewer | null | Promise<Viewer | null>;
-  /** Changes hourly, long before form tokens expire, and on key rotation. */
+  /** Changes hourly and on key rotation, so that open pages renew their form tokens long before these expire. */
   readonly formVersion: string;
   /** Returns a token for the forms of this page, valid for this viewer and session only. */
   formToken(ctx: Context, viewer: Viewer | null): string;
@@ -17,8 +17,8 @@ export interface Authenticator {
   /** Returns the flash message, or `null` if it has expired or belongs to another viewer. */
   readFlash(ctx: Context, viewer: Viewer, token: string): string | null;
   /**
-   * Why a request is refused: `closed`, access has not been configured; `forbidden`, by the host application;
-   * `password`, the client has to sign in.
+   * Why requests are refused: `closed` if access has not been configured, `forbidden` if the host application denies it,
+   * `password` if the client has to sign in.
    */
   readonly denial: 'closed' | 'forbidden' | 'password';
 }

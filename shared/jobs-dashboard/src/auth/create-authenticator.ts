@@ -17,7 +17,7 @@ export interface AuthenticatorOptions {
   readonly onAccess?: OnAccess | undefined;
 }
 
-/** Throws a TypeError if both a password and an `authorize` function are given. */
+/** @throws {TypeError} if both a password and an `authorize` function are given */
 export function createAuthenticator({
   authorize,
   password = '',

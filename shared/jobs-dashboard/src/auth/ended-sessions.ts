@@ -1,6 +1,6 @@
 const MAX_SESSIONS = 10_000;
 
-/** Sessions that were ended by signing out: their tokens are still validly signed. */
+/** Remembers sessions that were ended by signing out, because their tokens still have a valid signature. */
 export class EndedSessions {
   readonly #now: () => number;
   /** When each session would have expired, oldest first. */

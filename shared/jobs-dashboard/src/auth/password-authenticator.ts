@@ -14,8 +14,8 @@ const COOKIE = 'longshore_dashboard';
 const SECURE_COOKIE = `__Secure-${COOKIE}`;
 const SESSION_MS = 12 * 3_600_000;
 /**
- * After 10 wrong passwords a minute from one address, further wrong ones get 429; after 100, so does the
- * right one.
+ * After 10 wrong passwords in a minute from one address, further wrong ones are answered with 429; after 100, even the
+ * right one is.
  */
 const MISSES_A_MINUTE = 10;
 const TRIES_A_MINUTE = 100;
@@ -71,7 +71,8 @@ export class PasswordAuthenticator implements Authenticator {
   }
 
   /**
-   * The cookie has no path, so browsers scope it to the path of this response, which must be the dashboard’s.
+   * Sets the session cookie. It names no path, so browsers limit it to the folder of this response, which must be the
+   * dashboard’s.
    */
   startSession(ctx: Context): void {
     const session = randomBytes(16).toString('hex');
@@ -79,7 +80,7 @@ export class PasswordAuthenticator implements Authenticator {
     this.#record(ctx, 'signed in', viewer);
   }
 
-  /** Ends the session in this process, even for copies of the cookie. Other processes do not learn of it. */
+  /** Ends the session in this process, even for copies of the cookie. Other processes still accept such copies. */
   endSession(ctx: Context): void {
     const session = this.#session(ctx);
     if (session !== null) this.#endedSessions.add(session, SESSION_MS);
@@ -111,7 +112,7 @@ export class PasswordAuthenticator implements Authenticator {
     return this.#tokens.readFlash(this.#subject(ctx, who), token);
   }
 
-  /** The session, else the user, else empty for a client that is about to sign in. */
+  /** Returns whom tokens are valid for: the session or, without one, the user. Empty for a client that is about to sign in. */
   #subject(ctx: Context, who: Viewer | null): string {
     const session = this.#session(ctx);
     if (session !== null) return `session ${session}`;

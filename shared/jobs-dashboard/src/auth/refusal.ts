@@ -13,7 +13,7 @@ export function refuse(ctx: Context, authenticator: Authenticator, layout: Layou
   throw authenticator.denial === 'forbidden' ? forbidden : closed;
 }
 
-/** The page to open after signing in: the requested one, or the one above the target of a form. */
+/** Returns the page to open after signing in: the requested page or, for a form, the page one level above its path. */
 function pageOf({ method, search }: Context, inside: string): string {
   if (method === 'GET' || method === 'HEAD') return inside.slice(1) + search;
   return inside.slice(1, Math.max(1, inside.lastIndexOf('/')));

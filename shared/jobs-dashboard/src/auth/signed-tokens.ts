@@ -11,14 +11,14 @@ export class SignedTokens {
   /** Identifies the key without revealing it. */
   readonly keyId: string;
 
-  /** Without a key, tokens are valid in this process only, until it stops. */
+  /** @param key random by default: the tokens are then valid only in this process, until it stops */
   constructor(key: Buffer = randomBytes(32), now: () => number = Date.now) {
     this.#keys = new Keygrip([key.toString('base64')], 'sha256');
     this.#now = now;
     this.keyId = this.#keys.sign('key id').slice(0, 8);
   }
 
-  /** `value` must not contain a dot. */
+  /** Returns a token for a value, which must not contain a dot. */
   sign(purpose: string, value: string, lifetimeMs: number): string {
     const content = `${value}.${this.#now() + lifetimeMs}`;
     return `${content}.${this.#keys.sign(`${purpose}:${content}`)}`;

@@ -46,7 +46,7 @@ export class Throttle {
   }
 }
 
-/** An IPv6 client has a whole /64 network of addresses. */
+/** Returns the address, or the /64 network of an IPv6 address: one client can use all addresses of such a network. */
 function networkOf(address: string): string {
   if (!isIPv6(address) || address.includes('.')) return address;
   const [head = '', tail = ''] = address.split('::');

@@ -16,7 +16,7 @@ export interface Viewer {
   /** Shown on every page and in audit entries. */
   readonly name: string;
   readonly role: Role;
-  /** The name was entered by the client and is not authenticated; only the shared password is. */
+  /** Whether the name was merely entered by the client: only the shared password has been checked. */
   readonly unverified?: boolean;
 }
 

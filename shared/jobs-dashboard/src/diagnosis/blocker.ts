@@ -15,14 +15,14 @@ export interface Blocker {
   readonly tone: 'calm' | 'attention';
 }
 
-/** A job that has been ready for longer, without any blocker, should have started, in milliseconds. */
+/** A queue whose oldest job has been ready for longer than this, in milliseconds, without any other blocker, is stuck. */
 const STUCK_MS = 10_000;
 
 /**
- * Returns the first blocker that applies to a queue's ready jobs, those that stop the whole queue first;
- * `null` if the next job should start at once.
+ * Returns the blocker of a queue's ready jobs; `null` if the next job should start at once. If several apply, one that
+ * stops the whole queue takes precedence.
  *
- * Whether the rate limit has a token left is unknown, so it is returned only if no other blocker applies.
+ * Whether the rate limit has a token left is unknown, so it is returned only if no other limit explains the wait.
  *
  * @param consumers the running servers that consume the queue
  */
@@ -86,7 +86,7 @@ function blockerOfNextJob(queue: Queue, consumers: readonly Server[], nowMs: num
       'The next one waits for its turn.',
     );
   }
-  // Slots are only known from heartbeats: a queue with running jobs is not stuck.
+  // Free slots are known only as of the last heartbeats and may be busy by now, so a queue with running jobs is not stuck.
   if (waitedMs < STUCK_MS || counts.processing > 0) return null;
   const reason = sentence`although ${formatNumber(free)} of ${counted(slots, 'slot')} are free and no limit of queue “${name}” holds them back`;
   return attention('stuck', reason, 'Check the logs of its servers.');

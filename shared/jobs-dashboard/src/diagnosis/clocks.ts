@@ -12,7 +12,11 @@ export function skewOf(aheadMs: number | null): string | null {
   return `${formatDuration(Math.abs(aheadMs))} ${aheadMs > 0 ? 'ahead of' : 'behind'} the storage’s clock`;
 }
 
-/** @param aheadMs how far this process's clock is ahead of the storage's, in milliseconds */
+/**
+ * Warns of clocks that are wrong.
+ *
+ * @param aheadMs how far this process's clock is ahead of the storage's, in milliseconds
+ */
 export function clockSkew(servers: readonly Server[], aheadMs: number): Warning[] {
   const own = skewOf(aheadMs);
   const ofDashboard = {

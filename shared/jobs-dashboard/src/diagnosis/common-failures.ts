@@ -3,7 +3,7 @@ import { areManyFailures, type CommonFailures, type RecentThroughput, recently }
 import { totalOf } from '../format/chart.js';
 import type { PageContext } from '../pages/page.js';
 
-/** The maximum of one read. */
+/** Maximum number of queues in one read of throughput. */
 const MOST_QUEUES = 100;
 const MINUTE_MS = 60_000;
 

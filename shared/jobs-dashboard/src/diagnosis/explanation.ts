@@ -26,7 +26,7 @@ export interface Surroundings {
   } | null;
   /** The lease of a running job; missing or `null` for others. */
   readonly lease?: Lease | null;
-  /** When it last wrote to its log; missing or `null` if it has not. */
+  /** When the job last wrote to its log; missing or `null` if it has not. */
   readonly lastLineAt?: Date | null;
   readonly nowMs: number;
 }
@@ -129,7 +129,7 @@ function explainProcessing(job: Job, around: Surroundings): Explanation {
   );
 }
 
-/** The error is shown above the explanation. */
+/** Explains why the job will not be retried. The page shows the error above the explanation. */
 function explainFailure(job: Job, { attempts }: Surroundings): Sentence {
   const { attempt, maxAttempts } = job;
   const all = maxAttempts === 1 ? 'its only attempt is used up' : `all ${maxAttempts} attempts are used up`;

@@ -11,9 +11,9 @@ export interface Health {
   readonly text: string;
 }
 
-/** How often it is checked at most, in milliseconds. */
+/** Minimum time between the starts of two checks, in milliseconds. */
 const EVERY_MS = 10_000;
-/** Older results are not shown, in milliseconds. */
+/** Results older than this, in milliseconds, are not shown. */
 const KEPT_MS = 60_000;
 
 const lost: Health = { tone: 'attention', text: 'The storage does not answer' };
@@ -32,7 +32,7 @@ export class HealthWatch {
     this.#context = context;
   }
 
-  /** `null` if there was no check in the last minute. Starts a new one if the latest is ten seconds old. */
+  /** The latest result; `null` if it is more than a minute old. Starts a new check at most every ten seconds. */
   get latest(): Health | null {
     const nowMs = this.#context.now();
     if (nowMs - this.#askedAtMs >= EVERY_MS) {
@@ -51,7 +51,7 @@ export class HealthWatch {
           ? { tone: 'calm', text: 'All is well' }
           : { tone: 'attention', text: counted(length, 'warning') };
     } catch (error) {
-      // Other errors show on the page that reads the same data.
+      // Other errors are reported by the page that reads the same data.
       this.#health =
         error instanceof StorageUnavailableError || error instanceof ReadTooSlowError ? lost : null;
     }

@@ -19,8 +19,9 @@ export function lateAmong(jobs: readonly RecurringJob[], nowMs: number): Recurri
 }
 
 /**
- * Removes those that wait for their previous job to finish. @param last the previous jobs of those that wait,
- * as far as they are still stored
+ * Returns the recurring jobs that are late for another reason than waiting for their previous job to finish.
+ *
+ * @param last the previous jobs of the late recurring jobs, as far as they are still stored
  */
 export function withoutReason(late: readonly RecurringJob[], last: readonly Job[]): RecurringJob[] {
   const unfinished = new Set(last.filter(({ state }) => !isFinished(state)).map(({ id }) => id));

@@ -3,7 +3,7 @@ import { counted } from '../format/count.js';
 import { sentence } from '../format/sentence.js';
 import type { Warning } from './warning.js';
 
-/** Older losses are no news, in milliseconds. */
+/** Losses older than this, in milliseconds, are not reported. */
 const NEWS_MS = 15 * 60_000;
 
 /** Warns of servers that died recently, unless another one has been started on the same host. */

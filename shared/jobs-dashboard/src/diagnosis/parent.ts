@@ -11,11 +11,11 @@ export interface Parent {
   /** The name to show. */
   readonly name: string;
   readonly state: JobState;
-  /** Why it is stalled, if it is unfinished. */
+  /** Why the parent is stalled; `null` if it is not, or if that is unknown. */
   readonly stall: Stall | null;
 }
 
-/** Returns `null` if it has been removed. */
+/** Returns the job or batch with this id; `null` if it has been removed. */
 export async function findParent(id: string, context: PageContext): Promise<Parent | null> {
   const { reader } = context;
   const job = await reader.jobs.find(id);

@@ -50,7 +50,7 @@ export async function readSituation(
   };
 }
 
-/** Reads the previous jobs of those recurring jobs only that may wait for them. */
+/** Returns the recurring jobs that are late without waiting for their previous job. Reads only the jobs needed for that. */
 async function lateOf(
   recurring: readonly RecurringJob[],
   nowMs: number,

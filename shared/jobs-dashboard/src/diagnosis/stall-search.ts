@@ -9,7 +9,7 @@ const SAMPLE = 100;
 export interface FoundStall {
   /** `null` if a job is running or may start, or if no unfinished job is left. */
   readonly stall: Stall | null;
-  /** Its jobs are still being searched. */
+  /** Whether the search for the batch's jobs has not ended yet, so that the reason is unknown. */
   readonly partial: boolean;
 }
 

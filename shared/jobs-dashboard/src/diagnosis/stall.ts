@@ -68,7 +68,10 @@ function partOf({ blocker: { reason, remedy }, count }: Stop, more: boolean): Se
   return sentence` ${waiting}, ${reason}. ${remedy}`;
 }
 
-/** A queue that is `stuck` may recover before scheduled jobs are due. */
+/**
+ * Returns whether a blocker stops the jobs until an operator acts. A queue that is `stuck` may recover before scheduled
+ * jobs are due, so it does not stop these.
+ */
 function holds({ kind, tone }: Blocker, jobs: readonly WaitingJob[]): boolean {
   if (tone !== 'attention') return false;
   return kind !== 'stuck' || jobs.some(({ state }) => state === 'enqueued');

@@ -3,7 +3,7 @@ import { counted } from '../format/count.js';
 import { sentence } from '../format/sentence.js';
 import type { Warning } from './warning.js';
 
-/** Expired leases are usually taken back within a few seconds. */
+/** Selects leases that expired at least five seconds ago: others are usually about to be renewed or taken back. */
 export const stalledQuery = { expiredForMs: 5_000, limit: 100 } as const;
 
 /** Returns whether the lease expired so long ago that it should have been renewed or taken back. */

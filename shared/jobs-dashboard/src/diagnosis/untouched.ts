@@ -1,6 +1,6 @@
 import type { LostServer, Queue, Server } from '@longshore/jobs/storage';
 
-/** What remains of jobs and servers: queues are created with the first one and stay. */
+/** What shows that a storage has been used: a queue is created with its first job or server, and remains afterwards. */
 interface Traces {
   readonly queues: readonly Queue[];
   readonly servers: readonly Server[];

@@ -38,7 +38,7 @@ export interface Situation {
  * warning.
  */
 const LONG_WAIT_MS = 5 * 60_000;
-/** The lists of jobs and servers are read separately and may disagree for a moment, in milliseconds. */
+/** How long the lists of jobs and servers, which are read separately, may disagree, in milliseconds. */
 const SETTLING_MS = 5_000;
 
 /** Returns all warnings, most urgent first. */
@@ -61,7 +61,7 @@ export function findWarnings(situation: Situation): Warning[] {
   ];
 }
 
-/** A new installation without servers is no reason for a warning. */
+/** Warns if no server is running, except in a new installation that has never been used. */
 function noServers(situation: Situation): Warning[] {
   if (situation.servers.length > 0 || isUntouched(situation)) return [];
   return [
@@ -86,7 +86,7 @@ function pausedQueues({ queues }: Situation): Warning[] {
   });
 }
 
-/** Without any server at all, one warning is enough. */
+/** Warns of queues that have jobs but no server. If no server is running at all, one warning about that is enough. */
 function unservedQueues({ queues, servers }: Situation): Warning[] {
   if (servers.length === 0) return [];
   return queues
@@ -98,7 +98,7 @@ function unservedQueues({ queues, servers }: Situation): Warning[] {
     }));
 }
 
-/** Queues without servers have their own warning. */
+/** Warns of jobs without a handler on the servers of their queue. Queues without servers have their own warning. */
 function unhandledJobs({ orphans }: Situation): Warning[] {
   return orphans
     .filter(({ reason }) => reason === 'no-handler')

@@ -35,13 +35,13 @@ const BAR = 8;
 /** The distance between bars. */
 export const STEP = 10;
 const MAX_ROWS = 24;
-/** A single job among thousands stays visible. */
+/** Minimum lengths of bars, so that a single job among thousands stays visible. */
 const LEAST = 2;
 const LEAST_FAILED = 6;
 
 /**
  * @param buckets at least one, oldest first, of equal length; the last one is incomplete
- * @param parts the number of parts between ticks
+ * @param parts the number of equal parts that the ticks divide the chart into
  */
 export function chartOf(buckets: readonly Bucket[], parts: number): Chart {
   const last = buckets.at(-1) ?? { at: new Date(0), done: 0, failed: 0 };
@@ -80,7 +80,7 @@ function failures(buckets: readonly Bucket[], most: number): { most: number; bar
   };
 }
 
-/** A path of SVG. @param lengths upwards if negative */
+/** Returns the SVG path of some bars. Negative lengths point upwards from the axis. */
 export function bars(lengths: readonly number[], axis: number): string {
   return lengths
     .map((length, index) => (length === 0 ? '' : `M${STEP * index} ${axis}h${BAR}v${length}h${-BAR}z`))

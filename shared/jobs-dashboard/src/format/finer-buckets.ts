@@ -1,12 +1,12 @@
 import type { Bucket } from './chart.js';
 
 /**
- * Raises coarse buckets to at least the sums of the fine ones of the same time: the two are read at different
- * moments, and ten minutes must never show more jobs than the day. Both are aligned to 1970, so fine buckets
- * fit into coarse ones.
+ * Raises each coarse bucket to at least the sum of the fine buckets in its span. The two charts are read at different
+ * moments, and the last ten minutes must never show more jobs than the whole day. Both are aligned to 1970, so each
+ * fine bucket fits into one coarse bucket.
  *
- * @param coarse oldest first, of equal length; as many are returned. If fine ones are newer than all of them,
- * a bucket is added for these, and the oldest is dropped
+ * @param coarse oldest first, of equal length; as many buckets are returned. If some fine buckets are newer than all
+ *   coarse ones, a coarse bucket is added for them and the oldest is dropped
  * @param bucketMs the length of a coarse bucket
  */
 export function withFiner(coarse: readonly Bucket[], fine: readonly Bucket[], bucketMs: number): Bucket[] {

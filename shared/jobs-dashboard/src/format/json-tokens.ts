@@ -8,7 +8,7 @@ export interface JsonToken {
 
 export interface JsonText {
   readonly tokens: readonly JsonToken[];
-  /** The document was truncated. */
+  /** Whether the document was truncated. */
   readonly cut: boolean;
 }
 

@@ -58,7 +58,7 @@ export function isRedacted(key: string, pattern: RegExp): boolean {
   return matches(pattern, key) || matches(pattern, words);
 }
 
-/** `RegExp.test` keeps `lastIndex` if the caller's pattern is global or sticky. */
+/** Searches the key from its beginning, even if the pattern is global or sticky and so remembers its last match. */
 function matches(pattern: RegExp, key: string): boolean {
   pattern.lastIndex = 0;
   return pattern.test(key);

@@ -9,7 +9,7 @@ export interface TimeText {
   readonly relative: string;
 }
 
-/** The page's script replaces the time zone and the relative time by the viewer's. */
+/** Formats a time in UTC. The page's script converts it to the viewer's time zone and keeps the relative time current. */
 export function timeText(at: Date, nowMs: number): TimeText {
   const iso = at.toISOString();
   return { iso, exact: `${iso.replace('T', ' ').slice(0, -1)} UTC`, relative: relativeText(at, nowMs) };
@@ -22,7 +22,7 @@ function relativeText(at: Date, nowMs: number): string {
   return agoMs > 0 ? `${distance} ago` : `in ${distance}`;
 }
 
-/** In whole seconds or minutes, so that it does not change constantly. */
+/** Formats a duration below an hour in whole seconds or minutes, so that the text does not change constantly. */
 function roughDuration(ms: number): string {
   if (ms < 60_000) return `${Math.floor(ms / 1_000)} s`;
   return ms < 3_600_000 ? `${Math.floor(ms / 60_000)} min` : formatDuration(ms);

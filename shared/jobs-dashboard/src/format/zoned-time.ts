@@ -6,7 +6,7 @@ export interface TimeDetail {
   readonly year: boolean;
 }
 
-/** Includes seconds if any time has some, and the year unless it is the current one for all of them. */
+/** Returns which details a list of times needs: seconds if any time has some, the year if any time is in another year. */
 export function detailOf(times: readonly Date[], now: Date): TimeDetail {
   return {
     seconds: times.some((at) => at.getUTCSeconds() !== 0),
@@ -38,7 +38,7 @@ export function dayIn(timeZone: string, at: Date): string {
   return formatted(at, { timeZone, weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' });
 }
 
-/** Formats are expensive to create. */
+/** Formats a time, with a cached format because formats are expensive to create. */
 function formatted(at: Date, options: Intl.DateTimeFormatOptions): string {
   const key = JSON.stringify(options);
   let format = formats.get(key);
@@ -46,7 +46,7 @@ function formatted(at: Date, options: Intl.DateTimeFormatOptions): string {
   return format.format(at);
 }
 
-/** Falls back to UTC: the storage may have zones that this system does not know. */
+/** Creates a format, in UTC if this system does not know the time zone, which comes from the storage. */
 function formatOf(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   try {
     return new Intl.DateTimeFormat('en-GB', options);

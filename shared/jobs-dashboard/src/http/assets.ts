@@ -77,7 +77,7 @@ function styleSheet(): Buffer {
   );
 }
 
-/** Reads a script without its comments, which are a third of it. They are on lines of their own. */
+/** Reads a script and removes its comments, a third of its size. Comments must be on lines of their own. */
 function script(name: string): Buffer {
   const text = readFileSync(new URL(`scripts/${name}`, folder), 'utf8');
   return Buffer.from(text.replaceAll(/^ *(?:\/\*\*(?:(?!\*\/)[^])*\*\/|\/\/.*)\n/gm, ''));

@@ -1,7 +1,7 @@
 /** Turns a path inside the dashboard, such as `jobs/123`, into a link for the current page. */
 export type Link = (path: string) => string;
 
-/** No page has a deeper path, so links on one need not be relative. */
+/** No page has a deeper path. Error pages for deeper paths get absolute links. */
 const MAX_DEPTH = 16;
 
 /** Where the dashboard is mounted. */

@@ -9,10 +9,10 @@ import { Problem } from './problem.js';
 export type Form = URLSearchParams;
 
 /**
- * Reads the body as text, for {@link checkForm}. Parsers of nested objects silently drop what is too deep or
- * too much, and a filter that loses conditions matches more jobs.
+ * Reads the body as text, for {@link checkForm}. Parsers that build nested objects silently drop fields beyond their
+ * limits, and a filter that loses conditions would match more jobs.
  *
- * @param limit as `64kb`
+ * @param limit the maximum length of the body, such as `64kb`
  */
 export function readForm(limit: string): Middleware {
   return bodyParser({
@@ -37,7 +37,7 @@ export function checkForm(ctx: Context, authenticator: Authenticator, viewer: Vi
   });
 }
 
-/** The host application may have parsed the body already; only the raw text is used. */
+/** Returns the raw text of the body, even if the host application has parsed it already. */
 function textOf({ request: { body, rawBody } }: Context): string {
   if (typeof rawBody === 'string') return rawBody;
   if (typeof body === 'string') return body;

@@ -16,9 +16,9 @@ export const REGION_HEADER = 'Longshore-Region';
 const PARTIAL_EVERY_MS = 500;
 
 interface LoadedRegion extends Region {
-  /** `null` if it took longer than the page waits. */
+  /** The data for the view; `null` if it could not be read, or not in time. */
   readonly model: object | null;
-  /** Weak, because relative times may differ for the same model. */
+  /** A weak entity tag, because relative times may differ for the same model. */
   readonly etag: string;
   readonly error?: StorageUnavailableError;
 }
@@ -74,7 +74,7 @@ export class PageResponder {
     );
   }
 
-  /** @throws {StorageUnavailableError} if no region could be loaded because of it */
+  /** @throws {StorageUnavailableError} if every region failed with this error */
   async #loadAll(
     ctx: Context,
     requestContext: RequestContext,
@@ -86,7 +86,7 @@ export class PageResponder {
     return loaded.map((region) => shownTo(requestContext, region));
   }
 
-  /** Shared by all viewers of the same URL: regions do not depend on the viewer. */
+  /** Loads a region once for all viewers of the same URL: regions do not depend on the viewer. */
   #load(ctx: Context, region: Region): Promise<LoadedRegion> {
     const key = JSON.stringify(['region', region.name, ctx.path, ctx.querystring]);
     return this.#cache.read(
@@ -119,7 +119,7 @@ function isPartial(model: object | PartialModel): boolean {
   return 'partial' in model && model.partial;
 }
 
-/** Adds the version of the viewer’s forms: tokens expire and roles change while the data stays the same. */
+/** Adds the version of the viewer’s forms to the entity tag: tokens and roles can change while the data stays the same. */
 function shownTo({ version }: RequestContext, region: LoadedRegion): LoadedRegion {
   return { ...region, etag: region.etag.replace(/"$/, `.${version}"`) };
 }

@@ -34,9 +34,7 @@ export function badRequest(title: string, text: string): Problem {
   return new Problem({ status: 400, title, text });
 }
 
-/**
- * Returns the error page of any error; that of an unexpected one shows only the id of the logged incident.
- */
+/** Returns the content of the error page for an error. For unexpected errors, it names only the id of the logged incident. */
 export function problemOf(error: unknown, incident: string): ProblemText {
   if (error instanceof Problem) return error.content;
   if (error instanceof InterruptedAction) return problemOfAction(error, incident);
@@ -72,7 +70,7 @@ const completionTexts: Readonly<Record<Completion, string>> = {
     'It is not known whether the action was carried out. If it was, the audit has an entry. Check before you repeat it.',
 };
 
-/** Does not suggest reloading the page, which would submit the form again. */
+/** Returns the error page for an action. It does not suggest reloading, which would submit the form again. */
 function problemOfAction({ completion, cause }: InterruptedAction, incident: string): ProblemText {
   if (cause instanceof StorageUnavailableError) {
     const text = `${completionTexts[completion]} The job storage does not answer. Accepted jobs are safe.`;

@@ -12,7 +12,7 @@ import { timeIn } from '../format/zoned-time.js';
 /** The directory of the views, which are next to their pages in the sources: the compiler does not copy them. */
 const folder = fileURLToPath(new URL('../../src/', import.meta.url));
 
-/** Begins a view inside a file; it goes on to the next one, or to the end of the file. */
+/** The line that begins a view in a file. The view ends before the next such line, or at the end of the file. */
 const beginning = /^<%# view: ([\w-]+) %>\n/gm;
 
 /** Available in every view. */
@@ -36,7 +36,7 @@ const compileOptions = {
   unsafePrototypeLocals: true,
 };
 
-/** The views, compiled at start-up; one that does not compile stops the start. In a view, `it` holds everything. */
+/** Compiles all views at start-up, and throws if one is invalid. Views find all their data in `it`. */
 export class Renderer {
   readonly #views = new Map<string, TemplateFunction>();
 
@@ -47,8 +47,9 @@ export class Renderer {
   }
 
   /**
-   * Renders a view. The views that it includes find in `it` what the whole page has, after their own members. (EJS's own
-   * `include` looks for the file and copies everything each time, which takes ten times as long for a list of 50 jobs.)
+   * Renders a view. In an included view, `it` has the members passed to `include` and inherits all others from the page.
+   * (EJS's own `include` looks for the file and copies everything each time, which takes ten times as long for a list of
+   * 50 jobs.)
    *
    * Throws if there is no such view or if it uses something that it was not given.
    */
@@ -66,7 +67,7 @@ export class Renderer {
     return view;
   }
 
-  /** Throws if a view has the name of another one. */
+  /** Compiles the views in a file. Throws if another view has the same name. */
   #compile(filename: string): void {
     const [, ...parts] = readFileSync(filename, 'utf8').split(beginning);
     for (let index = 0; index < parts.length; index += 2) {

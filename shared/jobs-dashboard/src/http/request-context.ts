@@ -32,12 +32,12 @@ export function setRequestContext(ctx: Context, requestContext: ViewerContext): 
   Object.assign(ctx.state, { [place]: requestContext });
 }
 
-/** Returns `null` if the client is not authenticated. */
+/** Returns the context of a request; `null` if the client is not authenticated. */
 export function findRequestContext(ctx: Context): ViewerContext | null {
   return (ctx.state as { [place]?: ViewerContext })[place] ?? null;
 }
 
-/** Throws if the client is not authenticated, which cannot happen in a route. */
+/** Returns the context of a request. Throws if the client is not authenticated, which cannot happen in a route. */
 export function requestContextOf(ctx: Context): ViewerContext {
   const requestContext = findRequestContext(ctx);
   if (requestContext === null) throw new Error('A route was reached without authentication');
@@ -52,7 +52,7 @@ export const anonymous: RequestContext = {
   may: { operate: false, delete: false },
 };
 
-/** `readOnly`: the dashboard has no actions. */
+/** @param readOnly whether the dashboard has no actions */
 export function createRequestContext(
   ctx: Context,
   authenticator: Authenticator,

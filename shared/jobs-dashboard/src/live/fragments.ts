@@ -18,7 +18,7 @@ export class Fragments {
     this.#cache = cache;
   }
 
-  /** @param key of everything that the rendered text depends on, except the viewer */
+  /** @param key identifies everything that the rendered text depends on, except the viewer */
   async send(
     ctx: Context,
     key: string,

@@ -12,20 +12,17 @@ export type JobEvent =
 
 export interface JobStreamOptions {
   readonly everyMs: number;
-  /**
-   * Ends the stream without an `end` event, as when the job stops running. The browser reconnects, and is
-   * authenticated again.
-   */
+  /** After this time, the stream ends without an `end` event, and the browser reconnects and is authenticated again. */
   readonly lifetimeMs: number;
-  /** Ends it at once. */
+  /** Ends the stream at once. */
   readonly signal: AbortSignal;
 }
 
 const LINES = 200;
 
 /**
- * Yields the progress and the log lines of a job after the given one, by polling. Viewers of the same job
- * share its reads through the cache.
+ * Polls a job, and yields its progress and the log lines after line `after`. Viewers of the same job share the reads
+ * through the cache.
  */
 export async function* jobStream(
   id: string,

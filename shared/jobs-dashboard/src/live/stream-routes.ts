@@ -18,7 +18,7 @@ export const streamPath = '/jobs/:id/stream';
 export interface StreamBounds {
   /** How many may be open at once; further requests get 503. */
   readonly maxStreams: number;
-  /** Ends all of them. */
+  /** Ends all streams. */
   readonly closing: AbortSignal | undefined;
 }
 
@@ -66,7 +66,7 @@ const tooMany = new Problem({
   headers: { 'Retry-After': '10' },
 });
 
-/** Bypasses Koa, which reports a closed connection as an error. */
+/** Sends events until the connection closes. Bypasses Koa, which reports a closed connection as an error. */
 function sendWhileOpen(ctx: Context, events: Readable, closed: AbortController): void {
   ctx.respond = false;
   ctx.flushHeaders();
@@ -97,12 +97,12 @@ async function* eventsOf(
   }
 }
 
-/** The data is JSON, which has no line breaks. */
+/** Formats a server-sent event. The HTML is sent as JSON, which has no line breaks. */
 function event(name: string, html: string, id?: string): string {
   return `${id === undefined ? '' : `id: ${id}\n`}event: ${name}\ndata: ${JSON.stringify(html)}\n\n`;
 }
 
-/** The id of the last line that the viewer has: sent by the browser when it reconnects, or by the page. */
+/** Returns the id of the last log line that the viewer has, which the browser sends on reconnection, or the page does. */
 function placeIn(ctx: Context): string | null {
   const place = ctx.get('Last-Event-ID') || (new URLSearchParams(ctx.querystring).get('after') ?? '');
   return /^[\w.:-]{1,80}$/.test(place) ? place : null;

@@ -4,7 +4,7 @@ import type { BulkAction } from '@longshore/jobs/storage';
 export interface BulkWords {
   /** The title of its pages. */
   readonly title: string;
-  /** While it is running. */
+  /** Shown while the action is running. */
   readonly doing: string;
   /** On the buttons of a list. */
   readonly verb: string;

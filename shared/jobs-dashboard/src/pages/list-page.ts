@@ -24,7 +24,7 @@ export function pageOf<Row>(list: readonly Row[], query: URLSearchParams, rows: 
 /** The first rows of a list, or those after a given place. */
 export interface Rows<Row> {
   readonly rows: readonly Row[];
-  /** `false`: others follow the last one. */
+  /** `false` if the list goes on after the last of these rows. */
   readonly isComplete: boolean;
 }
 

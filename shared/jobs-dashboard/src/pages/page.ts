@@ -20,7 +20,7 @@ export interface PageContext {
   readonly machineNow: () => number;
   /** The time limit for each part of a page, in milliseconds. */
   readonly readTimeoutMs: number;
-  /** Values under matching keys are never shown. */
+  /** Matches the names of members whose values are never shown. */
   readonly redact: RegExp;
 }
 
@@ -34,12 +34,12 @@ export interface Region {
   /** The path of an event stream that replaces refreshes in browsers that support it. */
   readonly stream?: string;
   /**
-   * The model must not contain relative times: as long as it does not change, a refresh is answered with 304.
+   * Loads the model, which must not contain relative times: as long as it does not change, refreshes are answered with 304.
    */
   readonly load: () => Promise<object>;
 }
 
-/** A model that is incomplete for now: the region is refreshed soon. */
+/** A model that may be incomplete for now. If `partial` is true, the region is refreshed soon. */
 export interface PartialModel {
   readonly partial: boolean;
 }

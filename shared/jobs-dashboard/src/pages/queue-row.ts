@@ -13,7 +13,7 @@ export interface QueueRow {
   readonly pausedAt: Date | null;
   readonly concurrencyLimit: Queue['concurrencyLimit'];
   readonly rateLimit: Queue['rateLimit'];
-  /** It has waiting jobs, but no running server consumes it. */
+  /** Whether the queue has waiting jobs, but no running server consumes it. */
   readonly unserved: boolean;
 }
 
@@ -36,9 +36,9 @@ export function isUnserved({ counts, servers }: Queue): boolean {
 }
 
 interface QueueRows extends PartialModel {
-  /** Each with its throughput of the last hour; `null` if unknown. */
+  /** `ended` is the throughput of the last hour; `null` if unknown. */
   readonly queues: readonly (QueueRow & { readonly ended: Sparkline | null })[];
-  /** The throughput could not be read. */
+  /** Whether the throughput could not be read. */
   readonly gaveUp: boolean;
 }
 

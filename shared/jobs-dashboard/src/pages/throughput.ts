@@ -8,8 +8,8 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
 /**
- * Throughput is stored by ten seconds for all queues together, and by the minute for each. `since` is written
- * as in a filter.
+ * The charts. The storage counts finished jobs per ten seconds for all queues together, and per minute for each queue.
+ * `since` has the syntax of a search filter.
  */
 const now = {
   title: 'Finished in the last 10 minutes',

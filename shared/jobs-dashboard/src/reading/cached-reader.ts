@@ -1,7 +1,7 @@
 import type { Cache } from '../cache.js';
 import type { DashboardReader } from './dashboard-reader.js';
 
-/** How long results that change little and are slow to read are fresh, in milliseconds. */
+/** How long results stay fresh that are slow to read and rarely change, in milliseconds. */
 const STEADY_MS = 5_000;
 
 /** Reading a thousand queues takes 30 ms, half of it in this process. */
@@ -11,7 +11,10 @@ type FreshMs = (result: unknown, query: unknown, lifetimeMs: number) => number;
 
 const steady: FreshMs = () => STEADY_MS;
 
-/** Reads whose results are refreshed in the background, with how long they are fresh; all others live for the cache's default. */
+/**
+ * Slow reads, whose results are refreshed in the background, and how long each result stays fresh. The results of all
+ * other reads have the cache's default lifetime.
+ */
 const slowReads: ReadonlyMap<string, FreshMs> = new Map<string, FreshMs>([
   ['jobs.listOrphans', steady],
   ['leases.listStalled', steady],
@@ -65,7 +68,7 @@ export function cachedReader(reader: DashboardReader, cache: Cache): DashboardRe
     audit: cached('audit', reader.audit),
     setAside: cached('setAside', reader.setAside),
     clock,
-    /** A cached answer would not be the time. */
+    /** Never cached, because the time changes constantly. */
     readClock: () => reader.readClock(),
     ping: () => reader.ping(),
   };

@@ -7,11 +7,11 @@ type Sources = Pick<PageContext, 'reader' | 'cache'>;
 
 export interface FoundJobs<Row> {
   readonly jobs: Row[];
-  /** There may be more; the search continues. */
+  /** Whether there may be more jobs and the search continues. */
   readonly partial: boolean;
   /** When the search last ended, if that is a while ago and it is running again. */
   readonly asOf: Date | null;
-  /** There may be more; the storage gave up the search. */
+  /** Whether there may be more jobs, but the storage gave up the search. */
   readonly gaveUp: boolean;
 }
 
@@ -23,8 +23,8 @@ export interface JobSearch<Row> {
 }
 
 /**
- * Returns the nearest jobs, merged with the latest result of the search through all of history, which
- * continues in the background.
+ * Returns the nearest matching jobs. If there may be others, adds those that the latest search through all of history
+ * has found, and repeats that search in the background.
  */
 export async function findJobs<Row extends { readonly id: string }>(
   { key, query, row }: JobSearch<Row>,
@@ -48,7 +48,7 @@ export function wasSearched(key: string, { cache }: Pick<Sources, 'cache'>): boo
   return cache.knows(listed(key));
 }
 
-/** Returns the latest count, with `null` in it if the storage gave up; `undefined` until it is known. */
+/** Returns the latest count; its `value` is `null` if the storage gave up. `undefined` until there is a result. */
 export function countSoon<Count>(
   key: string,
   count: () => Promise<Count>,
@@ -79,7 +79,7 @@ async function unlessGivenUp<T>(reading: Promise<T>): Promise<T | null> {
   }
 }
 
-/** The nearest jobs are more recent, so they take precedence. */
+/** Merges both results. The nearest jobs were read more recently, so they take precedence. */
 function merged<Row extends { readonly id: string }>(
   near: readonly Row[],
   found: readonly Row[],

@@ -6,20 +6,20 @@ import { soon } from './deadline.js';
 const MINUTE_MS = 60_000;
 const span = { sinceMs: 60 * MINUTE_MS, bucketMs: 5 * MINUTE_MS };
 
-/** How long a page of queues waits for this, in milliseconds. */
+/** How long a page of queues waits for the throughput, in milliseconds. */
 const WAIT_MS = 25;
 
 /** The throughput of the last hour. */
 export interface LastHour {
   /** By queue; `null` while it is unknown. */
   readonly byQueue: ReadonlyMap<string, readonly Bucket[]> | null;
-  /** It is still being read. */
+  /** Whether the throughput is still being read. */
   readonly partial: boolean;
 }
 
 /**
- * Reads the throughput of at most a hundred queues. Lists of queues are useful without it, so they neither
- * wait for it nor fail with it.
+ * Reads the throughput of at most a hundred queues. Lists of queues are useful without it, so they wait for it only
+ * briefly, and are shown even if it cannot be read.
  */
 export async function readLastHour(
   queues: readonly string[],

@@ -52,7 +52,7 @@ function termsOf(filter: JobFilter): Term[] {
   return [...terms, ...args];
 }
 
-/** Words are stored as one text. */
+/** Returns the values of a filter as texts. The words of a search are stored as one text and returned one by one. */
 function textsOf(values: string | Date | readonly string[]): readonly string[] {
   if (values instanceof Date) return [values.toISOString()];
   return typeof values === 'string' ? values.split(/\s+/).filter(Boolean) : values;

@@ -133,7 +133,7 @@ export function confirmPath(filters: Filters, action: BulkAction): string {
   return jobsPath(filters, { action }).replace(/^jobs/, 'bulk/confirm');
 }
 
-/** Ignores other parameters and empty ones. */
+/** Returns the filters in URL parameters or the fields of a form. Ignores other parameters and empty ones. */
 export function filtersIn(query: Iterable<[string, string]>): { state: string | null; terms: Term[] } {
   let state: string | null = null;
   const terms: Term[] = [];
@@ -161,7 +161,10 @@ function argsFilters(terms: readonly Term[]): ArgsFilter[] {
   return Array.from(values, ([key, meant]) => ({ path: key.split('.').slice(1), values: meant }));
 }
 
-/** `77` can be a number or a text. A number that JavaScript would round is only searched as text. */
+/**
+ * Returns the JSON values that a text can mean: `77` can be a number or a string. A number that JavaScript would round
+ * is searched only as a string.
+ */
 function meaningsOf(text: string): JsonValue[] {
   const isNumber = /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i.test(text) && isExactNumber(text);
   return isNumber || /^(true|false|null)$/i.test(text)

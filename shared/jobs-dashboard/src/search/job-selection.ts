@@ -23,9 +23,9 @@ export interface JobSelection {
   readonly filter: JobFilter;
   /** The selection as a query, `state=failed&queue=mail`, which fits into one field of a form. */
   readonly which: string;
-  /** As stored in the audit entry. */
+  /** The selection as stored in the audit entry. */
   readonly auditFilter: { readonly [member: string]: JsonValue };
-  /** The path of their list, inside the dashboard. */
+  /** The path of the list of these jobs, inside the dashboard. */
   readonly list: string;
 }
 

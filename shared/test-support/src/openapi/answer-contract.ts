@@ -6,7 +6,7 @@ import type { ReceivedAnswer, SentRequest } from './exchange.js';
 import { promisedSchema } from './promised-schema.js';
 import type { Schema } from './schema.js';
 
-/** A difference between an answer and the document, in words that are the same for the same fault. */
+/** A difference between an answer and the document. The same fault always has the same `what`. */
 export interface Breach {
   readonly what: string;
   /** The part that is specific to this answer. */
@@ -56,7 +56,7 @@ export class AnswerContract {
     ];
   }
 
-  /** A path or method that is not in the document can only be refused. */
+  /** Returns the breaches of an answer to a path or method that is not in the document: it must be a refusal. */
   #checkRefusal({ method, path }: SentRequest, answer: ReceivedAnswer): readonly Breach[] {
     if (method === 'OPTIONS' && answer.status === 204) return [];
     if (answer.status < 400)
@@ -121,7 +121,7 @@ export class AnswerContract {
     });
   }
 
-  /** The API must not accept bodies and parameters that the document forbids. */
+  /** Returns the breaches of an answer that accepts a body or parameters although the document forbids them. */
   #checkAcceptance(
     operation: Operation,
     request: SentRequest,
@@ -158,12 +158,12 @@ export class AnswerContract {
   }
 }
 
-/** Makes references start in the document instead of the schema. */
+/** Returns a schema whose references point into the document, registered as `api`, instead of into the schema itself. */
 function absolute(schema: Schema): Schema {
   return JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"api#/')) as Schema;
 }
 
-/** Returns the place of an error, with every index alike. */
+/** Returns the path to the invalid value, with 0 for every array index, so that equal faults have equal texts. */
 function placeOf({ instancePath }: ErrorObject): string {
   return instancePath === '' ? 'the whole' : instancePath.replaceAll(/\/\d+/g, '/0');
 }

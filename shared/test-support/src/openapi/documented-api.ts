@@ -2,7 +2,7 @@ import { AnswerContract } from './answer-contract.js';
 import type { ReceivedAnswer, SentRequest } from './exchange.js';
 import type { OpenApiDocument } from './operations.js';
 
-/** By the text of the document: most tests of a run use one of a few. */
+/** Contracts by the text of their document. Most tests of a run share a few documents. */
 const contracts = new Map<string, AnswerContract>();
 
 /** Checks the answers of a running API against its own OpenAPI document, which is read on the first answer. */
@@ -15,7 +15,7 @@ export class DocumentedApi {
     this.#baseUrl = baseUrl;
   }
 
-  /** @throws {Error} with the request and each difference, if the answer is not as the document says */
+  /** @throws {Error} that lists all differences if the answer does not match the document */
   async check(request: SentRequest, answer: ReceivedAnswer): Promise<void> {
     this.#contract ??= this.#baseUrl().then(contractAt);
     const breaches = (await this.#contract).checkAny(request, answer);

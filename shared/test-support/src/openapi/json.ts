@@ -1,4 +1,4 @@
-/** Parses JSON text; undefined if it is none. */
+/** Parses a text as JSON. Returns `undefined` if it is not valid JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

@@ -103,12 +103,12 @@ export function resolve<Value extends object>(document: OpenApiDocument, value: 
   return target as Value;
 }
 
-/** What a request is for. */
+/** The result of looking up the operation that a request addresses. */
 export type Found =
   | { readonly kind: 'operation'; readonly operation: Operation }
-  /** Below the API, but not in its document. */
+  /** The path belongs to the API, but the document does not have it or its method. */
   | { readonly kind: 'nothing' }
-  /** Outside of the API, or a page that describes it. */
+  /** The path is outside of the API, or serves its documentation. */
   | { readonly kind: 'elsewhere' };
 
 /** Returns a function that finds the operation of a request, whether or not its path has the prefix of a gateway. */

@@ -10,8 +10,9 @@ interface Alternatives {
 const known = new WeakMap<Schema, Alternatives>();
 
 /**
- * Returns the part of an answer's schema that applies to a request. The document lists alternatives where an answer depends on
- * the request, and explains in words when each applies: an array answers an array, and only `fields` makes an item partial.
+ * Returns the part of an answer's schema that applies to a request. The document lists alternatives where an answer depends
+ * on the request, and explains in words when each applies: a request with an array gets an array, and items are partial
+ * only if the request has the parameter `fields`.
  */
 export function promisedSchema(schema: Schema, { path, body }: SentRequest): Schema {
   const [one, many] = schema.oneOf ?? [];
@@ -26,7 +27,7 @@ export function promisedSchema(schema: Schema, { path, body }: SentRequest): Sch
     : alternatives.whole;
 }
 
-/** Chooses between an item and its fields, in the schema itself or in that of the elements. */
+/** Returns the schema with one of its alternatives: whole items (0) or items with some of their fields (1). */
 function chosen(schema: Schema, index: 0 | 1): Schema {
   if (schema.items !== undefined) return { ...schema, items: chosen(schema.items, index) };
   const { anyOf = [] } = schema;

@@ -109,7 +109,7 @@ function auditRow({ id, at, who, action, target, filter, count }: AuditEntry, pa
   };
 }
 
-/** The page of what an action was about. */
+/** Returns the path of the page of an action's target. */
 function pathOf(action: string, target: string): string {
   if (action.startsWith('set-aside/')) return isId(target) ? `jobs/${target}` : 'set-aside';
   return `${action.replace(/[-/].*/s, '')}/${encodeURIComponent(target)}`;

@@ -43,7 +43,7 @@ async function loadState(id: string, context: PageContext): Promise<object> {
   };
 }
 
-/** Failed jobs first, then by urgency. */
+/** Loads some of the jobs of a batch: failed ones first, the others in the order of `urgency`. */
 async function loadJobs(id: string, { reader, redact }: PageContext): Promise<object> {
   const [failed, newest] = await Promise.all([
     listFailed(id, reader),

@@ -41,7 +41,7 @@ export async function bulkConfirmPage({ query, viewer }: PageRequest, context: P
   };
 }
 
-/** Ignores jobs in states that the action does not apply to. */
+/** Describes the jobs that the action would change. Leaves out jobs in states that it does not apply to. */
 async function loadJobs({ action, key, filter, which, list }: Wanted, context: PageContext): Promise<object> {
   const { state = [] } = filter;
   const states = statesOfAction[action].filter((each) => state.length === 0 || state.includes(each));
@@ -76,7 +76,7 @@ async function loadJobs({ action, key, filter, which, list }: Wanted, context: P
   };
 }
 
-/** Retrying the failed jobs of a batch does not bring back its cancelled callback. */
+/** Returns the cancelled callback of the selected batch, if any: retrying the batch's failed jobs does not bring it back. */
 async function findCancelledFollowUp(
   { batchId: [id, ...others] = [] }: JobFilter,
   reader: PageContext['reader'],
@@ -89,7 +89,7 @@ async function findCancelledFollowUp(
 
 const none: FoundJobs<Sample> = { jobs: [], partial: false, asOf: null, gaveUp: false };
 
-/** Returns what is known at once; the exact count follows when it is known. */
+/** Reads a sample of the jobs and their count. While the exact count is unknown, the count is a lower bound. */
 async function readSample(
   key: string,
   filter: JobFilter,

@@ -3,7 +3,7 @@ import { conflict, notFound } from '../../http/problem.js';
 import type { Action, ActionRequest, ActionResult, Actions } from '../../actions/action.js';
 import { type JobSelection, parseJobSelection } from '../../search/job-selection.js';
 
-/** Each starts an operation on the jobs that the form selects, by their ids or by filters. */
+/** The `bulk-…` actions start an operation on the jobs that the form selects, by their ids or by filters. */
 export const bulkActions: Actions = {
   '/bulk-cancel': startBulk('cancel', 'operator'),
   '/bulk-retry': startBulk('retry', 'operator'),

@@ -32,7 +32,8 @@ export async function bulkOperationPage({ params }: PageRequest, context: PageCo
 }
 
 /**
- * Returns the ids of selected jobs. A list has fewer rows than the maximum, but other clients may send more.
+ * Returns the first ids of the selected jobs, and how many more there are. Only clients other than the job list can
+ * select that many.
  */
 function idsOf({ filter: { id = [] }, action }: BulkOperation): object {
   return { few: id.slice(0, MOST_IDS), more: id.length - MOST_IDS, linked: action !== 'delete' };

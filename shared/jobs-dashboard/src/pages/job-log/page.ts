@@ -38,7 +38,7 @@ export async function readLogEnd(
   return { leftOut, lines: await reader.reports.listLogs(id, { offset: leftOut, limit }) };
 }
 
-/** Returns what makes the log mark the beginning of each attempt, if there was more than one. */
+/** Returns 0, for a heading before the lines of each attempt, if there were several; `undefined`, for none, otherwise. */
 function attemptBefore(lines: readonly Pick<LogLine, 'attempt'>[]): number | undefined {
   return lines.some(({ attempt }) => attempt > 1) ? 0 : undefined;
 }

@@ -73,7 +73,7 @@ async function loadLife(id: string, context: PageContext): Promise<object> {
     moreDependents: !dependents.isComplete,
     stretches: timeline(job, attempts).slice(-MAX_STRETCHES).map(storyOf),
     attempts: attemptRows(attempts, servers, log?.lines ?? [], context.redact),
-    /** Some log lines of the attempts are not shown. */
+    /** Whether some log lines of the attempts are not shown. */
     hasFullLogs: attempts.length > 1 && (log?.leftOut ?? 0) > 0,
     leftOut: Math.max(0, attempts.length - MAX_ATTEMPTS),
   };
@@ -106,7 +106,7 @@ function factsOf({ args: _args, result: _result, error: _error, ...facts }: Job)
   return facts;
 }
 
-/** Without the heartbeat, which changes every few seconds. */
+/** Returns what the page shows of a server, without the heartbeat, which changes every few seconds. */
 function placeOf(server: Server | undefined): object | null {
   return server === undefined ? null : { id: server.id, host: server.host, pid: server.pid };
 }

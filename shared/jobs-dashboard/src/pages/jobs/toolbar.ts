@@ -8,7 +8,7 @@ import { bulkWords } from '../bulk-words.js';
 export interface Offer {
   /** `Retry all 43` */
   readonly words: string;
-  /** It requires the role `admin`. */
+  /** Whether the action requires the role `admin`. */
   readonly admin: boolean;
   /** The path of its confirmation. */
   readonly path: string;
@@ -22,7 +22,7 @@ export interface JobsToolbar {
   readonly offers: readonly Offer[];
 }
 
-/** Offers no actions without a filter, and none that no matching job is in a state for. */
+/** Returns the toolbar. It offers actions only if there is a filter, and only those that apply to a matching job. */
 export function jobsToolbar(
   filters: Filters,
   counts: Readonly<Record<JobState, JobCount>> | undefined,

@@ -62,7 +62,7 @@ function afterDeletion(deletion: QueueDeletion): ActionResult {
   return { next: 'queues' };
 }
 
-/** Returns the limits in the form that {@link limitsIn} returns. */
+/** Converts stored limits to the format of {@link limitsIn}, so that the audit can compare both. */
 function limitsOf(settings: QueueSettings | null): JsonValue {
   const { concurrencyLimit = null, rateLimit = null } = settings ?? {};
   if (rateLimit === null) return { concurrencyLimit, rateLimit };
@@ -70,7 +70,7 @@ function limitsOf(settings: QueueSettings | null): JsonValue {
   return { concurrencyLimit, rateLimit: { jobs, periodMs, ...(burst === jobs ? {} : { burst }) } };
 }
 
-/** Empty fields remove a limit. */
+/** Returns the limits in a form. Empty fields mean no limit. */
 function limitsIn(form: Form): Required<QueueLimits> {
   const what = 'The number of concurrent jobs';
   const concurrencyLimit = countField(form, 'concurrency', { what, least: 1, most: maxTokens });

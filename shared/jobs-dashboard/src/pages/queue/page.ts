@@ -49,7 +49,7 @@ async function loadState(name: string, context: PageContext): Promise<object> {
   };
 }
 
-/** Without the heartbeat, which changes every few seconds. */
+/** Returns what the page shows of a server, without the heartbeat, which changes every few seconds. */
 function placeOf({ id, host, pid, state, requested, concurrency, processing }: Server): object {
   return { id, host, pid, state, requested, concurrency, processing };
 }

@@ -10,7 +10,7 @@ import type { Page, PageContext, PageRequest } from '../page.js';
 
 const NEXT_TIMES = 5;
 const LAST_RUNS = 20;
-/** Servers enqueue due jobs within about a second. */
+/** A job that is overdue for longer than this, in milliseconds, is late. Servers enqueue due jobs within about a second. */
 const LATE_MS = 10_000;
 
 export async function recurringJobPage({ params }: PageRequest, context: PageContext): Promise<Page> {
@@ -44,7 +44,7 @@ async function loadSchedule(id: string, context: PageContext): Promise<object> {
   };
 }
 
-/** Starts with the time that is stored, so that the list stays the same until then. */
+/** Returns the next times of a job, starting with the stored one, so that the list stays the same until that time. */
 function nextTimes(job: Omit<RecurringJob, 'args'>, now: Date): { next: object[]; detail: TimeDetail } {
   const { nextDueAt, timeZone } = job;
   const times = nextDueAt === null ? [] : [nextDueAt, ...following(job, nextDueAt)];
@@ -56,7 +56,7 @@ function nextTimes(job: Omit<RecurringJob, 'args'>, now: Date): { next: object[]
   return { next, detail };
 }
 
-/** Returns nothing for an invalid schedule, which the page reports elsewhere. */
+/** Returns the times after `after`; none for an invalid schedule, which the page reports elsewhere. */
 function following(job: Omit<RecurringJob, 'args'>, after: Date): Date[] {
   try {
     return nextOccurrences(job, NEXT_TIMES - 1, after);

@@ -15,7 +15,7 @@ export const setAsideActions: Actions = {
   },
 };
 
-/** The audit names the job, if the item is about one, so that the entry is part of the job's history. */
+/** Returns the result of an action. If the item concerns a job, its target is the job, whose history then shows the action. */
 function after(item: SetAsideItem | null): ActionResult {
   if (item === null) {
     throw notFound(

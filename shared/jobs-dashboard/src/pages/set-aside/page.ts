@@ -62,7 +62,7 @@ function itemRow({ id, role, key, jobId, error, failures, createdAt, retryAt }: 
   };
 }
 
-/** The page of what the item is about; `null` if it has none. */
+/** Returns the path of the page of the item's job or recurring job; `null` if it concerns neither. */
 function pathOf(role: SetAsideRole, key: string, jobId: string | null): string | null {
   if (jobId !== null) return `jobs/${jobId}`;
   return role === 'recurring' ? `recurring/${encodeURIComponent(key)}` : null;
