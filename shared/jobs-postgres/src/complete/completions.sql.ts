@@ -5,8 +5,8 @@ import { noted } from '../dependencies/outbox.sql.js';
 import { prepared, type Statement, unprepared } from '../connection/statement.js';
 
 /**
- * `linked`: the job has metadata (a batch, keys, tags, …) or other jobs depend on it, so its state changes are written to the
- * outbox. `plain`: none of these.
+ * `linked`: the job has metadata (a batch, keys, tags, …) or other jobs depend on it, so its state changes may have to be
+ * written to the outbox. `plain`: none of these.
  */
 export type Linkage = 'plain' | 'linked';
 

@@ -13,7 +13,7 @@ export interface DuePoll {
   readonly due: ReadonlyMap<number, Timestamp>;
 }
 
-/** A transaction id: transactions that begin after the poll that made the mark have higher ids. */
+/** The id of a poll's own transaction. Transactions that begin after that poll have higher ids. */
 interface Mark {
   readonly id: bigint;
   readonly at: Timestamp;
@@ -27,9 +27,9 @@ interface Mark {
  * is scheduled for a time before its own transaction.
  */
 export class DueCursor {
-  /** Due jobs may have been missed from this time on. */
+  /** Where the next poll starts, apart from the exceptions below: all jobs that were due earlier have been seen. */
   readonly everywhere: Timestamp;
-  /** Earlier times for queues in which the last poll found due jobs. */
+  /** Earlier start times for the queues in which the last poll found due jobs. */
   readonly earlier: ReadonlyMap<number, Timestamp>;
   /** Transactions in progress, by id. When one has ended, jobs due since this time may have become visible. */
   readonly underWay: ReadonlyMap<string, Timestamp>;

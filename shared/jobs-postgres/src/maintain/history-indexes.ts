@@ -12,10 +12,13 @@ import {
 
 const hourMs = 3_600_000;
 
-/** Pause while there is an index to build and servers are behind. */
+/** Interval between checks whether servers keep up with their jobs, while an index waits to be built. */
 const waitMs = 1_000;
 
-/** The day was dropped, another server was faster or held a lock, or the storage is closing: the next run finds out. */
+/**
+ * SQLSTATEs that are not reported: the day was dropped, another server was faster or held a lock, or the storage is closing. The
+ * next run tries again if necessary.
+ */
 const passing = /^(42P01|42P07|40P01|55P03|57014)$/;
 
 /**

@@ -5,7 +5,7 @@ import { blocked, lastError, ready, running, waiting } from './job-columns.sql.j
 import { all, type Holding, isText, type JobSearch } from './job-search.sql.js';
 import { textRows } from './search-history.sql.js';
 
-/** The parts of a search among unfinished jobs. */
+/** The SQL parts and limits of a search among unfinished jobs. */
 interface Lines {
   /** SQL expression of the queues that hold any. */
   readonly queues: string;
