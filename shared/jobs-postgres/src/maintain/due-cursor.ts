@@ -20,11 +20,11 @@ interface Mark {
 }
 
 /**
- * Where the next poll for due jobs starts, so that its cost does not grow with the dead index entries of promoted jobs. A job
- * that a transaction schedules is due after the transaction began and visible after it has ended: a poll starts at the time
- * up to which all transactions have been seen to end, and goes back once for each that ends later. A snapshot does not list
- * transactions in progress whose ids are above those of all finished ones, so polls make marks: ids of their own. No job
- * is scheduled for a time before its own transaction.
+ * Where the next poll for due jobs starts, so that its cost does not grow with the dead index entries of promoted jobs. No job
+ * is scheduled for a time before its own transaction began, and it becomes visible when that transaction ends. So a poll can
+ * start at the time up to which all transactions are known to have ended, and must go back once for each that ends later. A
+ * snapshot does not list transactions in progress whose ids are higher than those of all finished ones, so some polls are
+ * assigned an id of their own, called a mark.
  */
 export class DueCursor {
   /** Where the next poll starts, apart from the exceptions below: all jobs that were due earlier have been seen. */

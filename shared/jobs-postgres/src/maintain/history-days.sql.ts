@@ -74,7 +74,7 @@ export interface ExpiredDay {
   stray: boolean;
 }
 
-/** The days that are stored, with their retention. $1 done, $2 failed, $3 cancelled, $4 reports: retention in days. */
+/** Selects the stored days and when each expires. $1 done, $2 failed, $3 cancelled, $4 reports: retention in days. */
 const kept = `
     kept (history, state, days) as (
       values ('job_history_done', 'done', $1::integer), ('job_history_failed', 'failed', $2::integer),
@@ -101,7 +101,10 @@ const kept = `
       from stored
     )`;
 
-/** Records the days that have expired or expire within a day. Records with a future time date from when the clock was wrong. */
+/**
+ * Records the days that have expired or expire within a day. Deletes records with a time in the future, which were made while the
+ * clock was wrong, and those of days that no longer exist.
+ */
 export const noteExpiring = unprepared(
   'longshore-note-expiring',
   `

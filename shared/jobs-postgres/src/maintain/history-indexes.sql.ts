@@ -2,7 +2,7 @@ import { prepared, unprepared } from '../connection/statement.js';
 
 export interface PartitionRow {
   name: string;
-  /** Whether nothing is written to it any more. */
+  /** Whether the day has ended, so that no more rows are added. */
   ended: boolean;
   /** Names of its valid and invalid indexes. */
   valid: string[];
@@ -17,8 +17,8 @@ interface HistoryIndex {
 
 /**
  * Returns the indexes by which a day of history is searched: jobs by queue and by name in the order of ids, and by their
- * arguments. Days of failed jobs are created with indexes for the latest failures and for errors, unless they
- * were already large at the time of that migration.
+ * arguments. Days of failed jobs also have indexes for the latest failures and for kinds of errors, which normally exist from the
+ * day's creation on.
  */
 export function historyIndexes({ name: table, ended }: Pick<PartitionRow, 'name' | 'ended'>): HistoryIndex[] {
   return [
