@@ -22,12 +22,12 @@ create table queue (
   concurrency_limit integer,
   -- {"jobs", "periodMs", "burst"}
   rate_limit jsonb,
-  -- The priorities other than 0 that its jobs have had. A scan that starts behind a cursor must know them (docs/adr/013).
+  -- The priorities other than 0 that its jobs have had. Scans for ready jobs must know them (docs/adr/013).
   priorities smallint[] not null default '{}',
-  -- A retired queue keeps its number, by which its history is found, but no longer counts towards the cap. It is still shown while
-  -- it has unfinished jobs or consumers; housekeeping then ends its retirement.
+  -- Null unless the queue is retired. A retired queue keeps its id, so that its history can be found, but does not count towards
+  -- the cap. If it has unfinished jobs or consumers, it is shown, and housekeeping ends its retirement.
   retired_at timestamptz,
-  -- When housekeeping first saw it empty, without consumers and settings, if it still is.
+  -- When housekeeping found that the queue had become idle: no jobs, consumers or settings. Null if it is in use.
   idle_since timestamptz,
   constraint queue_bounds check (
     (concurrency_limit is null or concurrency_limit between 1 and 1000000)
@@ -38,12 +38,12 @@ create table queue (
   )
 );
 
--- The maximum number of queues, as set by the last process that started with its own value; `enqueue()` reads it.
+-- The maximum number of queues that applies to `enqueue()`: set by the last process that started with an explicit maximum.
 create table queue_cap (most integer not null);
 insert into queue_cap (most) values (10000);
 
--- The tokens left to a queue with a rate limit. Claims from a limited queue lock its row. Separate from `queue`, which every claim
--- reads and almost nothing writes.
+-- The tokens that are left of a queue's rate limit. Claims from a queue with limits lock its row here. A separate table, because
+-- every claim reads `queue`, and almost nothing writes it.
 create table queue_bucket (
   queue_id integer primary key,
   tokens double precision not null,
@@ -71,11 +71,11 @@ create table job (
   name text not null,
   args jsonb not null,
   past_attempts jsonb,
-  -- What only some jobs have: tags, batch, parents, keys, trace. Null for a plain job, which therefore pays for none of it.
+  -- Properties that only some jobs have: tags, batch, parents, keys, trace. Null for a plain job, so that it costs nothing there.
   meta jsonb,
   primary key (queue_id, id),
-  -- Padding rows (docs/adr/003) have negative queues. Only what could stop a claim is checked here, since every enqueue and every
-  -- claim pays for it.
+  -- Padding rows (docs/adr/003) have negative queue ids. Checks only what could make a claim fail, because the check costs
+  -- time in every enqueue and every claim.
   constraint job_bounds check (priority between -100 and 100 and attempt <= 10000 or queue_id < 0)
 ) with (
   fillfactor = 40,
@@ -85,11 +85,11 @@ create table job (
 );
 
 create index job_order on job (queue_id, priority, seq);
--- For jobs with a concurrency key, and for jobs of a batch. Plain jobs are in neither, and no claim changes `meta`.
+-- For jobs with a concurrency key and for jobs of a batch. Plain jobs are in neither index, and no claim changes `meta`.
 create index job_concurrency_key on job (queue_id, (meta ->> 'concurrencyKey')) where meta ? 'concurrencyKey';
 create index job_batch on job (queue_id, (meta ->> 'batchId')) where meta ? 'batchId';
 
--- Scheduled jobs. None is due before the transaction that scheduled it (docs/adr/013).
+-- Scheduled jobs. `run_at` is never earlier than the transaction that scheduled the job (docs/adr/013).
 create table job_scheduled (
   queue_id integer not null,
   id uuid not null,
@@ -102,7 +102,7 @@ create table job_scheduled (
   args jsonb not null,
   past_attempts jsonb,
   meta jsonb,
-  -- When its last attempt failed; null if it waits for its first.
+  -- When its last attempt failed; null if it is not waiting for a retry.
   retried_at timestamptz,
   primary key (queue_id, id),
   constraint job_scheduled_bounds check (
@@ -116,7 +116,7 @@ create index job_scheduled_due on job_scheduled (queue_id, run_at);
 create index job_scheduled_retried on job_scheduled (retried_at) where retried_at is not null;
 create index job_scheduled_batch on job_scheduled (queue_id, (meta ->> 'batchId')) where meta ? 'batchId';
 
--- Jobs that wait for others. Afterwards they wait until `run_at` or for `delay_ms`, if given.
+-- Jobs that wait for other jobs. When those have ended, they wait until `run_at` or for `delay_ms`, if given.
 create table job_awaiting (
   queue_id integer not null,
   id uuid not null,
@@ -141,8 +141,8 @@ create table job_awaiting (
 
 create index job_awaiting_batch on job_awaiting (queue_id, (meta ->> 'batchId')) where meta ? 'batchId';
 
--- Ready jobs that wait until fewer jobs with their concurrency key are in `job`. So a claim checks no key, and a tenant with ten
--- thousand jobs never delays one with a single job (docs/adr/004).
+-- Ready jobs that wait until fewer jobs with their concurrency key are in `job`. A claim therefore need not check keys, and a
+-- tenant with ten thousand jobs never delays a tenant with a single one (docs/adr/004).
 create table job_blocked (
   queue_id integer not null,
   id uuid not null,
@@ -201,9 +201,9 @@ create table job_history_cancelled partition of job_history for values in ('canc
 
 create index job_history_id on job_history (id);
 create index job_history_meta on job_history using gin (meta jsonb_path_ops) where meta is not null;
--- Block-range indexes: finishing a job does not write them. The first serves reads in the order of time (docs/adr/007); the second
--- searches of the current day by queue and name (docs/adr/008), with Bloom filters, because these have no order in time. Days that
--- have ended get better indexes from housekeeping.
+-- Block-range indexes, which finishing a job does not write. The first serves reads in the order of time (docs/adr/007). The
+-- second serves searches of the current day by queue and name (docs/adr/008); it uses Bloom filters, because these values are
+-- in no order. Housekeeping builds better indexes for days that have ended.
 create index job_history_finished on job_history using brin (finished_at) with (pages_per_range = 64);
 create index job_history_origin on job_history using brin (
   queue_id int4_bloom_ops (n_distinct_per_range = 128),
@@ -215,7 +215,7 @@ create index job_history_origin on job_history using brin (
 create table job_report (
   queue_id integer not null,
   job_id uuid not null,
-  -- When the attempt started; two runs may have the same number if the first did not count.
+  -- When the attempt started. Part of the key, because two runs have the same attempt number if the first did not count.
   started_at timestamptz not null,
   line integer not null,
   attempt smallint not null,
@@ -224,25 +224,26 @@ create table job_report (
   percent real,
   message text,
   fields jsonb,
-  -- By the database's clock, for listeners (docs/adr/007).
+  -- When the row was written, by the database's clock, for listeners (docs/adr/007).
   written_at timestamptz not null default now(),
   primary key (queue_id, job_id, started_at, line)
 ) partition by range (started_at);
 
 create index job_report_written on job_report (written_at);
 
--- Changes of the number of jobs in a state, each written together with the change itself. Their sum is exact at any time and costs
--- the same with ten million jobs. Servers fold them every second.
+-- Changes to the number of jobs in each state, each written together with the jobs' state change. Their sum is exact at any time,
+-- and costs no more with ten million jobs. Every second, servers fold these rows into one for each queue and state.
 create table job_count (
   queue_id integer not null,
   state job_state not null,
   jobs bigint not null,
-  -- When it was written; null once folded.
+  -- When the row was written; null for a folded row.
   at timestamptz default now()
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
 
--- Finished jobs over time: per queue and minute, and of all queues (queue 0) per ten seconds. Written when counters are folded, so
--- finishing a job pays nothing for it; what has not been folded yet is read from the counters.
+-- The number of jobs finished over time: for each queue per minute, and for all queues together (queue 0) per ten seconds.
+-- Written when counters are folded, so it costs nothing when a job finishes. Readers add the counters that have not been
+-- folded yet.
 create table throughput (
   queue_id integer not null,
   at timestamptz not null,
@@ -251,7 +252,7 @@ create table throughput (
   primary key (queue_id, at)
 ) with (fillfactor = 50);
 
--- Requests to cancel running jobs, until they end. Separate from `job`, so that a cancellation waits for no row lock.
+-- Requests to cancel running jobs, kept until the jobs end. Separate from `job`, so that cancelling does not wait for a row lock.
 create table job_cancellation (
   queue_id integer not null,
   job_id uuid not null,
@@ -259,8 +260,8 @@ create table job_cancellation (
   primary key (queue_id, job_id)
 );
 
--- Positions in a queue's order that become visible late: a caller's transaction took them, and scans passed them before it
--- committed. Found by the transaction's id, so that no scan passes the dead entries of finished jobs again (docs/adr/013).
+-- Places in a queue's order that scans must return to: a caller's transaction took them, and scans may have passed them before it
+-- committed. Found by the transaction's id, so that scans need not read the dead entries of finished jobs again (docs/adr/013).
 create table scan_gap (
   xid xid8 not null default pg_current_xact_id(),
   queue_id integer not null,
@@ -271,19 +272,20 @@ create table scan_gap (
 
 create index scan_gap_xid on scan_gap (xid);
 
--- Which job holds which key of its queue. Only enqueues with a key write it: a finished job leaves its row, and the next enqueue
--- with the key checks the job's state (docs/jobs/uniqueness.md). Housekeeping deletes rows that no longer matter.
+-- Which job holds which key of its queue. Only written when a job with a key is enqueued: the row stays when the job
+-- finishes, and the next enqueue with the key checks the job's state (docs/jobs/uniqueness.md). Housekeeping deletes rows
+-- without effect.
 create table job_key (
   queue_id integer not null,
   -- The job's name; '' for idempotency keys.
   namespace text collate "C" not null,
   key text collate "C" not null,
   job_id uuid not null,
-  -- The states in which the job holds it; null for all.
+  -- The states in which the job holds the key; null for all.
   states job_state[],
-  -- Null for never.
+  -- When the job stops holding the key regardless of its state; null for never.
   expires_at timestamptz,
-  -- The request that came with an idempotency key.
+  -- Identifies the request that came with an idempotency key; another request with the same key is a conflict.
   fingerprint text,
   primary key (queue_id, namespace, key),
   constraint job_key_bounds check (
@@ -296,18 +298,19 @@ create table job_key (
   autovacuum_vacuum_cost_delay = 0
 );
 
--- The queues to which jobs with keys were moved. A key stays in the queue in which its job was enqueued.
+-- The current queues of jobs that have keys and were moved. A key stays in the queue in which its job was enqueued.
 create table moved_job (
   job_id uuid primary key,
   queue_id integer not null
 );
 
--- Dependencies: one row for each parent (a job or a batch) of a job. Enqueuing only inserts here and locks no parent. A resolver
--- marks the row and its parent, so that the parent's end is recorded in the outbox; its end resolves the dependency (docs/adr/006).
+-- Dependencies: one row for each parent (a job or a batch) of a job. Enqueuing only inserts rows and does not lock parents.
+-- Then a background process marks each row and its parent, so that the parent's end is recorded in the outbox; processing
+-- that record resolves the dependency (docs/adr/006).
 create table job_dependency (
   parent_id uuid not null,
   child_id uuid not null,
-  -- The child's.
+  -- The queue of the child.
   queue_id integer not null,
   condition text not null check (condition in ('onDone', 'onFailed', 'onAny')),
   marked boolean not null,
@@ -319,7 +322,7 @@ create index job_dependency_child on job_dependency (child_id);
 create index job_dependency_open on job_dependency (parent_id) where resolved_at is null;
 create index job_dependency_unmarked on job_dependency (child_id) where not marked;
 
--- Jobs that are counted together. The counters follow the jobs through the outbox.
+-- Groups of jobs that are counted together. The counters are updated from the outbox, shortly after the jobs' state changes.
 create table batch (
   id uuid primary key,
   name text,
@@ -332,8 +335,8 @@ create table batch (
   follow_up_id uuid
 ) with (fillfactor = 50);
 
--- A transactional outbox: state changes of jobs on which others depend (their batch, their dependents, jobs with the same
--- concurrency key), written together with the change and kept until their effects have been applied.
+-- A transactional outbox: state changes of jobs that affect something else (their batch, their dependents, jobs with the same
+-- concurrency key). Each is written together with the change and kept until its effects have been applied.
 create table outbox (
   id bigint generated always as identity primary key,
   queue_id integer not null,

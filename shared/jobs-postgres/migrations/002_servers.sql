@@ -1,6 +1,6 @@
 -- Up Migration
 
--- Schedules that enqueue jobs. One transaction advances next_due_at and inserts the job, under the row's lock, so that one of many
+-- Schedules that enqueue jobs. One transaction locks the row, advances next_due_at and inserts the job, so that only one of many
 -- servers does it.
 create table recurring_job (
   id text primary key,
@@ -17,13 +17,13 @@ create table recurring_job (
   -- The application whose code defines it; null if an operator added it.
   application text,
   paused_at timestamptz,
-  -- Null while it is paused, and if no time is left.
+  -- Null while the schedule is paused, and if it has no further times.
   next_due_at timestamptz,
   last_due_at timestamptz,
   last_job_id uuid,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
-  -- Given to its jobs.
+  -- Tags, concurrency key and limit of the jobs that it enqueues.
   tags text[] not null default '{}',
   concurrency_key text,
   concurrency_limit integer,
@@ -36,15 +36,15 @@ create table recurring_job (
 
 create index recurring_job_due on recurring_job (next_due_at) where next_due_at is not null;
 
--- Actions on all jobs that match a filter, which servers carry out in chunks. `cursor` is the progress; it advances in the
--- transaction of each chunk, under the row's lock, so that after a crash nothing is done twice.
+-- Actions on all jobs that match a filter, which servers carry out in chunks. The transaction of each chunk locks the row and
+-- advances `cursor`, so that no job is changed twice after a crash.
 create table bulk_operation (
   id uuid primary key,
   action text not null check (action in ('cancel', 'retry', 'run', 'delete')),
   filter jsonb not null,
   state text not null default 'running' check (state in ('running', 'done', 'cancelled', 'failed')),
   cursor jsonb,
-  -- How many jobs matched at the start, or at least how many; null if unknown.
+  -- How many jobs matched at the start; null if unknown. A lower bound if `matched_exact` is false.
   matched bigint,
   matched_exact boolean,
   seen bigint not null default 0,
@@ -69,9 +69,9 @@ create table server (
   started_at timestamptz not null default now(),
   heartbeat_at timestamptz not null default now(),
   state text not null default 'running' check (state in ('running', 'quiet', 'stopping')),
-  -- An operator's request, which its heartbeat reads.
+  -- An operator's request, which the server reads with its heartbeat.
   requested text check (requested in ('quiet', 'stop')),
-  -- The names that it has handlers for; null if it did not say.
+  -- The names of the jobs that it has handlers for; null if it registered none and claims any job.
   job_names text[],
   -- How far its clock is ahead of the database's, as measured by its heartbeats; null if not measured yet.
   clock_ahead_ms integer
@@ -85,12 +85,12 @@ create table lost_server (
   processing integer not null,
   heartbeat_at timestamptz not null,
   lost_at timestamptz not null default now(),
-  -- How many jobs it ran at once: those that it had claimed beyond this number never started.
+  -- Its maximum number of running jobs. Jobs that it had claimed beyond this number never started.
   concurrency integer,
   primary key (lost_at, id)
 );
 
--- Operators' actions: one row each, however many jobs it affected.
+-- Operators' actions: one row for each, however many jobs it affected.
 create table audit (
   id bigint generated always as identity primary key,
   at timestamptz not null default now(),
@@ -101,8 +101,8 @@ create table audit (
   count bigint not null
 );
 
--- Items whose own data made background work fail; everything else goes on without them. Retried after a minute, then after twice
--- as long each time, up to an hour.
+-- Items whose own data makes background work fail, set aside so that the work can go on without them. Retried after a minute,
+-- then after twice as long each time, up to an hour.
 create table set_aside (
   id bigint generated always as identity primary key,
   role text not null,
@@ -111,20 +111,20 @@ create table set_aside (
   -- The job and its queue, if it concerns one.
   queue_id integer,
   job_id uuid,
-  -- What a retry needs and nothing else stores.
+  -- Data that a retry needs and that is not stored elsewhere.
   item jsonb,
   error jsonb not null,
   failures integer not null default 1,
   created_at timestamptz not null default now(),
   failed_at timestamptz not null default now(),
   retry_at timestamptz not null default now() + interval '1 minute',
-  -- When an operator gave it up.
+  -- When an operator discarded the item.
   discarded_at timestamptz,
   unique (role, key)
 );
 
--- Days of history that have passed their retention, or will within a day, and when that was first seen. A day is dropped some time
--- later, so that a clock that is wrong for a while costs no history (docs/operations.md).
+-- Partitions whose retention has ended or ends within a day, and when that was first noticed. They are dropped some time
+-- later, so that no history is lost if the clock is wrong for a while (docs/operations.md).
 create table expiring_day (
   part text primary key,
   seen_at timestamptz not null default now()

@@ -1,7 +1,8 @@
 -- Up Migration
 
--- The parts of error messages that errors of one kind share, as `errorFingerprint` in TypeScript computes them. An index uses it, so
--- a change requires that index to be rebuilt.
+-- Returns an error's name and message with the variable parts (numbers, ids, quoted text) replaced, so that errors of one
+-- kind have the same fingerprint. `errorFingerprint` in TypeScript returns the same. If this changes, its index must be
+-- rebuilt.
 create function error_fingerprint(error jsonb) returns text language sql immutable parallel safe as $$
   select (error ->> 'name') || ': ' || regexp_replace(regexp_replace(regexp_replace(regexp_replace(regexp_replace(
     left(split_part(error ->> 'message', E'\n', 1), 200),
@@ -12,14 +13,14 @@ create function error_fingerprint(error jsonb) returns text language sql immutab
     '[0-9]+', '<n>', 'g')
 $$;
 
--- The fingerprint in eight bytes: error names have no maximum length, but index entries do.
+-- Returns the hash of the fingerprint: error names have no maximum length, but index entries do.
 create function error_kind(error jsonb) returns bigint language sql immutable parallel safe as $$
   select hashtextextended(longshore.error_fingerprint(error), 0)
 $$;
 
--- Creates the indexes of a day of failed jobs, by which the latest failures are found and failures are counted by kind
--- (docs/adr/010). Blocks writers, so it is called for empty or small days only; housekeeping builds the same indexes, under the
--- same names, on others.
+-- Creates the indexes on a partition of failed jobs that serve to find the latest failures and to count failures by kind
+-- (docs/adr/010). Blocks writers, so it is only called for empty or small partitions. For others, housekeeping builds the same
+-- indexes with the same names.
 create function index_failures(part text) returns void language plpgsql as $$
 begin
   execute format('create index if not exists %I on longshore.%I (finished_at, id)', part || '_at', part);
@@ -30,8 +31,9 @@ begin
 end
 $$;
 
--- Rows of a day without a partition go to a default partition, so that no completion ever fails for want of one. Housekeeping
--- creates the day and moves them there. Attached, as make_history_day() does.
+-- Default partitions take the rows of days that have no partition, so that no completion ever fails because one is missing.
+-- Housekeeping creates the missing partition and moves the rows there. Created separately and then attached, as in
+-- make_history_day().
 create table job_history_done_default (like job_history including defaults including constraints);
 create table job_history_failed_default (like job_history including defaults including constraints);
 create table job_history_cancelled_default (like job_history including defaults including constraints);
@@ -44,9 +46,10 @@ alter table job_history_failed attach partition job_history_failed_default defau
 alter table job_history_cancelled attach partition job_history_cancelled_default default;
 alter table job_report attach partition job_report_default default;
 
--- Creates the partition of a day (UTC) of job_history_done, job_history_failed, job_history_cancelled or job_report, and moves the
--- day's rows there from the default partition. Returns false if the partition exists, or if so many rows wait that moving them
--- would block writers for long; those stay where they are until their retention has passed.
+-- Creates the partition of a day (UTC) of job_history_done, job_history_failed, job_history_cancelled or job_report, and
+-- moves the day's rows there from the default partition. Returns false if the partition exists, or if moving the rows would
+-- block writers for long because there are too many; they then stay in the default partition until their retention has
+-- passed.
 create function make_history_day(history text, day date) returns boolean language plpgsql as $$
 declare
   part text := format('%s_%s', history, to_char(day, 'YYYYMMDD'));
@@ -87,7 +90,8 @@ begin
 end
 $$;
 
--- Creates all days from yesterday to `days` days ahead. Servers create one day per transaction.
+-- Creates the partitions of all days from yesterday to `days` days ahead, in one transaction. Servers use one transaction per
+-- day.
 create function make_partitions(days integer) returns void language plpgsql as $$
 declare
   history text;

@@ -1,10 +1,10 @@
 -- Up Migration
 
--- A small table that many statements change collects dead rows while any transaction stays open, and every read passes them all.
--- Rewritten, it is as long as its live rows. Both functions wait only an instant for their lock, because later statements queue
--- behind it, and return whether the table was rewritten.
+-- A small table that many statements change collects dead rows while any transaction stays open, and every read has to skip them.
+-- Rewriting the table removes them. Both functions return whether the table was rewritten. They wait only 50 ms for their lock,
+-- because all later statements on the table wait with them.
 
--- Folds the changes of the counters on the way, as `foldCounts` does.
+-- Rewrites job_count and folds its rows, as `foldCounts` does.
 create function rewrite_counts() returns boolean language plpgsql as $$
 declare
   queues integer[];
@@ -37,7 +37,7 @@ exception when lock_not_available then
 end
 $$;
 
--- Returns false for a table with more than `most` live rows, which is large because it holds much.
+-- Rewrites any other table. Returns false if it has more than `most` live rows, and so is not large because of dead ones.
 create function rewrite_small_table(part regclass, most integer) returns boolean language plpgsql as $$
 declare
   live integer;

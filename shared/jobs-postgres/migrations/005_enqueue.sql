@@ -1,6 +1,7 @@
 -- Up Migration
 
--- A UUIDv7 (RFC 9562, section 5.7): a random version 4 whose start is overwritten with the milliseconds and the version.
+-- Returns a UUIDv7 (RFC 9562, section 5.7): a random UUIDv4 whose start is overwritten with the time in milliseconds, and whose
+-- version is set to 7.
 create function new_id() returns uuid language sql parallel safe as $$
   select encode(
     set_bit(set_bit(
@@ -10,8 +11,8 @@ create function new_id() returns uuid language sql parallel safe as $$
     'hex')::uuid
 $$;
 
--- Returns the id of a queue, which is created, or brought back from retirement, unless there are `most` queues already (null: the
--- cap); then null.
+-- Returns the id of a queue. If it does not exist, it is created; if it is retired, its retirement ends. Returns null instead if
+-- that would make more than `most` queues (by default the number in queue_cap).
 create function queue_number(queue text, most integer default null) returns integer language plpgsql as $$
 declare
   number integer;
@@ -27,8 +28,8 @@ begin
 end
 $$;
 
--- Gives a key to `new_id` unless an unfinished job holds it. Returns the id of its holder and keeps the key locked until the
--- transaction ends.
+-- Makes the job `new_id` the holder of a key, unless another job already holds it. Returns the holder's id. The key stays locked
+-- until the transaction ends.
 create function take_unique_key(number integer, namespace text, key text, new_id uuid) returns uuid language plpgsql as $$
 declare
   holder record;
@@ -64,10 +65,11 @@ begin
 end
 $$;
 
--- Enqueues a job from SQL in the caller's transaction: for triggers, other languages and psql. Returns its id. Servers find the job
--- when they next poll, within 200 ms of the commit. The arguments are not checked against the job's definition.
+-- Enqueues a job from SQL in the caller's transaction, for triggers, other languages and psql. Returns the job's id. Servers
+-- find the job when they next poll, by default within 200 ms of the commit. The arguments are not checked against the job's
+-- definition.
 --
--- `unique_key`: if an unfinished job of this name in this queue holds it, nothing is enqueued and that job's id is returned.
+-- `unique_key`: if a job of this name in this queue already holds it, nothing is enqueued and that job's id is returned.
 -- `concurrency_key`, `concurrency_limit`: at most that many jobs of the queue with this key run at once.
 create function enqueue(
   name text,

@@ -43,7 +43,7 @@ import { longestOf } from './maintain/retention.js';
 import { indexPlans, searchPlans } from './connection/settings.js';
 import { Notifier } from './connection/notifier.js';
 
-/** How long running work may take when a storage closes, in milliseconds. */
+/** Maximum time that each step of closing waits for running work, in milliseconds. */
 const closeGraceMs = 3_000;
 
 /** Stores jobs in Postgres 15 to 18; combines the roles of the storage contract. Connects when a role is first used. */
@@ -83,8 +83,8 @@ export class PostgresStorage implements JobStorage {
     const searches = new Database(searchOptions(options), searchPlans, 0);
     // The event feed does not share connections with searches.
     const feeds = new Database({ ...own, poolSize: 2 }, searchPlans, 0);
-    // A transaction may need a queue's id and must not wait for a connection that waits for the transaction's lock. Nor does a
-    // caller that waits for a job (`?wait`) wait for other callers' lists.
+    // Look-ups have their own connections. A transaction that needs a queue's id could otherwise wait forever for a connection
+    // whose holder waits for a lock of that transaction, and callers that wait for a job (`?wait`) would queue behind lists.
     const lookUps = new Database({ ...own, poolSize: 4 }, indexPlans, 0);
     const indexing = new Database({ ...own, poolSize: 1 }, indexPlans, 0);
     const clock = new DatabaseClock(database);
@@ -178,7 +178,7 @@ export class PostgresStorage implements JobStorage {
 
   async close(): Promise<void> {
     this.#limits.close();
-    // Work that still waits for an unresponsive database is cut off with its connection.
+    // Closing the pools cuts off work that is still waiting for an unresponsive database.
     const written = this.enqueuer.drained().then(() => this.servers.close());
     await endsWithin(closeGraceMs, written);
     await endsWithin(closeGraceMs, Promise.all([this.#notifier.close(), this.#historyIndexes.close()]));

@@ -1,4 +1,4 @@
-/** One with a name is prepared once in each connection, so one name must always have the same text. */
+/** An SQL statement. If it has a name, each connection prepares it once, so the same name must always mean the same text. */
 export interface Statement {
   readonly name?: string;
   readonly text: string;

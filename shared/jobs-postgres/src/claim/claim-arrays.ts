@@ -1,19 +1,19 @@
 import type { Claim } from '@longshore/jobs/storage';
 import { arrayOf } from '../connection/array-literal.js';
 
-/** A job and attempt that a statement has changed or confirmed. */
+/** A claim, named by its job and attempt, that a statement found to be valid. */
 export interface TouchedRow {
   id: string;
   attempt: number;
 }
 
-/** Returns the claims that no row names. */
+/** Returns the claims that are missing from the rows. */
 export function without(claims: readonly Claim[], rows: readonly TouchedRow[]): Claim[] {
   const touched = new Set(rows.map(({ id, attempt }) => `${id} ${attempt}`));
   return claims.filter(({ jobId, attempt }) => !touched.has(`${jobId} ${attempt}`));
 }
 
-/** Returns ids, servers and attempts as parallel arrays. */
+/** Returns three parallel arrays, as Postgres literals: the claims' job ids, servers and attempts. */
 export function claimArrays(claims: readonly Claim[]): string[] {
   return [
     arrayOf(claims.map(({ jobId }) => jobId)),

@@ -5,7 +5,7 @@ import { moveNoted } from '../read/job-transitions.sql.js';
 import { gapNoted } from './ready-scans.sql.js';
 
 export interface ClaimedRow {
-  /** Whether the server is registered; the other members are null when there is nothing to claim. */
+  /** Whether the server is registered. If there was nothing to claim, the members that describe a job are null. */
   alive: boolean;
   id: string;
   seq: string;
@@ -16,32 +16,32 @@ export interface ClaimedRow {
   args: JsonValue;
   created_at: Date;
   meta: JobMeta | null;
-  /** Whether the queue has limits, which only {@link claimWithinLimits} applies; reliable when nothing was claimed. */
+  /** Whether the queue has limits, which only {@link claimWithinLimits} observes. Only reliable if nothing was claimed. */
   limited: boolean;
-  /** Whether the queue is paused; reliable when nothing was claimed. */
+  /** Whether the queue is paused. Only reliable if nothing was claimed. */
   paused: boolean;
 }
 
 /**
- * Claims ready jobs of a queue without limits; takes nothing from any other queue.
+ * Claims ready jobs of a queue. Claims nothing if the queue is paused or has limits.
  *
  * $1 queue, $2 server, $3 limit, $4 lease in ms; parallel arrays of the ranges to scan, in the order in which their
- * jobs run: $5 priorities, $6 the places after which, $7 those up to which.
+ * jobs run: $5 priorities, $6 starts (exclusive), $7 ends (inclusive).
  *
- * The server's row is locked against the rescuer, which deletes it: either the claim commits before its server is
- * declared dead and is released with the others, or it finds no row and claims nothing. KEY SHARE does not block
- * heartbeats. The lock is only taken when there is something to claim, because a row lock is a write.
+ * The server's row is locked so that the rescuer cannot delete it meanwhile. Either the claim commits before the server
+ * is declared dead, and is released with the server's other claims, or it finds no row and claims nothing. KEY SHARE
+ * does not block heartbeats. The lock is only taken when there is something to claim, because a row lock is a write.
  *
  * `started_at` uses `clock_timestamp()`: a job may be committed after this transaction began and still be in its
- * snapshot, so `now()` could place its start before its creation.
+ * snapshot, so with `now()` a job could start before it was created.
  *
  * Only jobs that the server has registered handlers for are claimed (every job if it registered no names); the others
  * stay in the queue for a server that knows them, for example while two versions of an application run side by side.
- * Measured on a drain: no difference.
+ * Checking the names makes no measurable difference when a queue is drained.
  *
- * Ranges begin behind the last claimed job, so that the cost does not grow with the index entries of finished jobs
- * that a long transaction elsewhere keeps from being vacuumed. Measured over five rounds: 77k → 26k jobs/s without
- * ranges, flat with them (docs/adr/001).
+ * Ranges begin just after the last claimed job, so that the cost does not grow with the index entries of finished jobs
+ * that a long transaction elsewhere keeps from being vacuumed. Without ranges, throughput fell from 77k to 26k jobs/s
+ * over five rounds; with them it stayed the same (docs/adr/001).
  */
 export const claimReady = prepared(
   'longshore-claim-ready',
@@ -88,11 +88,11 @@ export const claimReady = prepared(
 export interface LimitedClaimedRow extends ClaimedRow {
   /** How many jobs the limits allowed. */
   room: number;
-  /** Milliseconds until the bucket holds a token again; `null` without a rate limit. */
+  /** Milliseconds until the bucket holds at least one token; `null` without a rate limit. */
   token_in: number | null;
 }
 
-/** $1 queue. Serializes claims from a queue with limits, so that each sees what the previous one took. */
+/** $1 queue. Makes claims from a queue with limits wait for each other, so that each sees what the previous one claimed. */
 export const lockBucket = prepared(
   'longshore-lock-bucket',
   `select from longshore.queue_bucket where queue_id = $1 for update`,
@@ -111,8 +111,8 @@ export const makeBucket = prepared(
 
 /**
  * Claims ready jobs of a queue that has, or had, limits. Takes the parameters of {@link claimReady}; runs in a transaction that
- * holds {@link lockBucket}, as a separate statement, so that its snapshot includes what earlier claims took. `least` ignores
- * nulls.
+ * has already run {@link lockBucket}, as a separate statement, so that its snapshot includes what earlier claims took. A limit
+ * that is not set is null, which `least` ignores.
  */
 export const claimWithinLimits = prepared(
   'longshore-claim-within-limits',
@@ -179,8 +179,9 @@ export const claimWithinLimits = prepared(
 );
 
 /**
- * $1 queue, $2 ids, $3 servers, $4 attempts, $5 lease in ms. Rows that are locked keep their old lease, because waiting for
- * them could deadlock: they are being finished or are locked by their own handler's transaction. They still count as held.
+ * $1 queue, $2 ids, $3 servers, $4 attempts, $5 lease in ms. Renews leases and returns the claims that are still valid.
+ * Locked rows, which are being finished or are locked by their own handler's transaction, keep their old lease, because
+ * waiting for them could deadlock; their claims are returned as valid.
  */
 export const renewClaims = prepared(
   'longshore-renew-claims',
@@ -205,8 +206,8 @@ export const renewClaims = prepared(
 );
 
 /**
- * $1 queue, $2 server. The scan stops after the last running job, because their number is known, and reads no ready jobs
- * behind it.
+ * $1 queue, $2 server. Returns the server's claims in a queue. The number of running jobs is known, so the scan stops after
+ * that many and does not read all the ready jobs that follow.
  */
 export const selectClaims = prepared(
   'longshore-select-claims',
@@ -221,7 +222,7 @@ export const selectClaims = prepared(
     where server_id = $2`,
 );
 
-/** $1 queue, $2 ids, $3 servers, $4 attempts. The attempt has not started or does not count. */
+/** $1 queue, $2 ids, $3 servers, $4 attempts. Makes jobs ready again whose attempt has not started or does not count. */
 export const releaseClaims = prepared(
   'longshore-release-claims',
   `

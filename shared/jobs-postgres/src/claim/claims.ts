@@ -23,7 +23,7 @@ import {
   selectClaims,
 } from './claims.sql.js';
 
-/** Leases jobs to servers: one statement per call and queue. */
+/** Claims jobs for servers, and renews and releases their leases, with one statement per queue. */
 export class PostgresClaims implements Claims {
   readonly #database: Database;
   readonly #queues: QueueIdCache;
@@ -89,7 +89,7 @@ export class PostgresClaims implements Claims {
     if (first?.alive !== true) throw new ServerLostError(serverId);
     if (first.limited !== limited) this.#limits.note(queue, first.limited);
     if (first.limited && !limited) return this.#claimFrom(start, scan, request); // nothing was taken
-    // A single row without a job only reports that the server is registered.
+    // If nothing was claimed, a single row without a job reports the state of the server and the queue.
     const claimed = first.id === null ? [] : rows.toSorted(byPlaceInLine);
     const allowed = Math.min(limit, first.room ?? limit);
     const places = claimed.map(({ priority, seq }) => ({ priority, seq: BigInt(seq) }));
@@ -97,7 +97,7 @@ export class PostgresClaims implements Claims {
     return claimed.map((row) => toClaimedJob(row, queue, serverId));
   }
 
-  /** Runs a statement on claims, queue by queue. Returns the claims that no longer hold. */
+  /** Runs a statement on claims, queue by queue. Returns the claims that are no longer valid. */
   async #eachQueue(
     claims: readonly Claim[],
     statement: Statement,
@@ -129,7 +129,7 @@ function toClaimedJob(row: ClaimedRow, queue: string, serverId: string): Claimed
   };
 }
 
-/** Rows arrive in this order, but SQL does not guarantee it. */
+/** Compares rows by the order of their jobs in the queue. They usually arrive in this order, but SQL does not guarantee it. */
 function byPlaceInLine(left: ClaimedRow, right: ClaimedRow): number {
   return left.priority - right.priority || Number(BigInt(left.seq) - BigInt(right.seq));
 }

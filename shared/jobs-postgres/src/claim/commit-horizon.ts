@@ -1,7 +1,7 @@
-/** Transactions that run longer than this record their places as gaps, so the horizon does not wait for them. */
+/** The horizon does not wait for transactions that run longer than this: they record their places as gaps. */
 const longMs = 5_000;
 
-/** A transaction takes its places just before it is assigned an id; after this many milliseconds it has one. */
+/** A transaction takes its places shortly before it is assigned an id: at most this many milliseconds. */
 const numberedMs = 5;
 
 interface Observation {
@@ -12,9 +12,9 @@ interface Observation {
 }
 
 /**
- * The place up to which every job that will ever be visible is visible. Places are taken in one order but become visible in
- * commit order, so a scan may forget what lies before the horizon and must revisit the rest. Derived from snapshots (see
- * "Snapshot information functions" in the Postgres manual), so it is exact and does not depend on clocks.
+ * The place up to which all jobs are visible: no other job will appear there later, except in a gap. Places are assigned in
+ * one order but become visible in the order of commits, so a scan need not return to places before the horizon, but must
+ * revisit those after it. Derived from snapshots (see "Snapshot information functions" in the Postgres manual).
  */
 export class CommitHorizon {
   #observations: Observation[] = [];
@@ -28,10 +28,10 @@ export class CommitHorizon {
   }
 
   /**
-   * @param snapshot `xmin:xmax:xip,…`; lists only transactions below `xmax`, although others may be in progress
+   * @param snapshot `xmin:xmax:xip,…`; lists the transactions in progress below `xmax`, although later ones may be, too
    * @param seq the last place assigned, read under this snapshot
-   * @param mark the id assigned to this transaction after the snapshot; without one, the horizon stays where it is until a
-   *   later observation provides one
+   * @param mark the id assigned to this transaction after the snapshot; with `null`, earlier observations that still need
+   *   such an id wait for a later call
    */
   observe(snapshot: string, seq: bigint, mark: bigint | null, nowMs: number): void {
     const [, xmax = '0', underWay = ''] = snapshot.split(':');

@@ -4,7 +4,7 @@ import { transactionName } from '../control/servers.sql.js';
 import type { Notifier } from '../connection/notifier.js';
 import { claimWithinLimits, type LimitedClaimedRow, lockBucket, makeBucket } from './claims.sql.js';
 
-/** Tracks which queues have limits, as far as this process knows, and claims from them. */
+/** Remembers which queues this process has found to have limits, and claims from them. */
 export class LimitedQueues {
   readonly #database: Database;
   readonly #notifier: Notifier;
@@ -31,7 +31,7 @@ export class LimitedQueues {
     }
   }
 
-  /** Returns whether the last claim used up the limits, so that scanning further is pointless. */
+  /** Returns whether the last claim took all that the limits allowed, so that scanning further is pointless. */
   isFull(queue: string): boolean {
     return this.#full.has(queue);
   }
@@ -59,7 +59,7 @@ export class LimitedQueues {
     const claimed = first.id === null ? 0 : rows.length;
     if (claimed === first.room) this.#full.add(queue);
     else this.#full.delete(queue);
-    // Nothing else announces the next token.
+    // No notification is sent when the next token becomes available.
     if (first.token_in !== null && first.token_in > 0) this.#alarms.set(queue, first.token_in);
     return rows;
   }

@@ -1,15 +1,15 @@
-/** A scan is repeated no sooner than this many times its last duration: two percent of one processor. */
+/** A slow scan pauses for this many times its duration, so it takes about two percent of one processor. */
 const factor = 50;
 
 /**
- * Paces a scan that has to skip the dead index entries of all finished jobs: it runs every time while it is fast, and rarely
- * while a forgotten transaction leaves a million dead entries in its way.
+ * Paces a scan that has to skip the dead index entries of all finished jobs. While it is fast, it is always due; while a
+ * forgotten transaction keeps a million dead entries from being vacuumed, it is rarely due.
  */
 export class PacedScan {
   readonly #quickMs: number;
   #nextAtMs = -Infinity;
 
-  /** @param quickMs scans up to this duration are not paced */
+  /** @param quickMs scans that take no longer than this are not followed by a pause */
   constructor(quickMs = 200) {
     this.#quickMs = quickMs;
   }

@@ -1,14 +1,14 @@
 import { prepared } from '../connection/statement.js';
 
-/** The database's state at one instant and the gaps that have closed since an earlier one. */
+/** The database's state at one instant, with one gap whose transaction has ended since an earlier instant. */
 export interface ScanRow {
   /** `xmin:xmax:xip,…`, see "Snapshot information functions" in the Postgres manual. */
   snapshot: string;
   /** The last place assigned in any queue. */
   seq: string;
-  /** The id of this transaction; `null` if the horizon would learn nothing from one. */
+  /** The id of this transaction; `null` if it was not assigned one because the horizon could not advance anyway. */
   mark: string | null;
-  /** The priorities other than 0 of the requested queues, by queue id; `null` if there are none. */
+  /** The priorities other than 0 that the queues' jobs have had, by queue id; `null` if there are none. */
   priorities: Record<string, number[]> | null;
   /** `null` in the single row returned when no gap has closed. */
   queue_id: number | null;
@@ -18,10 +18,10 @@ export interface ScanRow {
 }
 
 /**
- * $1 an earlier snapshot, or null to read only the current one; $2 queues; $3 the horizon. If no place beyond it has been
- * assigned, as in an idle store, the transaction gets no id. A gap has closed if its transaction had not begun at the earlier
- * snapshot or was in progress then: the former are found by an index range, the latter one by one, so a transaction that
- * stays open for an hour does not make this read an hour of dead entries.
+ * $1 an earlier snapshot, or null to return no gaps; $2 queues; $3 the horizon. If no place after the horizon has been
+ * assigned, as in an idle store, the transaction gets no id. Returns the visible gaps whose transactions were in progress at
+ * the earlier snapshot or began after it. The former are looked up one by one and the latter by an index range, so that a
+ * transaction that stays open for an hour does not make this read the dead entries of an hour.
  */
 export const scanState = prepared(
   'longshore-scan-state',
@@ -40,7 +40,7 @@ export const scanState = prepared(
     from longshore.job_seq left join closed on true`,
 );
 
-/** $1 queue, $2 priorities. */
+/** $1 queue, $2 priorities. Adds them to those that the queue's jobs have had. */
 export const addPriorities = prepared(
   'longshore-add-priorities',
   `
@@ -58,9 +58,9 @@ export interface ReadyPlaceRow {
 export const mostSwept = 1_000;
 
 /**
- * $1 queue, $2 server. Reads the first ready jobs that the server could run, from the head and without locking, because a
- * scan behind a cursor may have missed some. Passes over every dead entry, so it runs alongside the claims, less often the
- * more it costs.
+ * $1 queue, $2 server. Reads the first ready jobs that the server could run, from the head of the queue and without locking,
+ * because claims, which start at a cursor, may have missed some. It has to skip every dead index entry, so it runs alongside
+ * the claims, and less often the longer it takes.
  */
 export const sweepReady = prepared(
   'longshore-sweep-ready',
@@ -72,14 +72,14 @@ export const sweepReady = prepared(
 );
 
 /**
- * When the places of an insert become visible. `soon`: its transaction ends with the insert or shortly after. `late`: the
- * transaction belongs to the caller and may stay open for an hour, so the places are recorded as a gap.
+ * When jobs become visible after they are inserted. `soon`: the transaction ends with the insert or shortly after. `late`: the
+ * transaction belongs to the caller and may stay open for an hour, so the jobs' places are recorded as a gap.
  */
 export type Visibility = 'soon' | 'late';
 
 /**
- * Returns the part of a statement that records the places of `source` as a gap, because its transaction may make them visible
- * long after later ones.
+ * Returns the part of a statement that records the places of the jobs in `source` as gaps, so that scans which have already
+ * passed these places return to them once the transaction commits.
  */
 export function gapNoted(source: string): string {
   return `
@@ -95,7 +95,7 @@ export const selectLastPlace = prepared(
   'select last_value as seq from longshore.job_seq',
 );
 
-/** $1 queue, $2 priorities, $3 the last place assigned before the first of these jobs. */
+/** $1 queue, $2 priorities, $3 a place. Records all places assigned after it as gaps, one for each priority. */
 export const noteGaps = prepared(
   'longshore-note-gaps',
   `
@@ -103,13 +103,13 @@ export const noteGaps = prepared(
     select $1::integer, priority, $3::bigint + 1, last_value from longshore.job_seq, unnest($2::smallint[]) as priority`,
 );
 
-/** $1 first transaction id, $2 end of the range (exclusive). Returns no rows. */
+/** $1 first transaction id, $2 end of the range (exclusive). Deletes the gaps of these transactions. */
 export const deleteGaps = prepared(
   'longshore-delete-gaps',
   `delete from longshore.scan_gap where xid >= $1::xid8 and xid < $2::xid8`,
 );
 
-/** Reads the oldest transaction in progress; all earlier ones have ended. */
+/** Reads the id of the oldest transaction in progress; all transactions with lower ids have ended. */
 export const oldestTransaction = prepared(
   'longshore-oldest-transaction',
   `select pg_snapshot_xmin(pg_current_snapshot())::text as xid`,

@@ -8,7 +8,7 @@ import { type ReadyPlaceRow, type ScanRow, scanState, sweepReady } from './ready
 /** Minimum interval between reads of the database's state alongside the claims. */
 const refreshEveryMs = 25;
 
-/** After a longer pause gaps may already have been deleted, so the scans start over. Gaps are kept twice as long. */
+/** After a pause longer than this, gaps may already have been deleted, so the scans start over. Gaps are kept twice as long. */
 const staleMs = 30_000;
 
 /** A scan from the floor is repeated no sooner than this, and no sooner than 20 times its last duration. */
@@ -41,8 +41,8 @@ const never: Timing = { endedAtMs: -Infinity, tookMs: 0 };
 
 /**
  * The scan positions of this process's servers. A claim starts just after the last job claimed, so it can miss jobs that
- * become visible before that position. Three mechanisms find them: scans from the floor (for transactions that committed out
- * of order), gaps (for long transactions and released jobs), and sweeps, which find everything but cost the most.
+ * become visible later at a place before it. Three mechanisms find them: scans from the floor (for transactions that committed
+ * out of order), gaps (for long transactions and released jobs), and sweeps, which find everything but cost the most.
  */
 export class ReadyScans {
   readonly #database: Database;
@@ -84,17 +84,17 @@ export class ReadyScans {
     return scan;
   }
 
-  /** Returns whether the next scan starts at the floor. */
+  /** Returns where the next scan starts: at the floor if enough time has passed since the last scan from there. */
   startOf({ floor }: ReadyScan): ScanStart {
     return isDue(floor, floorEveryMs, floorFactor, performance.now()) ? 'floor' : 'hint';
   }
 
-  /** Returns whether a scan from the floor is worth its cost after one from the hint found nothing. */
+  /** Returns whether to scan from the floor after a scan from the hint has found nothing. */
   floorIsCheap({ floor }: ReadyScan): boolean {
     return isDue(floor, 0, floorFactor, performance.now());
   }
 
-  /** Notifies servers of jobs that are ready again at their old places, in gaps behind the cursors. */
+  /** Notifies servers of jobs that are ready again. They return to their old places, which are recorded as gaps. */
   async returned(queueId: number): Promise<void> {
     await this.refresh();
     this.#notifier.notify(await this.#queues.nameOf(queueId));
@@ -148,7 +148,7 @@ export class ReadyScans {
     for (const queueId of found) this.#notifyLocally(queueId);
   }
 
-  /** Finds ready jobs that the cursor has passed, from the head and without locking, and leads the cursor back to them. */
+  /** Looks from the head of the queue for ready jobs that the cursor has passed, and adds their places to it as gaps. */
   async #sweep(scan: ReadyScan): Promise<void> {
     const startedMs = performance.now();
     scan.sweep = { endedAtMs: Infinity, tookMs: 0 }; // prevents a second sweep
@@ -166,7 +166,7 @@ export class ReadyScans {
     }
   }
 
-  /** Notifies the servers of this process that there is work behind a cursor. */
+  /** Notifies the servers of this process that there are jobs at places that a cursor had passed. */
   #notifyLocally(queueId: number): void {
     this.#queues.nameOf(queueId).then(
       (queue) => this.#notifier.notifyLocally(queue),

@@ -20,16 +20,16 @@ export interface ScanResult {
 }
 
 /**
- * How far back a scan starts. `hint`: behind the last job claimed, which is cheapest. `floor`: behind the last place up to
- * which everything was visible and scanned, which also finds jobs whose transactions committed out of order.
+ * Where a scan starts. `hint`: just after the last job claimed, which is cheapest. `floor`: just after the place up to which
+ * all jobs were visible when they were scanned, which also finds jobs whose transactions committed out of order.
  */
 export type ScanStart = 'hint' | 'floor';
 
 const lastSeq = 2n ** 63n - 1n;
 
 /**
- * One server's position in one queue, so that the cost of a claim does not grow with the dead index entries of finished jobs
- * that a long transaction elsewhere keeps from being vacuumed.
+ * One server's position in one queue. Claims start there, so that their cost does not grow with the dead index entries of
+ * finished jobs that a long transaction elsewhere keeps from being vacuumed.
  */
 export class ScanCursor {
   readonly #hints = new Map<number, bigint>();
@@ -50,14 +50,14 @@ export class ScanCursor {
     }
   }
 
-  /** Adds places that became ready or visible behind the cursor. */
+  /** Adds places to scan again, because jobs there became ready or visible after the cursor had passed them. */
   addGap(gap: ScanRange): void {
     this.learn([gap.priority]);
     if (gap.after >= (this.#hints.get(gap.priority) ?? 0n)) return; // the scan gets there anyway
     this.#gaps.push(gap);
   }
 
-  /** Returns whether a job at this place may have been passed. */
+  /** Returns whether the cursor has passed this place, or does not know its priority. */
   hasPassed({ priority, seq }: Place): boolean {
     const hint = this.#hints.get(priority);
     return hint === undefined || seq <= hint;

@@ -4,15 +4,19 @@ import { type BeforeMove, moveNoted } from '../read/job-transitions.sql.js';
 import { noted } from '../dependencies/outbox.sql.js';
 import { prepared, type Statement, unprepared } from '../connection/statement.js';
 
-/** `linked`: other jobs depend on the job, or it carries more than a plain job does, so its moves go to the outbox. */
+/**
+ * `linked`: the job has metadata (a batch, keys, tags, …) or other jobs depend on it, so its state changes may have to be
+ * written to the outbox. `plain`: none of these.
+ */
 export type Linkage = 'plain' | 'linked';
 
-/** One statement for plain jobs, which skips all others, and one for any job. */
+/** Two statements that record the same outcome: `plain` skips jobs that are not plain, `linked` works for any job. */
 export type Finisher = Readonly<Record<Linkage, Statement>>;
 
 /**
- * $1 queue, $2 ids, $3 server, $4 attempts: the claims of one server as parallel arrays. A claim that no longer holds matches
- * no row, so nothing is written for it; the statement returns the finished ids or their number.
+ * Returns the part of a statement that removes finished jobs from the table of running ones. $1 queue, $2 ids, $3 server, $4
+ * attempts: the claims of one server as parallel arrays. A claim that is no longer valid matches no row, so nothing is written
+ * for it; the whole statement returns the finished jobs or their number.
  */
 const removed = (linkage: Linkage, columns: string, values: string): string => `
     removed as (
@@ -42,7 +46,7 @@ const finisher = (name: string, text: (linkage: Linkage) => string): Finisher =>
   linked: prepared(`longshore-finish-${name}-linked`, text('linked')),
 });
 
-/** $5 results. Returns the number of jobs: writing and reading thousands of ids per second is expensive. */
+/** $5 results. Returns the number of jobs, because returning thousands of ids per second is expensive. */
 export const finishDone = finisher(
   'done',
   (linkage) => `with ${removed(linkage, 'result', '$5::jsonb[]')},
@@ -52,7 +56,7 @@ export const finishDone = finisher(
     select jobs from total`,
 );
 
-/** $5 errors. */
+/** $5 errors. Moves jobs to `failed`. */
 export const finishFailed = finisher(
   'failed',
   (linkage) => `with ${removed(linkage, 'error', '$5::jsonb[]')},
@@ -62,7 +66,7 @@ export const finishFailed = finisher(
     select id, attempt from removed`,
 );
 
-/** $5 errors. Also deletes the request to cancel. */
+/** $5 errors. Moves jobs to `cancelled` and deletes the requests to cancel them. */
 export const finishCancelled = finisher(
   'cancelled',
   (linkage) => `with ${removed(linkage, 'error', '$5::jsonb[]')},
@@ -82,7 +86,7 @@ const runOf: BeforeMove = {
   serverId: 'server_id',
 };
 
-/** $5 milliseconds to wait. The attempt does not count. */
+/** $5 milliseconds to wait. Schedules jobs that were snoozed; the attempt does not count. */
 export const finishSnooze = finisher(
   'snooze',
   (linkage) => `with ${removed(linkage, 'delay', '$5::float8[]')},
@@ -96,7 +100,7 @@ export const finishSnooze = finisher(
     select id, attempt from removed`,
 );
 
-/** $5 errors, $6 milliseconds to wait. */
+/** $5 errors, $6 milliseconds to wait. Schedules the next attempt of jobs whose attempt failed. */
 export const finishRetry = finisher(
   'retry',
   (linkage) => `with ${removed(linkage, 'error, delay', '$5::jsonb[], $6::float8[]')},
@@ -112,13 +116,16 @@ export const finishRetry = finisher(
     select id, attempt from removed`,
 );
 
-/** $1 queue, $2 id, $3 server, $4 attempt. Locks the claim until the transaction ends. */
+/** $1 queue, $2 id, $3 server, $4 attempt. Locks the job until the transaction ends; no row if the claim is not valid. */
 export const lockClaim = unprepared(
   'longshore-lock-claim',
   `select meta from longshore.job where queue_id = $1 and id = $2 and server_id = $3 and attempt = $4 for update`,
 );
 
-/** Returns which of the ids $1 the servers $2 have already finished in the attempts $3: writes whose response was lost. */
+/**
+ * $1 ids, $2 servers, $3 attempts. Returns the claims whose attempt has already been recorded as finished or failed, by an
+ * earlier write whose response was lost.
+ */
 export const alreadyFinished = prepared(
   'longshore-already-finished',
   `

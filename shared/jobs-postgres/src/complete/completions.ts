@@ -37,7 +37,7 @@ const errors: Column = (outcomes) =>
 const delays: Column = (outcomes) =>
   outcomes.map((outcome) => ('delayMs' in outcome ? outcome.delayMs : null));
 
-/** The statements for each kind of outcome and their parameters besides queue and claims. */
+/** The statements for each kind of outcome, and the parameters that follow the queue and the claims. */
 const finishers: Record<Outcome['kind'], { statements: Finisher; columns: readonly Column[] }> = {
   done: { statements: finishDone, columns: [results] },
   failed: { statements: finishFailed, columns: [errors] },
@@ -46,7 +46,7 @@ const finishers: Record<Outcome['kind'], { statements: Finisher; columns: readon
   snooze: { statements: finishSnooze, columns: [delays] },
 };
 
-/** Records outcomes with one statement per queue and kind of outcome, and a separate one for linked jobs. */
+/** Records outcomes with one statement per server, queue and kind of outcome, and separate ones for jobs with metadata. */
 export class PostgresCompletions {
   readonly #database: Database;
   readonly #queues: QueueIdCache;
@@ -79,8 +79,8 @@ export class PostgresCompletions {
 
   async completeInTransaction(claim: Claim, work: TransactionWork, signal?: AbortSignal): Promise<void> {
     const queueId = await this.#queues.idOf(claim.queue);
-    // Not repeated: the handler's work may have effects that cannot be rolled back. A transaction that loses is left to
-    // another attempt.
+    // Not repeated after a deadlock or serialization failure, because the handler's work may have effects that cannot be rolled
+    // back: the attempt fails instead.
     const linkage = await this.#database.transactionOnce(
       async (client): Promise<Linkage> => {
         const { jobId, serverId, attempt } = claim;
@@ -107,7 +107,7 @@ export class PostgresCompletions {
     this.#limits.ended([claim.queue]);
   }
 
-  /** Finishes the group together; if an outcome's data makes that fail, isolates it by halving the group. */
+  /** Finishes the jobs together. If an outcome's data causes an error, finds that outcome by halving the group. */
   async #finishApart(group: readonly Completion[]): Promise<Claim[]> {
     try {
       return await this.#finish(group);
@@ -121,7 +121,7 @@ export class PostgresCompletions {
     }
   }
 
-  /** Fails a job whose outcome cannot be stored; if that cannot be stored either, its lease expires. */
+  /** Marks a job as failed because its outcome cannot be stored. If that cannot be stored either, the job is set aside. */
   async #fail({ claim, outcome, ...rest }: Completion, error: unknown): Promise<Claim[]> {
     const { message } = toJobError(error);
     const reason = {
@@ -140,12 +140,12 @@ export class PostgresCompletions {
     }
   }
 
-  /** @param group completions of one queue, server, kind and linkage */
+  /** @param group completions with the same queue, server and kind of outcome, either all with metadata or all without */
   async #finish(group: readonly Completion[]): Promise<Claim[]> {
     if (group[0]?.hasMeta === true) return this.#write(group, 'linked');
     const missed = await this.#write(group, 'plain');
     if (missed.length === 0) return missed;
-    // Stale, or linked since they were claimed because another job now depends on them.
+    // These claims are stale, or other jobs have come to depend on their jobs since they were claimed.
     const stale = await this.#write(
       group.filter(({ claim }) => missed.includes(claim)),
       'linked',
@@ -171,7 +171,8 @@ export class PostgresCompletions {
   }
 
   /**
-   * Removes the claims that have already been finished: a write whose response was lost is repeated and finds its jobs gone.
+   * Returns the claims without those already finished. If the response to a write is lost, the write is repeated, and then
+   * finds its jobs gone although it succeeded.
    */
   async #notYetFinished(claims: readonly Claim[]): Promise<Claim[]> {
     if (claims.length === 0) return [];
@@ -197,7 +198,7 @@ function fences(claims: readonly Claim[]): unknown[] {
   return [ids, claims[0]?.serverId, attempts];
 }
 
-/** Stores `null`, which most jobs return, as SQL null. */
+/** Returns the value to store for a result: SQL null for a JSON `null`, which most jobs return. */
 function storedResult(result: JsonText): JsonText | null {
   return result === 'null' ? null : result;
 }

@@ -4,12 +4,12 @@ import { closePool, createPool } from './pool.js';
 import { migrate, type Migrations } from './migrate.js';
 import { databaseOptions, type PostgresOptions, readOptions } from './options.js';
 
-/** The pools of an application's own tables, which may be in the same database as its jobs. */
+/** The connection pools for an application's own tables, which may be in the same database as its jobs. */
 export interface ApplicationDatabase {
   /** Connects when it is first used. */
   readonly pool: pg.Pool;
   /**
-   * For reads on behalf of users: with a time limit and separate from the connections of writes. Connects when it is first
+   * For reads on behalf of users. They have a time limit and do not share connections with writes. Connects when it is first
    * used.
    */
   readonly reads: pg.Pool;

@@ -1,4 +1,4 @@
-/** Groups items by queue, keeping their order: each statement names one queue. */
+/** Groups items by queue, because each statement works on a single queue. Items of a group keep their order. */
 export function byQueue<Item extends { readonly queue: string }>(items: Iterable<Item>): Map<string, Item[]> {
   const groups = new Map<string, Item[]>();
   for (const item of items) {

@@ -2,7 +2,7 @@ import type { Clock } from '@longshore/jobs/storage';
 import type { Database } from './database.js';
 import { prepared } from './statement.js';
 
-/** In milliseconds since 1970. */
+/** Returns the database's time in milliseconds since 1970. */
 export const selectClock = prepared(
   'longshore-select-clock',
   'select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms',
@@ -11,7 +11,7 @@ export const selectClock = prepared(
 /** Maximum age of a reading, in milliseconds, for callers that need to know the day. */
 const freshForMs = 60_000;
 
-/** A larger difference, in milliseconds, between an answer from Postgres and the expected time triggers a new reading. */
+/** If Postgres reports a time that is further ahead of the expected one, in milliseconds, the clock is read again. */
 const mayDifferMs = 1_000;
 
 /**
@@ -20,7 +20,7 @@ const mayDifferMs = 1_000;
  */
 export class DatabaseClock implements Clock {
   readonly #database: Database;
-  /** Offset from the monotonic clock to the database's clock. */
+  /** The database's time minus the monotonic time, in milliseconds. */
   #offsetMs: number | undefined;
   #readAt = -Infinity;
   #reading: Promise<number> | undefined;
@@ -40,13 +40,16 @@ export class DatabaseClock implements Clock {
     return new Date(this.now());
   }
 
-  /** Reads the clock now, assumed to have been read halfway between request and response, as in NTP (RFC 5905 § 8). */
+  /**
+   * Reads the database's clock. Assumes that Postgres read it halfway between request and response, as NTP does
+   * (RFC 5905 § 8). Concurrent calls share one reading.
+   */
   read(): Promise<number> {
     this.#reading ??= this.#read().finally(() => (this.#reading = undefined));
     return this.#reading;
   }
 
-  /** Compares a time that Postgres has just reported with the expected one; reads the clock again if it is implausible. */
+  /** Compares a time that Postgres has just reported with the expected one; reads the clock again if they differ too much. */
   noticed(time: Date): void {
     const ahead = time.getTime() - this.now();
     if (ahead > mayDifferMs || ahead < -freshForMs) this.read().catch(() => undefined); // the next answer triggers another attempt

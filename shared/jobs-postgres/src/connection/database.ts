@@ -29,8 +29,8 @@ export const lockQueues = prepared(
 );
 
 /**
- * `transaction`: a pooler such as pgbouncer in transaction mode, which may give each transaction another connection. Prepared
- * statements, settings and LISTEN do not outlive a transaction.
+ * `transaction`: a pooler such as pgbouncer in transaction mode, which may run each transaction on a different connection, so
+ * prepared statements, settings and LISTEN do not outlive a transaction.
  */
 export type Pooler = 'none' | 'transaction';
 
@@ -39,9 +39,9 @@ export interface DatabaseOptions {
   readonly url: string;
   /** Maximum number of connections in the pool; 10 by default. */
   readonly poolSize: number;
-  /** READ COMMITTED set on every transaction; `false` leaves the server's default. */
+  /** Whether every transaction sets READ COMMITTED. `false` keeps the database's default isolation level. */
   readonly useRecommendedIsolationLevel: boolean;
-  /** `false`: transactions that change jobs of the same queue run one after another. */
+  /** `false` makes transactions that change jobs of the same queue run one after another; `true` relies on row locks alone. */
   readonly disableGlobalLocks: boolean;
   /** Maximum duration of an ordinary statement, in milliseconds. */
   readonly statementTimeoutMs: number;
@@ -51,9 +51,9 @@ export interface DatabaseOptions {
   readonly applicationName: string;
   /** The pooler between this process and Postgres. */
   readonly pooler: Pooler;
-  /** Bypasses the pooler, for work that needs a session. */
+  /** URL that bypasses the pooler, for work that needs a session. */
   readonly directUrl: string;
-  /** Read-only: timeouts are reported as {@link ReadTimeoutError}. */
+  /** Whether these connections only read; timeouts are then reported as {@link ReadTimeoutError}. */
   readonly reads?: boolean;
 }
 
@@ -62,7 +62,7 @@ const repeatable = /^40(001|P01)$/;
 
 const maxRepeats = 5;
 
-/** Prepared statements stay in a connection's memory, and some are only used for a day. */
+/** Connections are replaced after this time: prepared statements pile up in their memory, and some are only used for a day. */
 const maxLifetimeSeconds = 6 * 3_600;
 
 /** A pool of connections. Transient failures are reported as {@link StorageUnavailableError}. */
@@ -102,7 +102,7 @@ export class Database {
     }
   }
 
-  /** Runs one statement that changes jobs of one queue, its first parameter, in a transaction of its own. */
+  /** Runs one statement, in a transaction of its own, that changes jobs of a single queue: the first of its parameters. */
   async write<Row extends pg.QueryResultRow>(
     statement: Statement,
     values: [queueId: number, ...rest: unknown[]],
@@ -121,9 +121,9 @@ export class Database {
   }
 
   /**
-   * Runs several statements in one transaction. Their total duration is limited like that of a single statement (with
-   * Postgres 17 or newer), unless the transaction is named after a server. Repeated after a serialization failure or
-   * deadlock, so side effects of `work` must tolerate being repeated.
+   * Runs several statements in one transaction, and all of them again after a serialization failure or deadlock, so side
+   * effects of `work` must tolerate being repeated. With Postgres 17 or newer, their total duration is limited like that of a
+   * single statement, unless `settings` has an `application_name`, which names the transaction after a server.
    *
    * @param settings Postgres settings for the duration of the transaction
    */
@@ -137,8 +137,8 @@ export class Database {
   /**
    * Runs a transaction that must not be repeated, or whose caller repeats it.
    *
-   * @param signal aborting it ends the transaction at once: when this rejects with the signal's reason, all locks are
-   *   released
+   * @param signal aborting it ends the transaction immediately. This then rejects with the signal's reason, after all locks
+   *   have been released
    */
   async transactionOnce<Result>(
     work: (client: pg.ClientBase) => Promise<Result>,
@@ -174,7 +174,7 @@ export class Database {
 
   /** Begins a transaction; returns the id of its backend process if `wanted`. */
   async #begun(client: pg.PoolClient, settings: Settings, wanted: boolean): Promise<number | undefined> {
-    // A server's transaction lasts as long as its handler works, and is ended together with the server.
+    // No limit for a transaction named after a server: it may run as long as a job's handler, and is ended if the server dies.
     const bound = 'application_name' in settings ? '' : transactionTimeout(this.options.statementTimeoutMs);
     const process = wanted ? 'select pg_backend_pid() as pid' : '';
     const statements = [this.#begin, localSettings(settings), bound, process];
@@ -195,7 +195,7 @@ export class Database {
     return result;
   }
 
-  /** Opens the connections that stay open. */
+  /** Opens as many connections as the pool keeps open. */
   async connect(): Promise<void> {
     await Promise.all(Array.from({ length: this.#keptOpen }, () => this.query({ text: 'select 1' })));
   }
@@ -243,7 +243,7 @@ export class Database {
   }
 }
 
-/** Repeats a transaction that lost against a concurrent one. */
+/** Runs a transaction, and again up to five times if it fails because of a concurrent one. */
 export async function repeatedly<Result>(run: () => Promise<Result>): Promise<Result> {
   for (let repeat = 0; ; repeat++) {
     try {

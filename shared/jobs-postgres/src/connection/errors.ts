@@ -5,7 +5,7 @@ const unavailable = [/^08/, /^53/, /^57P/, /^57014$/, /^55P03$/, /^25P0[34]$/];
 
 /**
  * SQLSTATE classes caused by data: a value is out of range, not JSON, too large, rejected by a constraint or trigger, or its
- * page is unreadable. The statement may succeed without it.
+ * page is unreadable. The statement may succeed for other data.
  */
 const ofData = /^(21|22|23|38|39|54|P0|XX)/;
 
@@ -14,7 +14,7 @@ export function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : '';
 }
 
-/** The explanation for the first pattern that the SQLSTATE matches. */
+/** Explanations of SQLSTATEs; the first pattern that matches applies. */
 const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/^57014$/, 'The statement took longer than its time limit'],
   [/^55P03$/, 'Another transaction held a lock for longer than this one may wait'],
@@ -34,7 +34,7 @@ const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = [
 ];
 
 /**
- * Translates an error into one of the storage contract.
+ * Translates a transient failure into a {@link StorageUnavailableError}; returns any other error unchanged.
  *
  * @param end the reason that Postgres gave for closing the connection, if any; the driver's own error only reports that it is
  *   closed
@@ -58,7 +58,10 @@ export function isOfData(error: unknown): boolean {
   return /^[0-9A-Z]{5}$/.test(code) ? ofData.test(code) : true;
 }
 
-/** The driver uses the same message when the pool is exhausted and when connecting times out. */
+/**
+ * Explains a failure that has no known SQLSTATE. The driver reports an exhausted pool and a timeout while connecting with the
+ * same message, so the explanation names both.
+ */
 function unreached(cause: unknown): string {
   const busy = cause instanceof Error && cause.message.startsWith('timeout exceeded when trying to connect');
   return busy

@@ -1,14 +1,17 @@
 import type pg from 'pg';
 import { isOfData } from './database.js';
 
-/** Processes many items, either all or nothing, or so that an item that makes it fail does not affect the others. */
+/**
+ * A way of processing many items: either all or none ({@link together}), or so that an item whose data causes an error is set
+ * aside and the others succeed ({@link apart}).
+ */
 export type Isolate = <Item, Result>(
   items: readonly Item[],
   work: (items: readonly Item[]) => Promise<Result>,
   setAside: (item: Item, error: unknown) => Promise<void>,
 ) => Promise<Result[]>;
 
-/** Processes all items together; used until something fails. */
+/** Processes all items in one call. Used until something fails. */
 export const together: Isolate = async (items, work) => (items.length === 0 ? [] : [await work(items)]);
 
 /**

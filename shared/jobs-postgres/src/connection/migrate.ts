@@ -9,19 +9,19 @@ export interface Migrations {
   /** Directory of files for node-pg-migrate. */
   readonly directory: URL;
   /**
-   * Created if it does not exist, which requires permission to create schemas. Its table `migration` records what has been
-   * applied.
+   * Name of the schema. If it does not exist, it is created, which requires permission to create schemas. Its table
+   * `migration` lists the migrations that have been applied.
    */
   readonly schema: string;
 }
 
-/** The schema of everything that Longshore itself creates in the database. */
+/** The migrations of Longshore's own tables. */
 export const jobStore: Migrations = {
   directory: new URL('../../migrations', import.meta.url),
   schema: 'longshore',
 };
 
-/** Lock timeout, deadlock. */
+/** SQLSTATEs after which a migration is retried: lock timeout and deadlock. */
 const lost = /^(55P03|40P01)$/;
 
 const maxAttempts = 60;
@@ -80,7 +80,10 @@ async function schemaExists(client: pg.Client, schema: string): Promise<boolean>
   return rowCount === 1;
 }
 
-/** A connection that breaks between two statements fails the next one; without a listener it would end the process. */
+/**
+ * Runs `work` with a connection of its own. If the connection breaks between two statements, the next one fails; without an
+ * `error` listener, the whole process would end.
+ */
 async function withClient(
   connection: pg.ClientConfig,
   work: (client: pg.Client) => Promise<unknown>,

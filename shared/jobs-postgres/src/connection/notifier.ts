@@ -5,7 +5,7 @@ import { prepared } from './statement.js';
 
 const channel = 'longshore';
 
-/** Notifications of one queue within this interval are combined. */
+/** Notifications for the same queue within this many milliseconds are sent as one. */
 const debounceMs = 10;
 
 const reconnectMs = 1_000;
@@ -19,7 +19,7 @@ type Listener = (queue: string | null) => void;
 
 /**
  * Notifies servers that there may be work. Notifications are sent after the commit, in a separate transaction, because NOTIFY
- * takes a lock that is global to the database. They are only hints: a server that misses one polls.
+ * takes a lock that is global to the database. They are only hints: a server that misses one finds the work when it next polls.
  */
 export class Notifier {
   readonly #database: Database;
@@ -37,7 +37,7 @@ export class Notifier {
     this.#database = database;
   }
 
-  /** @param queue `null`: jobs that are not ready yet, or other background work */
+  /** @param queue the queue with ready jobs; `null` for jobs that are not ready yet and for other background work */
   notify(queue: string | null): void {
     this.notifyLocally(queue);
     this.#pending.add(queue ?? '');

@@ -7,24 +7,24 @@ export interface PostgresOptions {
   url: string;
   /**
    * Maximum number of connections for writes and servers; 1 to 500, 10 by default. In addition there are `readPoolSize`
-   * connections for reads, two for searches, two for the event feed, four for looking up queues and single jobs, one for notifications and one
-   * for each server's heartbeat.
+   * connections for reads, two for searches, two for the event feed, four for looking up queues and single jobs, one for
+   * building indexes, one for notifications and one for each server's heartbeat.
    */
   poolSize?: number;
-  /** Maximum number of connections for reads, which never use those of writes; opened on demand; 1 to 500, 4 by default. */
+  /** Maximum number of connections for reads, which do not share those for writes; 1 to 500, 4 by default. Opened on demand. */
   readPoolSize?: number;
   /**
    * Maximum duration of a read, in milliseconds, after which it fails with a `ReadTimeoutError`; waiting for a connection
    * takes at most another 5 s. 1 to 3 600 000, 5000 by default.
    */
   readTimeoutMs?: number;
-  /** READ COMMITTED set on every transaction, `true` by default; `false` leaves the database's default. */
+  /** Whether every transaction sets READ COMMITTED; `true` by default. `false` keeps the database's default isolation level. */
   useRecommendedIsolationLevel?: boolean;
   /**
-   * `true`, the default: writers of a queue rely on row locks alone. `false`: they run one after another across all processes
-   * with this setting: clients that enqueue, and servers that claim, complete, renew, release and promote. Slower; meant for
-   * a database that has trouble with concurrent writers. Transactions of callers and handlers are not affected, because they
-   * could lock a queue indefinitely.
+   * `true` (default): writers of a queue rely on row locks alone. `false`: they run one after another, in all processes with
+   * this setting. Writers are clients that enqueue, and servers that claim, complete, renew, release and promote jobs. `false`
+   * is slower and meant for databases that have trouble with concurrent writers. It does not affect transactions of callers
+   * and handlers, which could lock a queue indefinitely.
    */
   disableGlobalLocks?: boolean;
   /**
@@ -47,15 +47,14 @@ export interface PostgresOptions {
   /**
    * `transaction` if `url` leads to a pooler that may give each transaction another connection, such as pgbouncer in
    * transaction mode; `none` by default. Statements are then not prepared, each transaction carries its settings, and servers
-   * find jobs by polling (every 200 ms unless `queuePollIntervalMs` says otherwise), because a pooler forwards no
-   * notifications.
+   * find jobs by polling (see `queuePollIntervalMs`; every 200 ms by default), because a pooler forwards no notifications.
    */
   pooler?: Pooler;
-  /** Bypasses the pooler for migrations, which hold a lock for longer than a transaction; `url` by default. */
+  /** URL that bypasses the pooler, for migrations: they hold a lock for longer than a transaction. `url` by default. */
   directUrl?: string;
   /**
-   * Maximum number of queues; a job for another one is rejected with a `TooManyQueuesError`. 1 to 1 000 000, 10 000 by
-   * default. Jobs enqueued from SQL are subject to the value last set explicitly by any process.
+   * Maximum number of queues; 1 to 1 000 000, 10 000 by default. A job that would need one more queue is rejected with a
+   * `TooManyQueuesError`. For jobs enqueued from SQL, the value that a process last set explicitly applies.
    */
   maxQueues?: number;
   /** Shown in `pg_stat_activity`; `longshore` by default. */

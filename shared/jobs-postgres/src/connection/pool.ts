@@ -1,12 +1,12 @@
 import pg from 'pg';
 
-/** How long lent connections have to come back when a pool closes. */
+/** How long a closing pool waits for connections in use to be returned, in milliseconds. */
 const closeGraceMs = 1_000;
 
 /** The open connections of each pool. */
 const connections = new WeakMap<pg.Pool, Set<pg.PoolClient>>();
 
-/** The errors with which Postgres ended connections. */
+/** The first error of each connection that was lost while in use. */
 const ends = new WeakMap<object, Error>();
 
 /** Creates a pool that survives the loss of any of its connections. */
@@ -17,8 +17,8 @@ export function createPool(config: pg.PoolConfig): pg.Pool {
   connections.set(pool, open);
   pool.on('connect', (client) => {
     open.add(client);
-    // A connection was lost between two queries of a transaction: the next query fails. Without a listener the event would
-    // end the process.
+    // Emitted if the connection is lost between two queries of a transaction; the next query fails. Without a listener, the
+    // event would end the process.
     client.on('error', (error) => {
       if (!ends.has(client)) ends.set(client, error);
     });
@@ -32,7 +32,7 @@ export function endOf(client: object): Error | undefined {
   return ends.get(client);
 }
 
-/** Closes a pool. Work on lent connections is cut off after a second. */
+/** Closes a pool. Work on connections that are still in use after a second is cut off. */
 export async function closePool(pool: pg.Pool): Promise<void> {
   const ended = pool.end();
   if (await endsWithin(closeGraceMs, ended)) return;
@@ -41,7 +41,7 @@ export async function closePool(pool: pg.Pool): Promise<void> {
   await endsWithin(closeGraceMs, ended);
 }
 
-/** Returns whether a task ends in time; the task continues otherwise. Rejects if the task does. */
+/** Returns whether a task ends in time; if not, it keeps running. Rejects if the task does. */
 export async function endsWithin(timeoutMs: number, task: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((resolve) => {

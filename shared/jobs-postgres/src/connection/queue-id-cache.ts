@@ -57,11 +57,11 @@ export class QueueIdCache {
   readonly #most: number;
   readonly #ids = new Map<string, number>();
   readonly #names = new Map<number, string>();
-  /** Known priorities, by queue id. */
+  /** The priorities that the database already lists for a queue, by queue id. */
   readonly #priorities = new Map<number, Set<number>>();
 
   /**
-   * @param reads for reads on behalf of users
+   * @param reads connections for reads on behalf of users
    * @param most maximum number of queues
    */
   constructor(database: Database, reads: Database = database, most = Infinity) {
@@ -70,14 +70,14 @@ export class QueueIdCache {
     this.#most = most;
   }
 
-  /** Applies the maximum number of queues to jobs enqueued from SQL, in any process. */
+  /** Stores the maximum number of queues, so that it also applies to jobs enqueued from SQL. */
   async setCap(): Promise<void> {
     await this.#database.query(setCap, [Math.min(this.#most, mostInteger)]);
   }
 
   /**
-   * Returns the id of a queue, creating the queue if it does not exist. A known id is returned even if the queue has been
-   * retired: a job brings the queue back.
+   * Returns the id of a queue, creating the queue if it does not exist. A cached id is returned even if the queue has been
+   * retired since, because a job enqueued there ends the retirement.
    *
    * @throws {TooManyQueuesError}
    */
@@ -104,7 +104,7 @@ export class QueueIdCache {
     this.#priorities.set(queueId, new Set([...known, ...others]));
   }
 
-  /** Returns the ids of the queues that exist or have existed; their jobs can still be found. */
+  /** Returns the ids of those queues that exist, including retired ones, whose jobs can still be found. */
   async idsOf(names: readonly string[]): Promise<number[]> {
     const unknown = names.filter((name) => !this.#ids.has(name));
     if (unknown.length > 0) await this.#load(this.#database, selectIds, [unknown]);
@@ -119,7 +119,7 @@ export class QueueIdCache {
   }
 
   /**
-   * Returns the row of a queue; `undefined` if it does not exist or is retired. Sees the writes of the caller's transaction.
+   * Returns the row of a queue; `undefined` if it does not exist or is retired. With a transaction, sees what it has written.
    */
   async find(name: string, transaction?: TransactionClient): Promise<QueueRow | undefined> {
     const [row] = (await runOf(this.#reads, transaction)(selectQueue, [name])) as readonly QueueRow[];

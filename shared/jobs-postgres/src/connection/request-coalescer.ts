@@ -1,11 +1,11 @@
 /**
- * Lets simultaneous calls share one read. The read starts after the last of these calls, so each sees everything written
- * before it was made.
+ * Lets simultaneous calls share one read. The read starts after the last of these calls, so each caller gets everything that
+ * was written before its call.
  */
 export class RequestCoalescer {
   readonly #reads = new Map<string, Promise<unknown>>();
 
-  /** @param key always stands for the same read with the same result type */
+  /** @param key identifies the read; calls with the same key must have the same result type */
   share<Result>(key: string, read: () => Promise<Result>): Promise<Result> {
     const known = this.#reads.get(key);
     if (known !== undefined) return known as Promise<Result>;

@@ -19,7 +19,7 @@ export function runWithin(transaction: TransactionClient): Run {
     (await transaction.query(statement.text, values)).rows.map((row) => storedRow(row as object));
 }
 
-/** Runs statements in the caller's transaction, if there is one. */
+/** Runs statements in the caller's transaction or, if there is none, each in a transaction of its own. */
 export function runOf(database: Database, transaction: TransactionClient | undefined): Run {
   return transaction === undefined ? runAlone(database) : runWithin(transaction);
 }
@@ -40,7 +40,7 @@ export async function atOnce<Result>(
   }
 }
 
-/** Runs statements in a transaction of the storage. */
+/** Runs statements on one of the storage's own connections, within the transaction that is open there. */
 export function runOn(client: pg.ClientBase): Run {
   return async (statement, values) => {
     const { rows } = await client.query<Record<string, unknown>>({ ...statement, values });

@@ -6,9 +6,9 @@ export type Settings = Readonly<Record<string, string>>;
 /**
  * Settings for statements that are written for nested loops over index lookups. The tables shrink to nothing and grow by a
  * hundred thousand rows between two autovacuum runs, so a planner that trusts their statistics would at some point choose a
- * sequential scan, keep that plan and stall the queue. Generic plans, because planning a claim takes as long as running it.
- * No JIT: Postgres 15 to 17 express a disabled scan as a high cost, which triggers compilation that takes 500 to 2600 ms for
- * a statement of 2 ms.
+ * sequential scan, keep that plan and stall the queue. Plans are generic, because planning a claim takes as long as running
+ * it. JIT is off: Postgres 15 to 17 give a disabled scan a high cost, which triggers a compilation of 500 to 2600 ms for a
+ * statement that takes 2 ms.
  */
 export const indexPlans: Settings = {
   enable_seqscan: 'off',
@@ -20,9 +20,9 @@ export const indexPlans: Settings = {
 };
 
 /**
- * Settings for users' searches, which leave the choice to the planner; some need a bitmap scan (job metadata has a GIN
- * index). Compiling such a query takes longer than running it. No parallel workers: with two more, searches of ten million
- * jobs took between half as long and just as long on two processors, and left no capacity for jobs and pages.
+ * Settings for users' searches, which leave the choice of plan to the planner: some need a bitmap scan (job metadata has a GIN
+ * index). JIT is off, because compiling such a query takes longer than running it. Parallel workers are off: with two of them,
+ * on two processors, searches of ten million jobs were at best twice as fast, and left no capacity for jobs and pages.
  */
 export const searchPlans: Settings = {
   random_page_cost: '1.1',
@@ -45,7 +45,7 @@ export function sessionSettings({
   };
 }
 
-/** Formats settings as startup options: the backend's command line, in which a backslash escapes a space. */
+/** Formats settings as command-line options for the backend, where a backslash escapes spaces and backslashes. */
 export function startupOptions(settings: Settings): string {
   return Object.entries(settings)
     .map(([name, value]) => `-c ${name}=${value.replaceAll(/[\\ ]/g, String.raw`\$&`)}`)

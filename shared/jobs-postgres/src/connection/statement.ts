@@ -1,4 +1,4 @@
-/** A statement of the store. One with a name is prepared once per connection, so a name always stands for the same text. */
+/** An SQL statement. If it has a name, each connection prepares it once, so the same name must always mean the same text. */
 export interface Statement {
   readonly name?: string;
   readonly text: string;
@@ -6,19 +6,19 @@ export interface Statement {
 
 const defined = new Map<string, string>();
 
-/** Defines a statement that each connection prepares under its name. */
+/** Defines a statement that each connection prepares once. */
 export function prepared(name: string, text: string): Statement {
   define(name, text);
   return { name, text };
 }
 
-/** Defines a statement that is planned for its values each time it runs; `name` only labels it. */
+/** Defines a statement that Postgres plans for the given values each time it runs. `name` is not sent, only recorded. */
 export function unprepared(name: string, text: string): Statement {
   define(name, text);
   return { text };
 }
 
-/** Returns the static statements of the loaded modules: their texts, by name. */
+/** Returns the texts of all statements defined so far, by name. */
 export function staticStatements(): ReadonlyMap<string, string> {
   return defined;
 }

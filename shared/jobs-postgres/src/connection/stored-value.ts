@@ -2,7 +2,7 @@ import type { JobError } from '@longshore/jobs';
 import { clamp, isTime, type Progress, timeBounds } from '@longshore/jobs/storage';
 import pg from 'pg';
 
-/** The nearest valid time in place of a stored time that no job can have, so that every reader can show it. */
+/** Replaces a stored time outside the valid range with the nearest valid time, so that it can always be shown. */
 export class UnreadableTime extends Date {}
 
 const timestamptz: number = pg.types.builtins.TIMESTAMPTZ;
@@ -22,7 +22,10 @@ function utcTime(text: string): Date | undefined {
   return utcPattern.test(text) ? new Date(`${text.slice(0, 10)}T${text.slice(11)}:00`) : undefined;
 }
 
-/** Limits the times of a row from a caller's connection in the same way. No column of the store holds an infinite number. */
+/**
+ * Limits the times of a row from a caller's connection to the same range. An infinite number is always a time, because no
+ * column of the store holds infinite numbers.
+ */
 export function storedRow<Row extends object>(row: Row): Row {
   const isTimeOf = (value: unknown): boolean =>
     value instanceof Date || value === Infinity || value === -Infinity;
@@ -31,19 +34,19 @@ export function storedRow<Row extends object>(row: Row): Row {
   ) as Row;
 }
 
-/** Reads a time from a document; the nearest valid time if it is unreadable. */
+/** Reads a time from a JSON document. Returns the nearest valid time if it is out of range, the latest if it is not a time. */
 export function readTime(value: unknown): Date {
   return bounded(typeof value === 'string' ? new Date(value) : value);
 }
 
-/** Postgres returns infinity as a number and times beyond JavaScript's range as invalid dates. */
+/** Limits a time to the valid range. The driver returns infinity as a number, and an invalid date beyond JavaScript's range. */
 function bounded(value: unknown): Date {
   const ms = value instanceof Date ? value.getTime() : typeof value === 'number' ? value : Number.NaN;
   if (isTime(ms)) return value instanceof Date ? value : new Date(ms);
   return new UnreadableTime(Number.isNaN(ms) ? timeBounds.most : clamp(ms, timeBounds));
 }
 
-/** Reads a stored error; a value of another shape becomes an `UnreadableError` with its JSON. */
+/** Reads a stored error. A value that does not have the form of one becomes an `UnreadableError` with the JSON as message. */
 export function readError(value: unknown): JobError | null {
   if (value === null || value === undefined) return null;
   if (isReadableError(value)) return value;

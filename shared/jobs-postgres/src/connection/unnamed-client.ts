@@ -1,8 +1,8 @@
 import pg from 'pg';
 
 /**
- * A client that prepares nothing: behind a pooler the next transaction may run on a connection on which the statement's name
- * is unknown or belongs to another statement.
+ * A client that never prepares statements. With a pooler, the next transaction may run on a different connection, where the
+ * statement's name is unknown or belongs to another statement.
  */
 export class UnnamedClient extends pg.Client {
   override query(...args: never[]): never {
@@ -12,7 +12,7 @@ export class UnnamedClient extends pg.Client {
   }
 }
 
-/** Objects with `submit` are streams or cursors and pass through unchanged. */
+/** Removes a query's name. Objects with `submit` are streams or cursors, which are returned unchanged. */
 function unnamed(query: unknown): unknown {
   if (typeof query !== 'object' || query === null || !('name' in query) || 'submit' in query) return query;
   const { name: _, ...rest } = query;

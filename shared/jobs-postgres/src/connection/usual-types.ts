@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** Wraps a connection of the store for handlers, with pg's default type parsers for their own rows. */
+/** Wraps one of the store's connections so that handlers get rows of their own tables parsed with pg's default parsers. */
 export function withUsualTypes<Client extends pg.ClientBase>(client: Client): Client {
   const query = client.query.bind(client) as (...args: unknown[]) => unknown;
   const usual = (first: unknown, ...rest: unknown[]): unknown => query(withTypes(first), ...rest);
@@ -13,7 +13,7 @@ export function withUsualTypes<Client extends pg.ClientBase>(client: Client): Cl
   });
 }
 
-/** Objects with `submit` are streams or cursors and pass through unchanged. */
+/** Adds pg's default parsers to a query. Objects with `submit` are streams or cursors, which are returned unchanged. */
 function withTypes(first: unknown): unknown {
   if (typeof first === 'string') return { text: first, types: pg.types };
   if (typeof first !== 'object' || first === null || 'submit' in first) return first;

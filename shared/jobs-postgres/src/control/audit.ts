@@ -60,7 +60,7 @@ export class PostgresAuditLog implements AuditLog {
   }
 }
 
-/** Stores the audit entry of an action with this result, if the caller wants one. */
+/** Stores the audit entry for an action that had this result, if the caller asked for one. */
 export type RecordResult<Result> = (result: Result) => Promise<void>;
 
 /**

@@ -22,19 +22,19 @@ export interface ChunkRequest {
   readonly stage: Stage;
   readonly filter: JobFilter;
   readonly queueIds: readonly number[] | undefined;
-  /** Start of the operation; jobs that are newer are skipped. */
+  /** When the operation started. Jobs created later, or finished later in the case of finished jobs, are skipped. */
   readonly started: string;
-  /** Exclusive. */
+  /** Start of the range to search, exclusive. */
   readonly after: Position;
-  /** Inclusive. */
+  /** End of the range to search, inclusive. */
   readonly to: Position;
   /** Maximum number of jobs. */
   readonly limit: number;
 }
 
 /**
- * $1 queue, $2 id, $3 last queue, $4 last id, $5 rows. Finds the position that many rows further on, if there is one. A chunk
- * never scans beyond it, however few jobs match, so no statement takes long.
+ * $1 queue, $2 id, $3 last queue, $4 last id, $5 number of rows. Returns the position that many rows after the given one; no
+ * row if fewer remain. A chunk never scans beyond it, however few jobs match, so no statement takes long.
  */
 export const windowEnds = Object.fromEntries(stages.map((stage) => [stage, windowEnd(stage)])) as Readonly<
   Record<Stage, Statement>
@@ -54,7 +54,7 @@ function windowEnd(stage: Stage): Statement {
   );
 }
 
-/** Builds the query for the next job of an operation, without changing it. */
+/** Builds the query that finds the next job of an operation and does not change it. */
 export function bulkNext(request: ChunkRequest): Query {
   const { picked, values } = pickedBy({ ...request, limit: 1 });
   return queryOf(`with ${picked} select queue_id, id from picked`, values);
@@ -123,7 +123,10 @@ const moves: Record<BulkAction, (stage: Stage) => string> = {
   delete: () => becomeForgotten,
 };
 
-/** Returns the part that removes the picked jobs, in locking order. `finished_at` prunes the partitions of other days. */
+/**
+ * Returns the part of a statement that removes the jobs found. Comparing `finished_at`, too, spares Postgres the partitions of
+ * other days.
+ */
 function removed(stage: Stage): string {
   const { table, finished, condition } = stageTables[stage];
   const same = finished

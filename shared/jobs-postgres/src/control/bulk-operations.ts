@@ -26,7 +26,7 @@ import { bulkChunk, bulkNext, type ChunkRow, windowEnds } from './bulk-chunk.sql
 import * as sql from './bulk-operations.sql.js';
 import { BulkWalk, type Cursor, type Position, selectionOf, type Stage, stageTables } from './bulk-walk.js';
 
-/** Maximum number of jobs changed in one transaction: about 20 ms of locks. */
+/** Maximum number of jobs changed in one transaction, which locks them for about 20 ms. */
 const chunk = 1_000;
 
 /** Maximum number of rows scanned in one transaction. */
@@ -109,7 +109,7 @@ export class PostgresBulkOperations implements BulkOperations {
     return false;
   }
 
-  /** Returns `false` if another server is working on it or it has ended. */
+  /** Carries out one step of an operation. Returns `false` if another server is working on it or it has ended. */
   async #advance({ id, action, filter: json }: sql.BulkRow): Promise<boolean> {
     try {
       const order = { action, filter: sql.readOrderedFilter(json) };
@@ -178,14 +178,14 @@ interface Scope {
   readonly order: BulkRequest;
   /** Ids of the queues that the filter names; `undefined` if it names none. */
   readonly queueIds: readonly number[] | undefined;
-  /** Jobs of each queue by state, if specific jobs were selected. */
+  /** The number of jobs by state in each queue; empty unless the filter selects jobs by id. */
   readonly counts: ReadonlyMap<number, StateCounts>;
   /** Maximum number of jobs in one step. */
   readonly limit: number;
 }
 
 interface Step {
-  /** Position reached; `null`: the end of the table. */
+  /** The position reached; `null` at the end of the table. */
   readonly end: Position | null;
   readonly seen: number;
   readonly changed: number;
@@ -194,7 +194,7 @@ interface Step {
 
 const noStep: Step = { end: null, seen: 0, changed: 0, queues: [] };
 
-/** Handles the next job instead of the operation's action. */
+/** Called for a job that is to be skipped, instead of carrying out the action on it. */
 type PassOver = (position: Position) => Promise<void>;
 
 /** Processes one chunk of an operation whose row is locked and saves its progress. */
@@ -231,7 +231,7 @@ async function stepFrom(
   const request = {
     ...order,
     stage,
-    // Jobs are looked up by id in each queue that holds any.
+    // Jobs selected by id are looked up in each queue that has jobs at this stage.
     queueIds: selected ? queuesWith(counts, stage, queueIds) : queueIds,
     started,
     after,

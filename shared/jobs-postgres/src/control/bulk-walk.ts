@@ -2,7 +2,10 @@ import type { JobState } from '@longshore/jobs';
 import { type BulkAction, type BulkRequest, statesOfRequest } from '@longshore/jobs/storage';
 import { statesOf } from '../read/job-conditions.sql.js';
 
-/** The places of jobs by state, in the order in which a walk visits them, so that jobs that move on are visited later. */
+/**
+ * The tables, or parts of tables, that a walk visits. The order is that of a job's life, so a job that moves on during the walk
+ * is still visited later.
+ */
 export const stages = [
   'awaiting',
   'scheduled',
@@ -33,7 +36,7 @@ interface StageTable {
   readonly table: string;
   readonly state: JobState;
   readonly finished: boolean;
-  /** Selects the stage's rows of the table. */
+  /** SQL condition for the rows that belong to the stage; `null` if all do. */
   readonly condition: string | null;
 }
 
@@ -58,7 +61,7 @@ const stagesOfAction: Readonly<Record<BulkAction, readonly Stage[]>> = {
 const firstId = '00000000-0000-0000-0000-000000000000';
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** One operation's path through the tables. */
+/** The order in which one bulk operation visits the jobs that its filter may match. */
 export class BulkWalk {
   readonly #stages: readonly Stage[];
   readonly #first: Position;
@@ -84,7 +87,7 @@ export class BulkWalk {
     };
   }
 
-  /** Returns `null` if there is nothing to visit. */
+  /** The first position; `null` if there is nothing to visit. */
   get start(): Cursor | null {
     const [stage] = this.#stages;
     return stage === undefined ? null : { ...this.#first, stage, changed: 0 };
@@ -92,7 +95,7 @@ export class BulkWalk {
 
   /**
    * @param cursor the current position
-   * @param end the position reached in its table; `null`: the end
+   * @param end the position that a step has reached in the cursor's table; `null` at the end of the table
    * @returns the next position; `null` at the end of the walk
    */
   next(cursor: Cursor, end: Position | null, changed: number): Cursor | null {

@@ -6,8 +6,8 @@ const MOST_MS = 2 ** 31 - 1;
 
 /**
  * Returns how far this machine's clock is ahead of the storage's, in milliseconds; negative if it is behind. Assumes that the
- * storage read its clock halfway between request and response, as in NTP (RFC 5905 § 8). `null` if that would be too
- * imprecise. Differences beyond 24.8 days are clamped.
+ * storage read its clock halfway between request and response, as NTP does (RFC 5905 § 8). Returns `null` if the response took
+ * too long for a usable result. Differences beyond 24.8 days are clamped.
  */
 export function clockDifference(askedAtMs: number, storageMs: number, answeredAtMs: number): number | null {
   const tookMs = answeredAtMs - askedAtMs;

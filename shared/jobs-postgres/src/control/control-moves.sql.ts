@@ -5,8 +5,8 @@ import { moveNoted } from '../read/job-transitions.sql.js';
 import { noted } from '../dependencies/outbox.sql.js';
 
 /**
- * Parts of statements by which operators move one or many jobs. Each completes the move after a part named `removed` has
- * deleted the jobs from a table and returned their rows.
+ * Parts of statements that carry out operators' actions on one or many jobs. They follow a part named `removed`, which deletes
+ * the jobs from a table and returns their rows, and insert these where they belong.
  */
 
 /**
@@ -33,12 +33,12 @@ export function becomeCancelled(from: 'scheduled' | 'awaiting' | 'enqueued', col
     ), ${noted('removed', literal(from), literal('cancelled'))}, ${counted(literal(from), literal('cancelled'))}`;
 }
 
-/** Leaves at least one attempt to a job that is retried, however often that happened before. */
+/** The attempts that count when a job is retried; limited so that at least one more is possible, however many there were. */
 const attemptsSoFar = `least(attempt, ${maxCountedAttempts - 1})`;
 
 /**
- * Moves finished jobs back to ready. Values stored before there were bounds are clamped. The last attempt joins the earlier
- * ones, and one more is allowed if none was left.
+ * Makes finished jobs ready again. Values that were stored before their bounds existed are clamped. The last attempt is added to
+ * the past ones, and if no attempt was left, one more is allowed.
  */
 export const becomeReadyAgain = `
     revived as (
@@ -66,12 +66,15 @@ export const becomeReadyAgain = `
     ),
     ${noted('removed', 'state', literal('enqueued'))}, ${counted('state', literal('enqueued'))}`;
 
-/** Moves jobs that wait for a time or for other jobs to ready. */
+/** Makes jobs ready that wait for a time or for other jobs. */
 export function becomeReadyNow(from: 'scheduled' | 'awaiting'): string {
   return `${becomeReady('removed', 'id')}, ${moveNoted('removed', 'run', { runAt: 'run_at' })}, ${counted(literal(from), literal('enqueued'))}`;
 }
 
-/** Deletes finished jobs completely. Reports started during the job's lifetime, which prunes other partitions. */
+/**
+ * Deletes finished jobs with their reports. A job's reports started between its creation and its end, so Postgres need not
+ * search the partitions of other days.
+ */
 export const becomeForgotten = `
     reports as (
       delete from longshore.job_report as report using removed

@@ -8,22 +8,22 @@ import { beat } from './servers.sql.js';
 const { database, serverId, intervalMs, reported, states } = workerData as HeartbeatData;
 const own = new Int32Array(reported);
 
-/** A failed beat is repeated sooner than the next one is due. */
+/** Interval between a failed heartbeat and the next, in milliseconds. */
 const retryMs = Math.min(1_000, intervalMs);
 
-/** Interval of the beat after a request, because the server changes its state shortly and operators are waiting to see it. */
+/** Interval after an operator's request: the server soon changes its state, and operators are waiting to see that. */
 const answerMs = Math.min(200, intervalMs);
 
 let client: Client | undefined;
 let timer: NodeJS.Timeout | undefined;
 let leaving = false;
-/** Measured by the last beat and reported by the next. */
+/** How far this machine's clock is ahead, as measured by the last heartbeat; the next one reports it. */
 let clockAheadMs: number | null = null;
 let lastMessage: HeartbeatMessage | null = null;
 
 /**
- * Loads the driver for the first beat only: loading takes a third of a second of CPU, and many servers live shorter than
- * that.
+ * Connects to the database. Loads the driver only now, because that takes a third of a second of CPU time, and many servers
+ * stop before their first heartbeat.
  */
 async function connect(): Promise<Client> {
   const [{ default: pg }, { connectionConfig }] = await Promise.all([
@@ -78,5 +78,5 @@ async function leave(): Promise<void> {
 }
 
 parentPort?.on('message', () => void leave());
-// The first beat is the slowest, by seconds on a busy machine, so it starts early.
+// The first heartbeat starts early because it is the slowest: on a busy machine it takes seconds longer than the others.
 timer = setTimeout(() => void goOn(), intervalMs / 3);

@@ -12,16 +12,16 @@ export interface HeartbeatData {
   readonly states: readonly ServerState[];
 }
 
-/** A message from the thread: its server has been declared dead, or an operator's request. */
+/** A message from the thread: `lost` if the server has been declared dead, otherwise an operator's request. */
 export type HeartbeatMessage = 'lost' | ServerRequest;
 
 /** The compiled file, even when this module runs from source: TypeScript loaders do not apply to threads. */
 const threadFile = new URL('../../dist/control/heartbeat-thread.js', import.meta.url);
 
-/** How long the thread has to close its connection. */
+/** How long the thread may take to close its connection before it is terminated, in milliseconds. */
 const stopMs = 1_000;
 
-/** A server's heartbeat, sent from a thread of its own so that a handler that blocks the event loop does not stop it. */
+/** Sends a server's heartbeat from a separate thread, so that it continues while a handler blocks the event loop. */
 export class Heartbeat {
   readonly #worker: Worker;
   readonly #exited: Promise<void>;

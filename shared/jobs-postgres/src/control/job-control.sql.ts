@@ -5,8 +5,8 @@ import { prepared } from '../connection/statement.js';
 import { becomeCancelled, becomeForgotten, becomeReadyAgain, becomeReadyNow } from './control-moves.sql.js';
 
 /**
- * Operators' actions on a single job: $1 queue, $2 id. Each statement applies to jobs in one state and returns a row if it
- * finds the job there; `changed` is false if the job already was as requested.
+ * Operators' actions on a single job: $1 queue, $2 id. Each statement applies to a job in one state. It returns no row if the job
+ * is not in that state; otherwise `changed` is false if there was nothing to change.
  */
 
 export const cancelWaiting = prepared(
@@ -63,7 +63,7 @@ export const runWaiting = prepared(
     select true as changed from removed`,
 );
 
-/** $3 time. */
+/** $3 the new time. */
 export const rescheduleWaiting = prepared(
   'longshore-reschedule-waiting',
   `
@@ -81,7 +81,7 @@ export const deleteFinished = prepared(
     select true as changed from removed`,
 );
 
-/** $1 ids of running jobs. */
+/** $1 ids of running jobs. Returns those that an operator has asked to cancel. */
 export const selectCancellations = prepared(
   'longshore-select-cancellations',
   `select job_id as id from longshore.job_cancellation where job_id = any($1::uuid[])`,
@@ -92,14 +92,14 @@ const idle = `not exists (
   where job.queue_id = request.queue_id and job.id = request.job_id and server_id is not null)`;
 
 /**
- * Finds requests whose job no longer runs: its attempt succeeded, was retried or was released before the request was read.
+ * Finds requests to cancel jobs that are no longer running: the attempt ended or was released before the request was read.
  */
 export const selectIdleCancellations = prepared(
   'longshore-select-idle-cancellations',
   `select queue_id, job_id from longshore.job_cancellation as request where ${idle}`,
 );
 
-/** $1 queue, $2 id. */
+/** $1 queue, $2 id. Deletes the request to cancel a job if the job is not running. */
 export const deleteIdleCancellation = prepared(
   'longshore-delete-idle-cancellation',
   `delete from longshore.job_cancellation as request where queue_id = $1 and job_id = $2 and ${idle}`,

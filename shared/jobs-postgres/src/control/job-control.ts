@@ -20,7 +20,7 @@ import type { JobEditor } from './job-editor.js';
 import { lockOneEditable } from './job-editor.sql.js';
 import * as sql from './job-control.sql.js';
 
-/** The statement for a job in each state; `unchanged`: nothing to do. States that are missing do not allow the action. */
+/** The statement for a job in each state, or `unchanged` if there is nothing to do. Other states do not allow the action. */
 type Steps = Partial<Record<JobState, Statement | 'unchanged'>>;
 
 /** How an action reads the job and runs statements. */
@@ -32,8 +32,8 @@ interface Sight {
 }
 
 /**
- * The locks of jobs by state. Running jobs are not locked because their handler's transaction may lock the row for a long
- * time.
+ * The statements that lock a job, by its state. Running jobs are not locked, because their handler's transaction may already
+ * have locked the row for a long time.
  */
 const lockStatements: Partial<Record<JobState, readonly Statement[]>> = {
   enqueued: [lockOneEditable.job, lockOneEditable.job_blocked],
@@ -123,7 +123,7 @@ export class PostgresControl implements JobControl {
     return claims.filter(({ jobId }) => cancelled.has(jobId));
   }
 
-  /** Locks the job, unless nothing depends on how it was before. */
+  /** Carries out an action. Locks the job first if a check or an audit entry depends on its previous state. */
   async #control(
     id: string,
     steps: Steps,
@@ -148,7 +148,7 @@ export class PostgresControl implements JobControl {
     });
   }
 
-  /** Retries if the job moves between the read and the statement. */
+  /** Reads the job and runs the statement for its state. Starts over if the state has changed in between. */
   async #controlOn(
     sight: Sight,
     id: string,
@@ -175,7 +175,7 @@ export class PostgresControl implements JobControl {
       await record({ outcome: 'ok', job, changed: done.changed });
       const after = await find();
       const then = after === undefined ? job : toJob(after, await this.#queues.nameOf(after.queue_id));
-      // A running job is not locked, so it is checked again as it was when the cancellation was requested.
+      // A running job is not locked and may have changed since the check, so it is checked again after the request.
       if (step === sql.cancelRunning) check?.(then);
       return { outcome: 'ok', job: then, changed: done.changed };
     }

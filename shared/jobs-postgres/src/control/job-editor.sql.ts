@@ -21,7 +21,7 @@ const unclaimed = (table: LiveTable): string => (table === 'job' ? 'and server_i
 
 export interface LockedRow {
   id: string;
-  /** With all digits of its numbers. */
+  /** The arguments as JSON text, which keeps all digits of their numbers. */
   args: string;
 }
 
@@ -42,14 +42,14 @@ export const lockOneEditable = ofTables(liveTables, (table) =>
     `select id from longshore.${table} where queue_id = $1 and id = $2 ${unclaimed(table)} for update`,
   ),
 );
-/** Compares a time that has passed through a JavaScript date (milliseconds) with the row's (microseconds). */
+/** Compares an edited time with the stored one in milliseconds, because JavaScript dates do not hold microseconds. */
 const sameTime = (row: string): string =>
   `date_trunc('milliseconds', ${row}.run_at) is not distinct from date_trunc('milliseconds', edit.run_at)`;
 
-/** Keeps the stored precision of a time that has not changed. */
+/** Returns SQL for the time after the edit: the stored one, with microseconds, if it has not changed. */
 const runAt = (row: string): string => `case when ${sameTime(row)} then ${row}.run_at else edit.run_at end`;
 
-/** $1 queue; parallel arrays: $2 ids, $3 arguments, $4 priorities, $5 times, $6 target queues. The jobs are locked. */
+/** $1 queue; parallel arrays: $2 ids, $3 arguments, $4 priorities, $5 times, $6 new queues. The jobs must already be locked. */
 const edit = `
     edit as materialized (
       select * from rows from (
@@ -72,7 +72,7 @@ export const editInLine = ofTables(readyTables, (table) =>
   ),
 );
 
-/** Edits jobs that continue to wait. The dependencies of an awaiting job name its queue. */
+/** Edits jobs that keep waiting, possibly in another queue. The dependencies of an awaiting job contain its queue, too. */
 export const editWaiting = ofTables(waitingTables, (table) => {
   const moveDependencies = `
     link as (

@@ -26,23 +26,23 @@ type Run = <Row>(statement: Statement, values: unknown[]) => Promise<Row[]>;
 interface Place {
   readonly queueId: number;
   readonly table: LiveTable;
-  /** Its arguments with all digits of its numbers. */
+  /** The arguments as JSON text, which keeps all digits of their numbers. */
   readonly args: JsonText;
 }
 
-/** A job moved between the read and its lock. */
+/** Thrown if a job changed its queue or table after it was read and before it was locked; the edit starts over. */
 class MovedError extends Error {
   override readonly name = 'MovedError';
 }
 
-/** The tables of jobs by state, in locking order. */
+/** The tables in which jobs of a state may be, in the order in which they are locked. */
 const tablesOf: Partial<Record<Job['state'], readonly LiveTable[]>> = {
   enqueued: ['job', 'job_blocked'],
   scheduled: ['job_scheduled'],
   awaiting: ['job_awaiting'],
 };
 
-/** Changes jobs that are not running. */
+/** Edits jobs that are neither running nor finished. */
 export class JobEditor {
   readonly #database: Database;
   readonly #queues: QueueIdCache;
@@ -95,7 +95,7 @@ export class JobEditor {
     return Promise.all(edited.map((row) => this.#toJob(row)));
   }
 
-  /** Locks queue by queue and table by table, each in the order of ids. */
+  /** Locks jobs by queue, table and id, in this order, to avoid deadlocks. Returns where each locked job was found. */
   async #lock(rows: readonly JobRow[], run: Run): Promise<Map<string, Place>> {
     const places = new Map<string, Place>();
     const [size] = await run<{ bytes: number }>(sizeOfJobs, [arrayOf(rows.map(({ id }) => id))]);

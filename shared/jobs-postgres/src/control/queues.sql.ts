@@ -1,16 +1,19 @@
 import { holdsJobs, isServed, isShown } from '../read/shown-queues.sql.js';
 import { prepared } from '../connection/statement.js';
 
-/** Compares a queue's settings with those that the caller has seen, if $2 is true: $3 paused, $4 concurrency limit, $5 rate limit. */
+/**
+ * Condition that a queue's settings are still those that the caller has seen: $3 paused, $4 concurrency limit, $5 rate limit.
+ * Always true if $2 is false.
+ */
 const asSeen = `(not $2::boolean or (
       (queue.paused_at is not null) = $3::boolean
       and queue.concurrency_limit is not distinct from $4::integer
       and queue.rate_limit is not distinct from $5::jsonb))`;
 
-/** Part of the statements that change a queue's settings: brings back a retired queue. */
+/** Part of the statements that change a queue's settings: ends the queue's retirement. */
 export const isBack = 'retired_at = null, idle_since = null';
 
-/** $1 queue, $2 to $5 expected settings. Locks the settings until the transaction ends; returns no row if they are others. */
+/** $1 queue, $2 to $5 expected settings. Locks the settings until the transaction ends; returns no row if they differ. */
 export const lockQueue = prepared(
   'longshore-lock-queue',
   `
@@ -37,7 +40,7 @@ export interface RetiredRow {
   retired: boolean;
 }
 
-/** $1 name, $2 to $5 expected settings. Returns no row if there is no such queue. */
+/** $1 name, $2 to $5 expected settings. Retires a queue without jobs and consumers; no row if there is no such queue. */
 export const retireQueue = prepared(
   'longshore-retire-queue',
   `
@@ -55,7 +58,7 @@ export const retireQueue = prepared(
     select holds_jobs, served, exists (select from retired) as retired from found`,
 );
 
-/** Brings back retired queues that are in use again. */
+/** Ends the retirement of queues that are in use again. */
 export const returnQueues = prepared(
   'longshore-return-queues',
   `
@@ -63,14 +66,14 @@ export const returnQueues = prepared(
     where retired_at is not null and (${holdsJobs} or ${isServed})`,
 );
 
-/** Detects jobs that started and ended between two runs by the throughput counted since. */
+/** Whether jobs have ended since the queue was first found idle, even if it was idle again at each check. */
 const hasEndedJobs = `exists (
       select from longshore.throughput where throughput.queue_id = queue.id and throughput.at > queue.idle_since
     )`;
 
 /**
- * $1 days. Records since when queues have been idle and retires those that have been idle for this long. Queues that are
- * paused, limited or named by a recurring job are not idle.
+ * $1 days. Records when queues became idle, and retires those that have been idle for so many days. A queue that is paused,
+ * limited or named by a recurring job does not count as idle.
  */
 export const retireIdleQueues = prepared(
   'longshore-retire-idle-queues',

@@ -108,7 +108,7 @@ export class PostgresQueues implements Queues {
     });
   }
 
-  /** Changes the settings of a queue if they are those that the caller has seen. */
+  /** Changes a queue's settings and returns the previous ones. Returns `null` if they are not those that the caller has seen. */
   async #set(
     name: string,
     options: QueueControlOptions<QueueControlResult>,
@@ -156,7 +156,7 @@ function deletionOf(row: RetiredRow | undefined): QueueDeletion {
   return row.retired ? 'deleted' : 'changed';
 }
 
-/** Returns the expected settings as parameters of `asSeen`. */
+/** Returns parameters $2 to $5 of the statements that compare a queue's settings with those that the caller has seen. */
 function seenValues(seen: QueueSettings | undefined): unknown[] {
   if (seen === undefined) return [false, null, null, null];
   return [true, seen.pausedAt !== null, seen.concurrencyLimit, seen.rateLimit];

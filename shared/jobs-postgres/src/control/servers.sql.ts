@@ -10,8 +10,8 @@ export const insertServer = prepared(
 );
 
 /**
- * $1 id, $2 running jobs, $3 state, $4 how far its clock is ahead, or null. Returns no row if the server has been declared
- * dead.
+ * $1 id, $2 number of running jobs, $3 state, $4 how many milliseconds its clock is ahead, or null. Records a heartbeat. Returns
+ * no row if the server has been declared dead.
  */
 export const beat = unprepared(
   'longshore-beat',
@@ -43,7 +43,7 @@ export const selectServers = prepared(
   `select * from longshore.server order by id`,
 );
 
-/** Covers one day: older rows are deleted when the next server is lost. */
+/** Returns the servers lost within a day. Older rows may still exist: they are deleted when the next server is lost. */
 export const selectLostServers = prepared(
   'longshore-select-lost-servers',
   `
@@ -81,10 +81,10 @@ export function toServer(row: ServerRow): Server {
   };
 }
 
-/** Returns the application name of connections on which a server keeps rows locked for longer than one statement. */
+/** Returns the application name of a server's connection while it keeps rows locked for longer than one statement. */
 export const transactionName = (serverId: string): string => `longshore for ${serverId}`;
 
-/** $1 backend process, $2 its application name. Terminates one transaction and waits up to a second until it is gone. */
+/** $1 backend process, $2 application name. Terminates this connection and waits up to a second for it to end. */
 export const endTransaction = prepared(
   'longshore-end-transaction',
   `
@@ -92,7 +92,7 @@ export const endTransaction = prepared(
     where pid = $1 and application_name = $2 and datname = current_database() and usename = current_user`,
 );
 
-/** Servers whose heartbeats have stopped. A server is not silent before Postgres has been up for its timeout. */
+/** Selects servers without a heartbeat for the length of their timeout, which starts no earlier than Postgres itself. */
 export const silentServers = `
       select id from longshore.server
       where greatest(heartbeat_at, pg_postmaster_start_time()) < now() - timeout_ms * interval '1 millisecond'`;

@@ -35,7 +35,7 @@ export class PostgresServers implements Servers {
   readonly #rescue: () => Promise<unknown>;
   readonly #heartbeats = new Set<Heartbeat>();
 
-  /** @param rescue releases the claims of unregistered servers */
+  /** @param rescue releases the jobs of servers that are no longer registered */
   constructor(
     { database, reads }: { database: Database; reads: Database },
     clock: DatabaseClock,

@@ -6,7 +6,7 @@ import { moveNoted } from '../read/job-transitions.sql.js';
 import { prepared } from '../connection/statement.js';
 import { noted } from './outbox.sql.js';
 
-/** Statements about jobs that wait for other jobs. $1 is their queue in all of them. */
+/** Statements for jobs that wait for other jobs. $1 is always the jobs' queue. */
 const awaiting = `'awaiting'::longshore.job_state`;
 
 /** $2 ids, $3 arguments, $4 names, $5 priorities, $6 attempts, $7 meta, $8 times, $9 delays in ms after the parents' end. */
@@ -25,8 +25,8 @@ export const insertAwaiting = prepared(
 );
 
 /**
- * $2 ids. Locks the jobs until the transaction ends, so that of two parents that end at the same time, the one resolved later
- * sees the other's result.
+ * $2 ids. Locks the jobs until the transaction ends. If two parents of a job end at the same time, the transaction that resolves
+ * the second dependency therefore sees that the first is resolved.
  */
 export const lockAwaiting = prepared(
   'longshore-lock-awaiting',
@@ -36,7 +36,7 @@ export const lockAwaiting = prepared(
 /** Wrapped in `case` so that the planner uses the index on children instead of the one on open dependencies. */
 const open = `case when job_dependency.resolved_at is null then true end`;
 
-/** Part of a statement that removes jobs from `job_awaiting`: resolves all their dependencies. */
+/** Part of a statement that resolves all dependencies of the jobs that another part has removed from `job_awaiting`. */
 export const unlinked = `
     unlinked as (
       update longshore.job_dependency set resolved_at = now(), marked = true
@@ -62,13 +62,13 @@ const cancel = (ended: string): string => `
     )
     select true as changed from removed`;
 
-/** $2 ids, $3 the reason for each. */
+/** $2 ids, $3 the error of each. Cancels jobs whose condition on a parent can no longer be met. */
 export const cancelAwaiting = prepared(
   'longshore-cancel-awaiting',
   cancel('select * from unnest($2::uuid[], $3::jsonb[]) as ended (id, error)'),
 );
 
-/** $2 id. For an operator's action. */
+/** $2 id. Cancels a job on behalf of an operator. */
 export const cancelOneAwaiting = prepared(
   'longshore-cancel-one-awaiting',
   cancel('select $2::uuid as id, null::jsonb as error'),
@@ -99,7 +99,7 @@ export interface ReleasedRow {
   waiting: number;
 }
 
-/** $2 ids. Makes those without open dependencies ready, or scheduled if they have a time. */
+/** $2 ids. Makes the jobs without open dependencies ready, or schedules them if their time is in the future. */
 export const releaseAwaiting = prepared(
   'longshore-release-awaiting',
   `
@@ -115,7 +115,7 @@ export const releaseAwaiting = prepared(
     from total`,
 );
 
-/** $2 id. For an operator's action, regardless of open dependencies. */
+/** $2 id. Makes a job ready on behalf of an operator, regardless of open dependencies. */
 export const runAwaiting = prepared(
   'longshore-run-awaiting',
   `

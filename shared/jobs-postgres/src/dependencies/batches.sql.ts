@@ -69,8 +69,8 @@ export const lockBatches = prepared(
 );
 
 /**
- * $1 ids, increments: $2 done, $3 failed, $4 cancelled. Records the end of a batch in the outbox for its dependents, as for a
- * job.
+ * $1 ids; what to add to their counts: $2 done, $3 failed, $4 cancelled. If a batch has ended, records that in the outbox for the
+ * jobs that depend on it. Returns a row for each such batch.
  */
 export const countBatches = prepared(
   'longshore-count-batches',
@@ -93,7 +93,7 @@ export const countBatches = prepared(
     returning true as finished`,
 );
 
-/** $1 queue, $2 batch, $3 limit. */
+/** $1 queue, $2 batch, $3 limit. Cancels jobs of a batch that are in one table and not running. */
 function cancelJobs(
   table: 'job' | 'job_blocked' | 'job_scheduled' | 'job_awaiting',
   state: string,
@@ -126,7 +126,7 @@ function cancelJobs(
   );
 }
 
-/** Awaiting jobs first, then scheduled ones, so that jobs that become ready in the meantime are met later. */
+/** Starts with awaiting and scheduled jobs, so that those that become ready in the meantime are found by a later statement. */
 export const cancelBatchJobs: readonly Statement[] = [
   cancelJobs('job_awaiting', 'awaiting'),
   cancelJobs('job_scheduled', 'scheduled'),
@@ -134,7 +134,7 @@ export const cancelBatchJobs: readonly Statement[] = [
   cancelJobs('job', 'enqueued', 'and server_id is null'),
 ];
 
-/** $1 queue, $2 batch. */
+/** $1 queue, $2 batch. Requests that the running jobs of a batch be cancelled. */
 export const cancelRunningOfBatch = prepared(
   'longshore-cancel-running-of-batch',
   `

@@ -34,7 +34,7 @@ import type { OutboxRow } from './outbox.sql.js';
 /** Maximum number of jobs cancelled by one statement. */
 const chunk = 2_000;
 
-/** Counting batches stops here. */
+/** Maximum number of batches that are counted. */
 const mostCounted = 10_000;
 
 /** A statement that cancels up to {@link chunk} jobs of a batch, or all that are running. */
@@ -94,8 +94,8 @@ export class PostgresBatches implements DependencyResolver, Batches {
   }
 
   /**
-   * Without a transaction of the caller's, only the first jobs and the audit entry are in one transaction, because cancelling
-   * all jobs of a large batch takes longer than a transaction may.
+   * Cancels a batch's jobs. Outside a caller's transaction, only the first jobs and the audit entry share a transaction; the rest
+   * follows in others, because cancelling all jobs of a large batch takes longer than a transaction may.
    */
   async cancel(
     id: string,

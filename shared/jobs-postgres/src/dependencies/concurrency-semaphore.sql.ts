@@ -12,7 +12,7 @@ const nextBlocked = (queue: string, columns: string, limit: string): string => `
       select ${columns} from longshore.job_blocked
       where queue_id = ${queue} and meta ->> 'concurrencyKey' = wanted.key order by priority, seq limit ${limit}`;
 
-/** A job with an unreadable limit counts as having a limit of one, so that it does not affect other keys. */
+/** SQL for a job's limit. An unreadable limit counts as one, so that it does not make the statement fail for other keys. */
 const limitOf = `case when jsonb_typeof(meta -> 'concurrencyLimit') = 'number'
   then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), ${bounds.concurrencyLimit.most})::integer else 1 end`;
 
@@ -28,9 +28,9 @@ export const lockKeys = prepared(
 );
 
 /**
- * $1 queue, $2 distinct keys. Admits as many jobs of each key as it has room for. The limit of the first blocked job applies;
- * each further job must also fit its own limit. Runs after {@link lockKeys}, so that its snapshot includes jobs admitted by
- * others.
+ * $1 queue, $2 distinct keys. Makes as many blocked jobs of each key ready as it has room for. The limit of the first blocked job
+ * applies; each further job must also fit its own limit. Runs after {@link lockKeys}, as a separate statement, so that its
+ * snapshot includes jobs that other transactions have admitted.
  */
 export const admitBlocked = prepared(
   'longshore-admit-held',
@@ -61,8 +61,8 @@ export const admitBlocked = prepared(
 );
 
 /**
- * Adds an outbox row for every key that has both room and blocked jobs. This only happens when jobs are deleted directly from
- * the tables. Steps from key to key, however many jobs each has.
+ * Adds an outbox row for every key that has both room and blocked jobs, which only happens if somebody deletes jobs directly from
+ * the tables. Skips from key to key through the index, so the number of jobs of each key does not matter.
  */
 export const noteRoom = prepared(
   'longshore-note-room',

@@ -4,7 +4,7 @@ import type { DependencyResolver, ResolveOptions } from './outbox-relay.js';
 import { admitBlocked, lockKeys } from './concurrency-semaphore.sql.js';
 import type { OutboxRow } from './outbox.sql.js';
 
-/** Admits blocked jobs of a concurrency key when a job arrives, or when an admitted one leaves. */
+/** Makes blocked jobs of a concurrency key ready when a job with this key arrives or ends. */
 export class ConcurrencySemaphore implements DependencyResolver {
   readonly #queues: QueueIdCache;
 
@@ -32,14 +32,14 @@ export class ConcurrencySemaphore implements DependencyResolver {
   }
 }
 
-/** Admits jobs; resolves to their number. */
+/** Makes as many jobs ready as the keys have room for; resolves to their number. */
 async function admit(client: pg.ClientBase, queueId: number, keys: readonly string[]): Promise<number> {
   await client.query({ ...lockKeys, values: [queueId, keys] });
   const { rows } = await client.query<{ admitted: number }>({ ...admitBlocked, values: [queueId, keys] });
   return rows[0]?.admitted ?? 0;
 }
 
-/** Returns an outbox row that only makes the relay check this key. */
+/** Returns an outbox row that has no effect except that the relay checks whether this key has room. */
 function keyCheck(queueId: number, concurrencyKey: string): OutboxRow {
   const nobody = '00000000-0000-0000-0000-000000000000';
   const meta = { concurrencyKey };

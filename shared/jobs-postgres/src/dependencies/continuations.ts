@@ -7,7 +7,7 @@ import { cancelAwaiting, lockAwaiting, releaseAwaiting, type ReleasedRow } from 
 import { type DependencyRow, openDependencies, resolveDependencies } from './dependencies.sql.js';
 import { noteEnds, type OutboxRow } from './outbox.sql.js';
 
-/** Resolving more dependencies than this takes several transactions, to keep each short. */
+/** Maximum number of dependencies resolved in one transaction, which keeps transactions short. */
 const maxDependencies = 5_000;
 
 /**
@@ -95,7 +95,7 @@ async function resolveGroup(
   return rows[0] ?? { ready: 0, blocked: false, waiting: 0 };
 }
 
-/** Puts the remaining ends back into the outbox, without anything that other resolvers would process twice. */
+/** Puts the ends of parents back into the outbox for the next run, without the data that other resolvers have processed. */
 async function putBack(client: pg.ClientBase, moves: readonly OutboxRow[]): Promise<void> {
   const rest = moves.filter(({ meta, to_state: state }) => meta.followed === true && isFinished(state));
   await client.query({
@@ -117,7 +117,7 @@ function endsOf(moves: readonly OutboxRow[]): Map<string, ParentEnd> {
   return ends;
 }
 
-/** Groups dependencies by waiting job, in locking order. */
+/** Groups dependencies by waiting job, sorted in the order in which the jobs are locked. */
 function byDependent(dependencies: readonly DependencyRow[]): DependencyRow[][] {
   const groups = new Map<string, DependencyRow[]>();
   for (const dependency of dependencies) {
@@ -128,7 +128,7 @@ function byDependent(dependencies: readonly DependencyRow[]): DependencyRow[][] 
   return [...groups].toSorted(([left], [right]) => (left < right ? -1 : 1)).map(([, group]) => group);
 }
 
-/** Returns the ends of the parents of these dependencies, without anything that other resolvers would process twice. */
+/** Returns outbox rows for the ends of these dependencies' parents, without the data that other resolvers have processed. */
 function endsFor(dependencies: readonly DependencyRow[], moves: readonly OutboxRow[]): OutboxRow[] {
   const parents = new Set(dependencies.map((dependency) => dependency.parent_id));
   return moves
@@ -139,7 +139,7 @@ function endsFor(dependencies: readonly DependencyRow[], moves: readonly OutboxR
     });
 }
 
-/** Groups dependencies by queue id, which is the locking order. */
+/** Groups dependencies by the id of the waiting job's queue, sorted in the order in which queues are locked. */
 function byDependentQueue(
   dependencies: readonly DependencyRow[],
 ): [queueId: number, dependencies: DependencyRow[]][] {

@@ -2,7 +2,7 @@ import type { ContinuationCondition, JobState } from '@longshore/jobs';
 import { inLiveTables, type LiveTable } from '../read/job-columns.sql.js';
 import { prepared, type Statement } from '../connection/statement.js';
 
-/** A dependency of one job on another. */
+/** A dependency of a job on another job or a batch. */
 export interface DependencyRow {
   parent_id: string;
   child_id: string;
@@ -22,7 +22,7 @@ export const insertDependencies = prepared(
     from unnest($1::uuid[], $2::uuid[], $3::integer[], $4::text[], $5::boolean[]) as new (${link}, marked)`,
 );
 
-/** $1 parents, $2 limit. Unmarked dependencies are left to the resolver that will mark them. */
+/** $1 parents, $2 limit. Returns unresolved dependencies. Unmarked ones are left out: marking them records the end again. */
 export const openDependencies = prepared(
   'longshore-open-links',
   `
@@ -31,7 +31,7 @@ export const openDependencies = prepared(
     limit $2`,
 );
 
-/** $1 parents, $2 dependents. */
+/** $1 parents, $2 dependents. Records that these dependencies are resolved. */
 export const resolveDependencies = prepared(
   'longshore-settle-links',
   `
@@ -40,7 +40,7 @@ export const resolveDependencies = prepared(
     where job_dependency.parent_id = ended.parent_id and job_dependency.child_id = ended.child_id`,
 );
 
-/** $1 dependent to continue after, $2 limit. */
+/** $1 dependent to continue after, $2 limit. Returns unmarked dependencies, locked; skips those locked by other servers. */
 export const takeUnmarkedDependencies = prepared(
   'longshore-take-unmarked',
   `
@@ -50,7 +50,7 @@ export const takeUnmarkedDependencies = prepared(
     for update skip locked`,
 );
 
-/** $1 parents, $2 dependents. */
+/** $1 parents, $2 dependents. Records that the parents of these dependencies are marked. */
 export const markDependencies = prepared(
   'longshore-mark-links',
   `
@@ -63,7 +63,7 @@ export type ParentPlace = LiveTable | 'job_history' | 'batch';
 
 export interface ParentRow {
   id: string;
-  /** `null`: there is no such job or batch. */
+  /** The table where it was found; `null` if there is no such job or batch. */
   place: ParentPlace | null;
   queue_id: number;
   /** The final state, if it has ended. */
@@ -71,8 +71,8 @@ export interface ParentRow {
 }
 
 /**
- * $1 ids. Locates jobs and batches. Every move is one transaction, so a snapshot shows each at exactly one place. Stops at
- * the first match: most parents are alive, and history has many partitions.
+ * $1 ids. Finds the tables that hold these jobs and batches. A job changes tables in a single transaction, so a snapshot shows it
+ * in exactly one. The search for each stops at the first match, because most parents are alive and history has many partitions.
  */
 export const findParents = prepared(
   'longshore-find-parents',
@@ -94,8 +94,8 @@ export const findParents = prepared(
 );
 
 /**
- * $1 queue, $2 ids. Marks jobs as having dependents, so that their end is recorded, and returns those that are marked. Skips
- * jobs that are being claimed, finished or moved, because nothing should wait for a resolver.
+ * $1 queue, $2 ids. Marks jobs as having dependents, so that their end is recorded, and returns the jobs that are marked. Skips
+ * jobs that are being claimed, finished or moved: marking must not wait for their locks.
  */
 export const markParentJobs: Readonly<Record<LiveTable, Statement>> = {
   job: follow('job'),
@@ -119,7 +119,7 @@ function follow(table: string): Statement {
   );
 }
 
-/** $1 ids. Locks unfinished batches until their dependencies are marked; the end of a batch always looks for dependents. */
+/** $1 ids. Keeps unfinished batches from ending until their dependencies are marked. Batches themselves need no mark. */
 export const lockParentBatches = prepared(
   'longshore-follow-batches',
   `
@@ -140,8 +140,8 @@ const firstIdOf = (time: string): string =>
   `rpad(lpad(to_hex((extract(epoch from ${time}) * 1000)::bigint), 12, '0'), 32, '0')::uuid`;
 
 /**
- * Dependencies are kept as long as the longest history is by default. Ids are ordered by creation, so newer dependencies are
- * not scanned.
+ * Deletes dependencies resolved 30 days ago, the longest time that finished jobs are kept by default. Ids are ordered by
+ * creation, so newer dependencies are not scanned.
  */
 export const deleteOldDependencies = prepared(
   'longshore-delete-old-links',

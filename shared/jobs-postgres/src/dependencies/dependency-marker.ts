@@ -20,7 +20,7 @@ const beginning = '00000000-0000-0000-0000-000000000000';
 
 export interface MarkingReport {
   readonly marked: number;
-  /** Dependencies whose parents were being claimed, finished or moved, to be checked again. */
+  /** Number of dependencies to try again, because their parents were being claimed, finished or moved. */
   readonly busy: number;
 }
 
@@ -39,7 +39,7 @@ export class DependencyMarker {
     this.#setAside = setAside;
   }
 
-  /** Marks all parents together; isolates them only if data makes that fail. */
+  /** Marks all parents together or, if their data causes an error, so that a faulty one does not affect the others. */
   async mark(): Promise<MarkingReport> {
     const from = this.#from;
     try {

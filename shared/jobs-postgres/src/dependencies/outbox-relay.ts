@@ -7,7 +7,7 @@ import { deleteAside, takeAside } from '../maintain/set-aside.sql.js';
 import type { DependencyMarker } from './dependency-marker.js';
 import { findWork, type OutboxRow, takeMoves } from './outbox.sql.js';
 
-/** How long a parent that is being claimed or finished usually stays locked. */
+/** Pause, in milliseconds, before parents that were locked are tried again; being claimed or finished takes about as long. */
 const busyMs = 10;
 const maxTries = 3;
 
@@ -20,7 +20,7 @@ export interface ResolveOptions {
   readonly setAside: (aside: Omit<Aside, 'role'>, error: unknown) => Promise<void>;
 }
 
-/** Applies the moves of jobs to the jobs that depend on them, in the transaction that takes the moves from the outbox. */
+/** Applies the effects of jobs' state changes on other jobs, in the transaction that takes the changes from the outbox. */
 export interface DependencyResolver {
   /**
    * Resolves to the notifications to send after the commit: queues with newly ready jobs; `null` for other background work.
@@ -32,7 +32,7 @@ export interface DependencyResolver {
   ): Promise<Iterable<string | null>>;
 }
 
-/** Relays the moves of jobs to the jobs that depend on them. */
+/** Takes state changes of jobs from the outbox and has the resolvers apply their effects on other jobs and batches. */
 export class OutboxRelay {
   readonly #database: Database;
   readonly #marker: DependencyMarker;
@@ -72,7 +72,7 @@ export class OutboxRelay {
     }
   }
 
-  /** Processes all rows together; isolates them only if data makes that fail. */
+  /** Processes all rows together or, if their data causes an error, so that a faulty one does not affect the others. */
   async #resolveMoves(limit: number): Promise<number> {
     try {
       return await this.#notifying((client, notified) =>
@@ -153,7 +153,7 @@ interface AsideRow {
   item: OutboxRow[] | null;
 }
 
-/** The end of a batch has no queue. */
+/** Returns the queue and job of an outbox row; neither if its queue is 0, as for the end of a batch. */
 function about({ queue_id: queueId, job_id: jobId }: OutboxRow): Pick<Aside, 'queueId' | 'jobId'> {
   return queueId > 0 ? { queueId, jobId } : {};
 }

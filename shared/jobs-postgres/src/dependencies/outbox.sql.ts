@@ -2,9 +2,9 @@ import type { JobState } from '@longshore/jobs';
 import type { JobMeta } from '@longshore/jobs/storage';
 import { prepared } from '../connection/statement.js';
 
-/** A move of a job on which others depend. */
+/** A state change of a job or batch that affects others: its batch, its dependents, jobs with the same concurrency key. */
 export interface OutboxRow {
-  /** Its id in the outbox; missing if the row was rebuilt from a set-aside item. */
+  /** The row's id in the outbox; missing if the row was restored from an item that had been set aside. */
   id?: string;
   queue_id: number;
   job_id: string;
@@ -17,7 +17,8 @@ export interface OutboxRow {
 }
 
 /**
- * Returns the part of a statement that records the moves of jobs on which others depend.
+ * Returns the part of a statement that writes state changes to the outbox, for jobs that have a batch, dependents or a
+ * concurrency key.
  *
  * @param source the part that returns the jobs as they were
  * @param from SQL expression of the previous state
@@ -31,7 +32,7 @@ export function noted(source: string, from: string, to: string): string {
     )`;
 }
 
-/** $1 jobs or batches, $2 their final states, $3 whether the final state is unknown. Records ends for dependents. */
+/** $1 jobs or batches, $2 their final states, $3 whether that is unknown. Writes their ends to the outbox for dependents. */
 export const noteEnds = prepared(
   'longshore-note-ends',
   `
@@ -51,7 +52,7 @@ export const findWork = prepared(
       ) as aside`,
 );
 
-/** $1 limit. Safe to run on several servers at once: each takes the rows that it can lock. */
+/** $1 limit. Takes rows from the outbox. Several servers can do so at once: each takes rows that it can lock. */
 export const takeMoves = prepared(
   'longshore-take-moves',
   `

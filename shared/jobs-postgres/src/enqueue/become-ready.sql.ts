@@ -4,12 +4,12 @@ import { gapNoted, type Visibility } from '../claim/ready-scans.sql.js';
 const hasKey = `coalesce(meta ? 'concurrencyKey', false)`;
 
 /**
- * Returns the parts of a statement that make jobs ready. Every way into `job` uses them: jobs with a concurrency key are
- * blocked, and an outbox row makes a server check whether the key has room.
+ * Returns the parts of a statement that make jobs ready. Jobs with a concurrency key become blocked instead, and an outbox row
+ * makes a server check whether the key has room.
  *
  * @param source the part that returns the jobs, with at least the columns in `columns`
  * @param order the order in which they join the queue
- * @param visibility `late`: scans may have passed their places before the transaction commits
+ * @param visibility `late` if scans may have passed the jobs' places before the transaction commits
  */
 export function becomeReady(
   source: string,

@@ -12,7 +12,7 @@ export function waitsForParents({ after = null }: NewJob): boolean {
   return after !== null;
 }
 
-/** Marks those of the jobs on which others of them depend, so that their ends are recorded from the start. */
+/** Marks the jobs on which others of the same call depend, so that their ends are recorded from the start. */
 export function withFollowed(jobs: readonly NewJob[]): readonly NewJob[] {
   const parents = new Set(jobs.flatMap(({ after }) => after?.parents ?? []));
   if (parents.size === 0) return jobs;
@@ -26,7 +26,7 @@ export function withFollowed(jobs: readonly NewJob[]): readonly NewJob[] {
 /** The queue ids of each `visibleQueues` list. */
 export type VisibleQueueIds = ReadonlyMap<readonly string[], ReadonlySet<number>>;
 
-/** Looks up the queues visible to jobs with parents; must be called before a connection is in use. */
+/** Looks up the queues visible to jobs with parents. Must be called while the caller does not hold a connection. */
 export async function visibleQueueIds(
   jobs: readonly NewJob[],
   queues: QueueIdCache,
@@ -91,7 +91,7 @@ export function awaitingInsert(queueId: number, jobs: readonly NewJob[]): Insert
   };
 }
 
-/** @param known parents that do not need to be marked */
+/** @param known parents that need not be marked, because their ends are recorded in any case */
 export function dependenciesInsert(
   queueId: number,
   jobs: readonly NewJob[],

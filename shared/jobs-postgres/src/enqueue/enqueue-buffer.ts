@@ -5,7 +5,7 @@ import { isLockTimeout } from '../connection/database.js';
 /** Larger batches are split into several inserts. */
 const maxBatch = 1_000;
 
-/** While this many writes are running, the next batch collects jobs. */
+/** Maximum number of concurrent writes. While they run, jobs are collected for the next batch. */
 const maxWrites = 2;
 
 interface Waiting {
@@ -25,7 +25,7 @@ export class EnqueueBuffer {
   readonly #writeTogether: WriteJobs;
   readonly #writeAlone: WriteJobs;
   readonly #writing = new Set<Promise<void>>();
-  /** Writes of jobs that failed, or would have waited too long, together with others. */
+  /** Writes of single jobs, each from a batch that failed or would have had to wait too long. */
   readonly #alone = new Set<Promise<void>>();
   #waiting: Waiting[] = [];
   #planned = false;
@@ -78,7 +78,7 @@ export class EnqueueBuffer {
       for (const { resolve } of batch) resolve(result);
     } catch (error) {
       const isFinal = batch.length === 1 || error instanceof StorageUnavailableError;
-      // A job that is rejected, or has to wait, must not affect the others of its batch or later ones.
+      // A job that is rejected, or has to wait for a lock, must not affect the other jobs of its batch or later batches.
       if (isFinal && !isLockTimeout(error)) for (const { reject } of batch) reject(error);
       else for (const waiting of batch) this.#startAlone(waiting);
     }

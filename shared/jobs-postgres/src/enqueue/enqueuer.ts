@@ -69,7 +69,7 @@ export class PostgresEnqueuer implements Enqueuer {
     return this.#write(jobs, batch, transaction);
   }
 
-  /** Jobs with keys have buffers of their own: they may wait for locks. */
+  /** Returns the buffer of a job's queue; jobs with keys have separate buffers, because they may wait for locks. */
   #bufferFor(job: NewJob): EnqueueBuffer {
     const keyed = hasKeys(job);
     const buffers = keyed ? this.#keyedBuffers : this.#buffers;
@@ -112,7 +112,7 @@ export class PostgresEnqueuer implements Enqueuer {
     return createdAt;
   }
 
-  /** Locks all keys first, to avoid deadlocks, and then inserts the jobs that got theirs. */
+  /** Locks all keys first, to avoid deadlocks, and then inserts the jobs whose keys were free. */
   async #enqueueWithKeys(
     jobs: readonly NewJob[],
     batch: NewBatch | null,
@@ -146,7 +146,7 @@ export class PostgresEnqueuer implements Enqueuer {
     return result;
   }
 
-  /** Reads the existing jobs that the result must include, in the transaction that leaves them their keys. */
+  /** Reads the existing jobs that the result must include, because they hold keys that new jobs asked for. */
   async #show(jobs: readonly NewJob[], holders: Holders, run: Run): Promise<EnqueueResult['shown']> {
     const ids = holdersToShow(jobs, holders);
     if (ids.length === 0) return noneShown;
@@ -157,7 +157,7 @@ export class PostgresEnqueuer implements Enqueuer {
     return shown;
   }
 
-  /** Fails if it would have to wait for one of the keys. */
+  /** Enqueues jobs with keys, but fails if one of the keys stays locked by another transaction for longer than 250 ms. */
   #enqueueSoon(jobs: readonly NewJob[]): Promise<EnqueueResult> {
     return this.#enqueueWithKeys(jobs, null, undefined, { lock_timeout: sharedWaitMs });
   }
@@ -223,7 +223,7 @@ export class PostgresEnqueuer implements Enqueuer {
     });
   }
 
-  /** The first jobs of a long bulk insert become visible together with its last; until then other jobs overtake them. */
+  /** Records gaps for a long bulk insert: its jobs only become visible when it commits, after scans have passed their places. */
   async #noteGaps(client: pg.ClientBase, jobs: readonly NewJob[], seq: string): Promise<void> {
     for (const [queue, group] of byQueue(jobs)) {
       const priorities = arrayOf([...new Set(group.map(({ priority }) => priority))]);

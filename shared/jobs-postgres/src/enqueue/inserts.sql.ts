@@ -10,7 +10,7 @@ export interface CreatedRow {
   readonly created_at?: Date;
 }
 
-/** Follows the insert of the jobs and returns the time, since it inserts a single row. */
+/** The end of a statement that inserts jobs: counts them and returns the creation time, in one row instead of one per job. */
 export const counted = (state: 'enqueued' | 'scheduled' | 'awaiting'): string => `
     insert into longshore.job_count (queue_id, state, jobs) values ($1, '${state}', cardinality($2::uuid[]))
     returning now() as created_at`;
@@ -26,7 +26,7 @@ const inserted = (insert: string, visibility: Visibility): string =>
     ? `with inserted as (${insert})`
     : `with inserted as (${insert} returning queue_id, priority, seq), ${gapNoted('inserted')}`;
 
-/** Ready jobs with the same name, priority and attempts, as in most bulk inserts. One round trip, one queue. */
+/** Inserts ready jobs of one queue with the same name, priority and maximum attempts, as in most bulk inserts. */
 const insertAlike = inserters(
   'longshore-insert-alike',
   (visibility) =>
@@ -54,7 +54,7 @@ const insertReady = inserters(
     )}${counted('enqueued')}`,
 );
 
-/** For jobs of which some have a concurrency key. */
+/** Inserts ready jobs, some of which have a concurrency key. */
 const insertWithConcurrencyKeys = inserters(
   'longshore-insert-held',
   (visibility) => `
@@ -69,7 +69,7 @@ const insertWithConcurrencyKeys = inserters(
     ${counted('enqueued')}`,
 );
 
-/** For jobs scheduled for a time, or a number of milliseconds from now by the database's clock. */
+/** Inserts jobs scheduled for a time, or for a number of milliseconds from now by the database's clock. */
 const insertWaiting = prepared(
   'longshore-insert-waiting',
   `
@@ -124,7 +124,7 @@ function isAlike({ name, priority, maxAttempts, meta = null }: NewJob, first: Ne
   );
 }
 
-/** Sends arguments as one JSON array: Postgres parses it faster than an array of documents, and nothing is quoted twice. */
+/** Returns ids and arguments as parameters. All arguments form one JSON array, which Postgres parses fastest. */
 function idsAndArgs(queueId: number, jobs: readonly NewJob[]): unknown[] {
   return [queueId, arrayOf(jobs.map(({ id }) => id)), `[${jobs.map(({ args }) => args).join(',')}]`];
 }

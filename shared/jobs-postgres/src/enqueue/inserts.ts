@@ -4,8 +4,8 @@ import { awaitingInsert, batchInsert, dependenciesInsert, waitsForParents } from
 import { type Insert, readyInsert, waitingInsert } from './inserts.sql.js';
 
 /**
- * Longer bulk inserts are split: a statement's parameters are built and parsed as a whole, and one chunk is built while
- * Postgres processes another.
+ * Maximum number of jobs in one statement. Longer bulk inserts are split, so that one chunk can be built while Postgres processes
+ * another.
  */
 export const maxChunk = 2_000;
 
@@ -58,7 +58,7 @@ function* chunks(jobs: readonly NewJob[]): Generator<NewJob[]> {
   if (chunk.length > 0) yield chunk;
 }
 
-/** Returns the parents that need no mark: those enqueued in the same call, and a batch unless it is empty. */
+/** Returns the parents that need not be marked: jobs of the same call, which already are, and a batch unless it is empty. */
 function knownParents(jobs: readonly NewJob[], batch: NewBatch | null): Set<string> {
   const known = new Set(jobs.map(({ id }) => id));
   if (batch !== null && batch.jobs.length > 0) known.add(batch.id);

@@ -7,7 +7,7 @@ import { prepared } from '../connection/statement.js';
 import type { Insert } from './inserts.sql.js';
 import { becomeReady } from './become-ready.sql.js';
 
-/** The metadata that a replaced job keeps: its relations to other jobs, as in `replacedMeta` of jobs. */
+/** The metadata that a job keeps when its content is replaced: its relations to other jobs. Equals `replacedMeta` of jobs. */
 const ties = ['batchId', 'parentIds', 'recurringJobId', 'idempotencyKey', 'followed'];
 const tiesOf = (meta: string): string =>
   `jsonb_strip_nulls(jsonb_build_object(${ties.map((tie) => `'${tie}', ${meta} -> '${tie}'`).join(', ')}))`;
@@ -26,8 +26,8 @@ const removed = (table: string, condition = ''): string => `
 
 /**
  * $1 queue; parallel arrays in the order of ids: $2 jobs, $3 arguments, $4 priorities, $5 attempts, $6 meta, $7 times, $8
- * delays in ms. Replaces the content of unfinished jobs that are not running and moves them to the matching table; a job that
- * stays ready keeps its place. Returns the ids of the jobs that it found.
+ * delays in ms. Replaces the content of unfinished jobs that are not running, and makes them ready or scheduled as their new
+ * times require; a job that stays ready keeps its place. Returns the ids of the replaced jobs.
  */
 const replaceJobs = prepared(
   'longshore-replace-jobs',

@@ -7,7 +7,7 @@ export interface KeyRow {
   key: string;
   job_id: string;
   states: JobState[] | null;
-  /** Whether its period is over. */
+  /** Whether the period for which the job holds the key is over. */
   expired: boolean;
   fingerprint: string | null;
 }
@@ -16,9 +16,9 @@ const columns = `unnest($2::text[], $3::text[], $4::uuid[], $5::text[], $6::floa
       as wanted (namespace, key, job_id, states, period_ms, fingerprint)`;
 
 /**
- * $1 queue; parallel arrays: $2 namespaces, $3 distinct keys, $4 jobs, $5 states, $6 periods in ms, $7 fingerprints. Takes the
- * free keys and returns all of them, locked until the transaction ends. Waits for keys that another transaction has just
- * taken. Locks in the order of the keys to avoid deadlocks.
+ * $1 queue; parallel arrays: $2 namespaces, $3 distinct keys, $4 jobs, $5 states, $6 periods in ms, $7 fingerprints. Stores the
+ * keys that do not exist yet, and returns all of them with their holders, locked until the transaction ends. Waits for keys that
+ * other transactions have locked. Locks in the order of the keys to avoid deadlocks.
  */
 export const lockUnique = prepared(
   'longshore-lock-unique',
@@ -54,16 +54,16 @@ const stateOf = (queueId: string, jobId: string, history: string): string => `
 
 export interface HolderRow {
   id: string;
-  /** `null`: the job is not in this queue. */
+  /** The job's state; `null` if the job is not in this queue. */
   state: JobState | null;
   /** The queue that the job was last moved to, if it is not in this one. */
   moved_to: number | null;
 }
 
 /**
- * $1 queue, $2 jobs, $3 whether their final state matters. Every move of a job is one transaction, so a snapshot shows the
- * job at exactly one place, and where it was moved to. Must run as a separate statement after the keys are locked: only then
- * does it see a job that was committed with its key.
+ * $1 queue, $2 jobs, $3 whether their final state matters. Returns the jobs' states, and the queues of those that were moved. A
+ * job moves in a single transaction, so a snapshot shows it in exactly one table. Must run as a separate statement after the keys
+ * are locked, so that it sees jobs that other transactions have just committed with the keys.
  */
 export const selectHolders = prepared(
   'longshore-select-holders',
@@ -83,9 +83,9 @@ export interface SweptRow {
 }
 
 /**
- * $1 queue, $2 namespace, $3 key to continue after, $4 limit. Scans this many keys and deletes the obsolete ones: their period is
- * over, or their job is done or deleted. A failed or cancelled job may be retried and then holds its key again, so its key is
- * kept as long as the job.
+ * $1 queue, $2 namespace, $3 key to continue after, $4 limit. Scans up to $4 keys and deletes those without effect: their
+ * period is over, or their job is done or deleted. Keys of failed and cancelled jobs are kept as long as the job, which holds
+ * its key again if it is retried.
  */
 export const sweepUnique = prepared(
   'longshore-sweep-unique',
@@ -113,7 +113,7 @@ export const sweepUnique = prepared(
     order by seen.queue_id, seen.namespace, seen.key`,
 );
 
-/** $1 limit. Deletes the moves of jobs that no longer exist, not even in history. */
+/** $1 limit. Deletes the records of moved jobs that no longer exist, not even in history. */
 export const deleteGoneMoves = prepared(
   'longshore-delete-gone-moves',
   `

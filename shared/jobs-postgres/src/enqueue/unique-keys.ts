@@ -28,13 +28,13 @@ interface WantedKey {
 interface LockedKey {
   readonly wanted: WantedKey;
   readonly row: KeyRow;
-  /** Whether the key was free. */
+  /** Whether the key did not exist before, so that the new job holds it. */
   readonly fresh: boolean;
 }
 
 type LockedKeys = ReadonlyMap<string, LockedKey>;
 
-/** The location of a job that holds a key; if it was moved, this is not the key's queue. */
+/** The state and queue of a job that holds a key. If the job was moved, this is not the queue of the key. */
 interface HolderPlace {
   readonly state: JobState;
   readonly queueId: number;
@@ -54,7 +54,7 @@ export class UniqueKeys {
    * Takes the keys of jobs that will be created and replaces the content of existing holders where requested. The queues' ids
    * must be cached.
    *
-   * @throws {DuplicateJobError} if a job may not exist twice and does
+   * @throws {DuplicateJobError} if another job holds a key and the request asks to reject duplicates
    * @throws {IdempotencyConflictError} if an idempotency key was used for a different request
    */
   async resolve(jobs: readonly NewJob[], run: Run): Promise<KeyResolution> {
@@ -86,7 +86,7 @@ export class UniqueKeys {
     }
   }
 
-  /** Locks queues by id, then keys in their order; every locker uses this order. */
+  /** Locks the keys of the jobs, in the order of queue id and key, which everything that locks keys follows. */
   async #lock(jobs: readonly NewJob[], run: Run): Promise<LockedKeys> {
     const locked = new Map<string, LockedKey>();
     for (const [queueId, queue, ofQueue] of await this.#inOrder(jobs)) {

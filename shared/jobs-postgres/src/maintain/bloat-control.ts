@@ -2,8 +2,8 @@ import type { Database } from '../connection/database.js';
 import { prepared } from '../connection/statement.js';
 
 /**
- * Selects small tables that have grown, mostly by dead rows. At these sizes reading one takes a millisecond or two; rewriting
- * it makes every connection replan its statements.
+ * Selects small tables that have grown, mostly by dead rows. Smaller ones are left alone: reading them takes a millisecond or
+ * two, whereas rewriting one makes every connection plan its statements again.
  */
 export const bloatedTables = prepared(
   'longshore-bloated-tables',
@@ -24,7 +24,7 @@ export const rewriteSmallTable = prepared(
   'select longshore.rewrite_small_table($1::regclass, 10000) as rewritten',
 );
 
-/** Pauses after a rewrite that got its lock, and after one that did not; the latter doubles with each failure. */
+/** Pause after a rewrite, and the first pause after a rewrite that could not lock its table; it doubles with each failure. */
 const restMs = 5_000;
 const minRetryMs = 5_000;
 const maxRetryMs = 60_000;

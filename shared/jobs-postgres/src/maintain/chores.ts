@@ -4,7 +4,7 @@ import type { Aside, PostgresSetAside } from './set-aside.js';
 /** How long this process skips a failed chore. */
 const pauseMs = 60_000;
 
-/** Runs chores one after another; a chore that fails because of data is set aside and the others run. */
+/** Runs periodic chores. If a chore fails because of stored data, it is recorded as set aside, and the others still run. */
 export class Chores {
   readonly #setAside: PostgresSetAside;
   /** When failed chores may run again, by name. */

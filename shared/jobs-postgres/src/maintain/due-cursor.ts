@@ -13,23 +13,23 @@ export interface DuePoll {
   readonly due: ReadonlyMap<number, Timestamp>;
 }
 
-/** A transaction id: transactions that begin after the poll that made the mark have higher ids. */
+/** The id of a poll's own transaction. Transactions that begin after that poll have higher ids. */
 interface Mark {
   readonly id: bigint;
   readonly at: Timestamp;
 }
 
 /**
- * Where the next poll for due jobs starts, so that its cost does not grow with the dead index entries of promoted jobs. A job
- * that a transaction schedules is due after the transaction began and visible after it has ended: a poll starts at the time
- * up to which all transactions have been seen to end, and goes back once for each that ends later. A snapshot does not list
- * transactions in progress whose ids are above those of all finished ones, so polls make marks: ids of their own. No job
- * is scheduled for a time before its own transaction.
+ * Where the next poll for due jobs starts, so that its cost does not grow with the dead index entries of promoted jobs. No job
+ * is scheduled for a time before its own transaction began, and it becomes visible when that transaction ends. So a poll can
+ * start at the time up to which all transactions are known to have ended, and must go back once for each that ends later. A
+ * snapshot does not list transactions in progress whose ids are higher than those of all finished ones, so some polls are
+ * assigned an id of their own, called a mark.
  */
 export class DueCursor {
-  /** Due jobs may have been missed from this time on. */
+  /** Where the next poll starts, apart from the exceptions below: all jobs that were due earlier have been seen. */
   readonly everywhere: Timestamp;
-  /** Earlier times for queues in which the last poll found due jobs. */
+  /** Earlier start times for the queues in which the last poll found due jobs. */
   readonly earlier: ReadonlyMap<number, Timestamp>;
   /** Transactions in progress, by id. When one has ended, jobs due since this time may have become visible. */
   readonly underWay: ReadonlyMap<string, Timestamp>;

@@ -4,7 +4,7 @@ import { PacedScan } from '../claim/paced-scan.js';
 import { DueCursor, type Timestamp } from './due-cursor.js';
 import { type DueRow, nextDue } from './promotion.sql.js';
 
-/** Polls from the head are not paced up to this duration: a few times what a thousand queues take. */
+/** Polls from the head that take at most this many milliseconds are not followed by a pause. A thousand queues take less. */
 const quickMs = 20;
 
 /** A queue with scheduled jobs. */
@@ -17,16 +17,16 @@ export interface WaitingQueue {
 }
 
 /**
- * Polls for due jobs, from the head while that is fast. When an open transaction leaves the dead entries of promoted jobs in
- * the way, it usually starts where the last poll ended (see {@link DueCursor}), and polls from the head with a few percent of
- * one processor.
+ * Polls for due jobs, from the head of the index while that is fast. While an open transaction keeps the dead entries of
+ * promoted jobs from being vacuumed, polls usually start where the last one ended (see {@link DueCursor}), and polls from the
+ * head are so rare that they take a few percent of one processor.
  */
 export class DueScan {
   readonly #database: Database;
   readonly #whole: PacedScan;
   #cursor = DueCursor.start;
 
-  /** @param whole paces the polls from the head */
+  /** @param whole decides when to poll from the head */
   constructor(database: Database, whole = new PacedScan(quickMs)) {
     this.#database = database;
     this.#whole = whole;

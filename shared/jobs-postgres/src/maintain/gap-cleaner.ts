@@ -7,12 +7,12 @@ import { deleteGaps, oldestTransaction } from '../claim/ready-scans.sql.js';
  */
 const keptMs = 60_000;
 
-/** Deletes gaps that every server has seen. */
+/** Deletes gaps that every server has either read or no longer needs. */
 export class GapCleaner {
   readonly #database: Database;
   /** The oldest transaction in progress at some time; all earlier ones have ended. */
   #endedBefore: { readonly xid: string; readonly atMs: number } | undefined;
-  /** Gaps before this transaction are deleted; their dead entries need not be scanned again. */
+  /** The gaps of transactions before this one have been deleted; starting here avoids scanning their dead entries. */
   #deletedBefore = '0';
 
   constructor(database: Database) {

@@ -57,7 +57,7 @@ export const selectMissingDays = unprepared(
     order by day, history`,
 );
 
-/** $1 history, $2 day. */
+/** $1 history, $2 day. Creates the partition; returns whether that was possible. */
 export const makeDay = unprepared(
   'longshore-make-day',
   'select longshore.make_history_day($1, $2::date) as made',
@@ -74,7 +74,7 @@ export interface ExpiredDay {
   stray: boolean;
 }
 
-/** The days of history and when each expires. $1 done, $2 failed, $3 cancelled, $4 reports: retention in days. */
+/** Selects the stored days and when each expires. $1 done, $2 failed, $3 cancelled, $4 reports: retention in days. */
 const kept = `
     kept (history, state, days) as (
       values ('job_history_done', 'done', $1::integer), ('job_history_failed', 'failed', $2::integer),
@@ -101,7 +101,10 @@ const kept = `
       from stored
     )`;
 
-/** Records the days that have expired or will within a day. A record from the future was made while the clock was wrong. */
+/**
+ * Records the days that have expired or expire within a day. Deletes records with a time in the future, which were made while the
+ * clock was wrong, and those of days that no longer exist.
+ */
 export const noteExpiring = unprepared(
   'longshore-note-expiring',
   `
@@ -113,8 +116,8 @@ export const noteExpiring = unprepared(
 );
 
 /**
- * An expired day is dropped if its expiry was recorded this long ago. If the database's clock jumps ahead by days, there is
- * this much time to correct it.
+ * How long ago the expiry of a day must have been recorded before the day is dropped. If the database's clock jumps ahead by
+ * days, there is this much time to correct it.
  */
 const foreseen = `interval '20 hours'`;
 
@@ -127,7 +130,7 @@ export const selectExpired = unprepared(
     order by part`,
 );
 
-/** Allows one change of the set of partitions at a time, with the same lock as make_history_day(). */
+/** Takes the same lock as make_history_day(), so that only one process at a time creates or drops partitions. */
 export const onlyDropper = unprepared(
   'longshore-only-dropper',
   `select pg_advisory_xact_lock('longshore.job_history'::regclass::oid::bigint)`,
@@ -138,7 +141,7 @@ export const onlyDropper = unprepared(
 /** Prevents jobs of the day from being deleted between the count and the drop. */
 export const lockPartition = (name: string): string => `lock table longshore.${name} in share mode`;
 
-/** $1 state. */
+/** $1 state. Subtracts the jobs of a partition from the counters. */
 export const countOff = (name: string): string => `
   insert into longshore.job_count (queue_id, state, jobs)
   select queue_id, $1::longshore.job_state, -count(*) from longshore.${name} group by queue_id`;
@@ -146,8 +149,8 @@ export const countOff = (name: string): string => `
 export const dropPartition = (name: string): string => `drop table longshore.${name}`;
 
 /**
- * $1 the day as in a partition's name. Deletes a limited number of its rows, so that it blocks nobody for long; returns their
- * number.
+ * $1 the day as in a partition's name. Deletes rows of this day from the default partition and returns their number, which is
+ * limited so that others are not blocked for long.
  */
 export const deleteStrays = Object.fromEntries(
   histories.map((history) => [history, deleteStraysOf(history)]),

@@ -4,7 +4,7 @@ import { haveStrays, makeDay, type MissingDay, selectMissingDays } from './histo
 /** Number of partitions created in advance: enough for a week without any server. */
 const daysAhead = 8;
 
-/** Creating a day waits for users of the default partition, and later ones wait behind it, so the wait must be short. */
+/** Creating a day waits for statements that use the default partition, and new ones wait in turn, so this must be short. */
 const lockTimeoutMs = '500';
 
 const hourMs = 3_600_000;

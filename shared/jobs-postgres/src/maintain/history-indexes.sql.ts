@@ -2,7 +2,7 @@ import { prepared, unprepared } from '../connection/statement.js';
 
 export interface PartitionRow {
   name: string;
-  /** Whether nothing is written to it any more. */
+  /** Whether the day has ended, so that no more rows are added. */
   ended: boolean;
   /** Names of its valid and invalid indexes. */
   valid: string[];
@@ -17,8 +17,8 @@ interface HistoryIndex {
 
 /**
  * Returns the indexes by which a day of history is searched: jobs by queue and by name in the order of ids, and by their
- * arguments. Days of failed jobs are created with indexes for the latest failures and for errors, unless they
- * were already large at the time of that migration.
+ * arguments. Days of failed jobs also have indexes for the latest failures and for kinds of errors, which normally exist from the
+ * day's creation on.
  */
 export function historyIndexes({ name: table, ended }: Pick<PartitionRow, 'name' | 'ended'>): HistoryIndex[] {
   return [
@@ -43,10 +43,10 @@ function ofEnded(table: string): HistoryIndex[] {
   ];
 }
 
-/** Smaller days are searched as fast without indexes. */
+/** Minimum size of a day that gets indexes. Smaller ones are searched as fast without. */
 const minBytes = 4_194_304;
 
-/** Rows of the last quarter of an hour may still be written. */
+/** Whether a day has ended. It counts as ended 15 minutes late, because some of its rows may still be written after midnight. */
 const hasEnded = `to_date(right(part.relname, 8), 'YYYYMMDD') < (now() at time zone 'UTC' - interval '15 minutes')::date`;
 
 /** Selects days that have ended or hold failed jobs, newest first, on which no index is being built. */
@@ -77,5 +77,5 @@ export const dropIndex = (name: string): string => `drop index concurrently if e
 
 export const selectBackend = unprepared('longshore-select-backend', 'select pg_backend_pid() as pid');
 
-/** $1 process id. */
+/** $1 process id. Cancels the statement that this backend is running. */
 export const cancelBackend = unprepared('longshore-cancel-backend', 'select pg_cancel_backend($1)');

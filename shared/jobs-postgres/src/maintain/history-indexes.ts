@@ -12,17 +12,19 @@ import {
 
 const hourMs = 3_600_000;
 
-/** Pause while there is an index to build and servers are behind. */
+/** Interval between checks whether servers keep up with their jobs, while an index waits to be built. */
 const waitMs = 1_000;
 
-/** The day was dropped, another server was faster or held a lock, or the storage is closing: the next run finds out. */
+/**
+ * SQLSTATEs that are not reported: the day was dropped, another server was faster or held a lock, or the storage is closing. The
+ * next run tries again if necessary.
+ */
 const passing = /^(42P01|42P07|40P01|55P03|57014)$/;
 
 /**
- * Creates the search indexes of days of history that have ended. Nothing is written there any more, so ending a job costs no
- * index maintenance. Each index is built once, while jobs can be read, retried and deleted (docs/adr/008), and when servers
- * keep up with their jobs, because it takes a processor. Large days of failed jobs that predate the indexes of failures get
- * those as well.
+ * Creates the search indexes of days that have ended. No rows are added there any more, so finishing a job never has to update
+ * these indexes. Each is built once, while jobs can still be read, retried and deleted (docs/adr/008), and when servers keep up
+ * with their jobs, because building keeps a processor busy. Days of failed jobs without indexes of failures get those as well.
  */
 export class HistoryIndexes {
   readonly #database: Database;

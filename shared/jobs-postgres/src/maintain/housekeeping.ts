@@ -101,8 +101,8 @@ export class Housekeeping {
   }
 
   /**
-   * Cancels jobs whose running attempt ended before it read its cancellation: the operator was promised that they will not
-   * run again.
+   * Cancels jobs whose attempt ended before it noticed the request to cancel, because operators were told that these jobs will
+   * not run again.
    */
   async #cancelIdle(): Promise<void> {
     const requests = await this.#database.query<{ queue_id: number; job_id: string }>(

@@ -13,8 +13,8 @@ const worthwhile = 0.25;
 const start: readonly [queueId: number, scope: string, key: string] = [0, '', ''];
 
 /**
- * Deletes obsolete keys, so that the table stays proportional to the jobs that hold one. Walks through the table in chunks:
- * fast while it finds much, slowly otherwise. Only the size of the table depends on it.
+ * Deletes keys without effect, so that the size of the table stays proportional to the number of jobs that hold keys. Scans the
+ * table in chunks, without pauses while many keys can be deleted. Nothing but the table's size depends on it.
  */
 export class KeySweeper {
   readonly #database: Database;

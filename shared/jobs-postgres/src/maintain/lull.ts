@@ -22,7 +22,7 @@ export class Lull {
     this.#quietMs = quietMs;
   }
 
-  /** Returns whether the lull has come. Call it about every second while there is work. */
+  /** Returns whether the work may start now. Call it about every second while there is work. */
   async hasCome(): Promise<boolean> {
     const now = performance.now();
     if (this.#waitingSince === undefined) {
@@ -34,7 +34,7 @@ export class Lull {
     return performance.now() - this.#quietSince >= this.#quietMs || now - this.#waitingSince >= patienceMs;
   }
 
-  /** Ends the lull after the work; the next work waits again. */
+  /** Call it after the work, so that the next work waits again. */
   end(): void {
     this.#waitingSince = undefined;
   }

@@ -72,8 +72,8 @@ export class PostgresMaintenance implements Maintenance {
   }
 
   /**
-   * Scans a queue whenever a server has been declared dead, and otherwise as often as that is cheap, because leases that
-   * expire while their server lives are rare.
+   * Takes back lost claims. Scans every queue with running jobs if a server has just been declared dead; otherwise only as
+   * often as that is cheap, because a lease rarely expires while its server is alive.
    *
    * @param thorough scans every queue regardless
    */
@@ -100,7 +100,7 @@ export class PostgresMaintenance implements Maintenance {
   /**
    * Declares silent servers dead and ends their transactions. A frozen server would otherwise keep the jobs locked that it was
    * completing, or, in the middle of a claim, its own row and the limits of a queue. Transactions of earlier dead servers are
-   * ended, too: the process that declared them dead may have died before it got to that.
+   * ended, too, because the process that declared them dead may have died before it could do so.
    */
   async #bury(): Promise<string[]> {
     const { database } = this.#parts;

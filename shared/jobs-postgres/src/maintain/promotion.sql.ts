@@ -16,7 +16,7 @@ export interface DueRow {
    * Milliseconds until the queue's first job is due, negative if it is overdue; limited to a day, so that it cannot overflow.
    */
   due_in: number;
-  /** When it was due; `null` if it is not yet. */
+  /** When the queue's first job was due; `null` if it is not due yet. */
   due_at: Timestamp | null;
 }
 
@@ -26,7 +26,7 @@ const margin = `interval '5 seconds'`;
 /**
  * Selects the first scheduled job of each queue from a time on. $1 the time; $2 queues with a different time, $3 that time;
  * $4 transactions, $5 the time for all queues if that transaction has ended; $6 whether to assign an id to this transaction.
- * `-infinity` polls from the head, which passes the dead entries of all promoted jobs.
+ * `-infinity` polls from the head, which has to skip the dead entries of all promoted jobs.
  */
 export const nextDue = prepared(
   'longshore-next-due',
@@ -54,19 +54,19 @@ export const nextDue = prepared(
     order by next.run_at`,
 );
 
-/** $1 queue, $2 limit, $3 when the first was due. Safe to run on several servers at once: each job goes to one of them. */
+/** $1 queue, $2 limit, $3 when the first job was due. Makes due jobs ready. Several servers can run this at the same time. */
 export const promoteDue = prepared(
   'longshore-promote-due',
   promote('queue_id = $1 and run_at >= $3::timestamptz and run_at <= now() order by run_at limit $2'),
 );
 
-/** $1 queue, $2 ids. Promotes some of the due jobs. */
+/** $1 queue, $2 ids. Makes those of the jobs ready that are due. */
 export const promoteSome = prepared(
   'longshore-promote-some',
   promote('queue_id = $1 and run_at <= now() and id = any($2::uuid[]) order by run_at'),
 );
 
-/** $1 queue, $2 ids to skip, $3 limit, $4 when the first was due. */
+/** $1 queue, $2 ids to skip, $3 limit, $4 when the first job was due. Selects due jobs. */
 export const selectDue = prepared(
   'longshore-select-due',
   `

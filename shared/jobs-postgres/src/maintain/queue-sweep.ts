@@ -17,10 +17,10 @@ export interface Moving {
   readonly select: Statement;
 }
 
-/** How long a queue with a job that cannot be moved is swept carefully. */
+/** How long the jobs of a queue are moved with care after one of them could not be moved, in milliseconds. */
 const carefulMs = 60_000;
 
-/** Maximum number of jobs moved carefully in one transaction, unless the caller's limit is lower. */
+/** Maximum number of jobs moved in one transaction with care, that is, so that a faulty one does not affect the others. */
 const mostWithCare = 1_000;
 
 /** Moves the jobs of a queue with one statement; if a job's data makes that fail, moves the others without it. */
@@ -50,8 +50,8 @@ export class QueueSweep {
       this.#careful.delete(place);
       try {
         const values = limit === undefined ? [queueId] : [queueId, limit, ...bounds];
-        // A transaction has released its locks when it rejects. A single statement may not have: Postgres reports its error
-        // before, and the careful statements would skip the rows.
+        // In a transaction, because its locks are released before it rejects. Postgres reports the error of a single statement
+        // before it releases the locks, and the statements that follow would skip the locked rows.
         return await this.#database.transaction(async (client) => {
           await this.#database.lockQueues(client, [queueId]);
           return (await client.query<Row>({ ...moving.all, values })).rows;

@@ -40,7 +40,7 @@ export const buryServers = prepared(
     select id, buried.id is not null as buried from silent left join buried using (id)`,
 );
 
-/** Selects queues with running jobs: only there can claims be lost. */
+/** Selects queues with running jobs; only these can have lost claims. */
 export const busyQueues = prepared(
   'longshore-busy-queues',
   `select queue_id as id from longshore.job_count where state = 'processing' group by queue_id having sum(jobs) > 0`,
@@ -63,15 +63,15 @@ const isLost = `job.server_id is not null
  * Lost attempts are recorded; a job whose last attempt was lost has failed, and one with a request to cancel is cancelled.
  *
  * A server starts jobs in the order in which it claimed them, `concurrency` at a time, so only the first ones can have been
- * running: the attempt of any later job never started and does not count. Last attempts always count: if one had started
- * after all (an outcome not written yet makes room for one more), the job would run once too often.
+ * running: the attempts of the others never started and do not count. A job's last attempt always counts, however: it may have
+ * started after all, in place of a job whose outcome was not written yet, and the job would run once too often.
  */
 export const rescueJobs = prepared('longshore-rescue-jobs', rescue(''));
 
-/** $1 queue, $2 ids. Takes back some of the lost claims. */
+/** $1 queue, $2 ids. Takes back the lost claims of these jobs only. */
 export const rescueSome = prepared('longshore-rescue-some', rescue('and job.id = any($2::uuid[])'));
 
-/** $1 queue, $2 ids to skip, $3 limit. */
+/** $1 queue, $2 ids to skip, $3 limit. Selects jobs whose claims are lost. */
 export const selectLost = prepared(
   'longshore-select-lost',
   `

@@ -17,7 +17,7 @@ export function longestOf(days: RetentionDays): number {
   return Math.max(...Object.values(days));
 }
 
-/** Dropping waits this long for running statements, and later ones wait behind it, so the wait must be short. */
+/** Dropping a table waits for running statements, and new ones wait in turn, so this must be short. */
 const lockTimeoutMs = '500';
 
 /**
@@ -33,7 +33,7 @@ export class Retention {
     this.#days = [days.done, days.failed, days.cancelled, longestOf(days)];
   }
 
-  /** Resolves to the names of the dropped days. A table in use is left to the next run. */
+  /** Drops expired days and resolves to the names of their partitions. A table that is in use is left to the next run. */
   async dropOldDays(): Promise<string[]> {
     await this.#database.query(noteExpiring, [...this.#days]);
     const dropped: string[] = [];
@@ -45,7 +45,7 @@ export class Retention {
     return dropped;
   }
 
-  /** Subtracts the dropped jobs from the counters in the same transaction. */
+  /** Drops a day and, in the same transaction, subtracts its jobs from the counters. */
   async #drop({ part, state }: ExpiredDay): Promise<boolean> {
     try {
       await this.#database.transaction(

@@ -15,7 +15,7 @@ export interface SetAsideRow {
   retry_at: Date | null;
 }
 
-/** Matches `setAsideForMs` of jobs. */
+/** SQL for the time until the next retry. Must match `setAsideForMs` of jobs. */
 const pause = `interval '1 minute' * least(power(2, aside.failures), 60)`;
 
 /**
@@ -35,7 +35,7 @@ export const putAside = prepared(
     returning failures = 1 as fresh`,
 );
 
-/** $1 role. Selects keys that must not be tried now. */
+/** $1 role. Selects the keys of items that must not be retried yet. */
 export const selectLeftAlone = prepared(
   'longshore-select-left-alone',
   `
@@ -61,14 +61,14 @@ export const deleteAside = prepared(
   'delete from longshore.set_aside where id = $1',
 );
 
-/** $1 role, $2 keys. Deletes items that have succeeded after all. */
+/** $1 role, $2 keys. Deletes items that have been processed successfully. */
 export const settleAside = prepared(
   'longshore-settle-aside',
   `delete from longshore.set_aside where role = $1 and key = any($2::text[])`,
 );
 
 /**
- * Deletes items whose retry was due an hour ago and that have not failed since: they are gone or were resolved otherwise.
+ * Deletes items whose retry was due an hour ago and that have not failed since: they no longer exist or no longer fail.
  * Discarded items are kept for 30 days, so that they are not tried again.
  */
 export const deleteOldAside = prepared(
@@ -110,13 +110,13 @@ export const countAside = prepared(
     select role, count(*)::integer as items from longshore.set_aside where discarded_at is null group by role`,
 );
 
-/** $1 id. */
+/** $1 id. Makes an item due for a retry. */
 export const retryAside = prepared(
   'longshore-retry-aside',
   `update longshore.set_aside set retry_at = now() where id = $1 and discarded_at is null returning id`,
 );
 
-/** $1 id. */
+/** $1 id. Marks an item as discarded by an operator. */
 export const discardAside = prepared(
   'longshore-discard-aside',
   `update longshore.set_aside set discarded_at = now() where id = $1 and discarded_at is null returning id`,

@@ -19,7 +19,7 @@ import { inTransaction } from '../control/audit.js';
 import { insertBulk } from '../control/bulk-operations.sql.js';
 import * as sql from './set-aside.sql.js';
 
-/** An item to set aside: its role, its key within the role, and the job that it concerns. */
+/** An item to set aside: its role, the key that identifies it within the role, and the job that it concerns, if any. */
 export interface Aside {
   readonly role: SetAsideRole;
   readonly key: string;
@@ -171,7 +171,7 @@ function valuesOf({ role, key, queueId, jobId, item }: Aside, error: unknown): u
   ];
 }
 
-/** Returns `null` if it is not an id. */
+/** Returns the id if it is a valid number, otherwise `null`. */
 function numberOf(id: string | undefined): string | null {
   return id !== undefined && /^\d{1,18}$/.test(id) ? id : null;
 }

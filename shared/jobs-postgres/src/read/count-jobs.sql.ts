@@ -4,10 +4,10 @@ import { occupiedStates, type Query, queryOf, searchOf, type SearchScope, united
 import { countHistory } from './search-history.sql.js';
 import { searchStage } from './search-stages.sql.js';
 
-/** Counting with a filter that the counters cannot answer stops here. */
+/** Maximum count of jobs for filters that the counters cannot answer. */
 export const mostCounted = 10_000;
 
-/** @param jobs at most one more than the maximum count */
+/** @param jobs the number found, at most one more than {@link mostCounted} */
 export function countOf(jobs: number): JobCount {
   return { count: Math.min(jobs, mostCounted), exact: jobs <= mostCounted };
 }

@@ -14,14 +14,14 @@ export interface TotalRow {
 // queue and state.
 
 /**
- * A sum of integers below 2^53 is exact; a sum of bigint is formatted digit by digit, which for a thousand queues took as
- * long as the rest.
+ * Sums as floating-point numbers, which are exact for integers below 2^53. A sum of bigint is formatted digit by digit, which
+ * took as long as the rest of the statement for a thousand queues.
  */
 const summed = 'sum(jobs::float8)';
 
 /**
- * $1 queues, or null for all. One row per queue and state would take twice as long for a thousand queues, both to group and
- * to read in Node.
+ * $1 queues, or null for all. Returns one row per queue. One per queue and state would take twice as long for a thousand queues,
+ * both to group in Postgres and to read in Node.
  */
 export const selectCounts = prepared(
   'longshore-select-counts',
@@ -36,7 +36,7 @@ export interface HoldingRow {
   readonly state: JobState;
   readonly queues: number;
   readonly jobs: number;
-  /** The jobs of the queue that holds the most. */
+  /** The largest number of such jobs in a single queue. */
   readonly most: number;
   /**
    * Their ids as an array literal: it is passed back to Postgres unchanged, and parsing a thousand ids takes longer than
@@ -58,7 +58,7 @@ export const selectHolding = prepared(
     group by state`,
 );
 
-/** Sums over all queues. */
+/** Returns the number of jobs in each state over all queues. */
 export const selectTotals = prepared(
   'longshore-select-totals',
   `select state, ${summed} as jobs from longshore.job_count group by state`,
@@ -98,7 +98,7 @@ export const countRows = prepared(
   `select count(*)::integer as rows, count(distinct (queue_id, state))::integer as folded from longshore.job_count`,
 );
 
-/** Whether more jobs are ready than servers take at once, apart from paused queues. */
+/** Returns whether more than 1000 jobs are ready, not counting those of paused queues. */
 export const areBehind = prepared(
   'longshore-are-behind',
   `

@@ -35,7 +35,7 @@ export interface ErrorGroupRow {
   message: string;
   first_at: Date;
   last_at: Date;
-  /** At most one more than `most`. */
+  /** The number of these jobs; counting stops at one more than `most`. */
   jobs: number;
   most: number;
   /** Whether all names and kinds of errors are included. */
@@ -45,7 +45,7 @@ export interface ErrorGroupRow {
 /** Maximum difference between the database's clock and what this process knows of it. */
 const clocksDifferMs = 3_600_000;
 
-/** How many jobs are counted: of each kind at least, of each large kind at most, and of all large kinds together. */
+/** Limits of counting: for every kind of error, for each kind that exceeds this, and for all of the latter together. */
 const fewJobs = 100;
 const mostJobs = 2_000;
 const allJobs = 10_000;
@@ -123,7 +123,7 @@ export interface RetryingRow {
   at: Date;
 }
 
-/** $1 milliseconds, $2 limit. */
+/** $1 milliseconds, $2 limit. Selects jobs whose last attempt failed within that time and that wait for another. */
 export const selectRetrying = prepared(
   'longshore-select-retrying',
   `

@@ -30,7 +30,7 @@ import {
   summarizeTimes,
 } from './feed.sql.js';
 
-/** Clients create ids, and know the database's clock to within this many milliseconds. */
+/** Clients create the ids of jobs, so the time in an id may differ from the database's clock by this many milliseconds. */
 const skewMs = 10_000;
 
 /** The time index is updated after this many rows have been read. */
@@ -38,7 +38,7 @@ const summarizeAfterRows = 2_000;
 
 const summarizeEveryMs = 2_000;
 
-/** Waiting longer for a lock would cancel autovacuum. */
+/** Maximum wait for a lock, in milliseconds. Postgres would cancel an autovacuum that blocks others for longer. */
 const lockTimeoutMs = 200;
 
 const dayMs = 86_400_000;

@@ -58,7 +58,7 @@ export function jobWithId(id: string, queue = 'null::integer'): string {
   limit 1`;
 }
 
-/** $1 maximum number of rows read from each table. Counts waiting jobs by queue and name. */
+/** $1 maximum number of rows to read from each table. Counts the waiting jobs among these by queue and name. */
 export const selectWaitingNames = unprepared(
   'longshore-select-waiting-names',
   `

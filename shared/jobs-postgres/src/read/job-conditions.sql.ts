@@ -16,7 +16,7 @@ export type Bind = (value: unknown) => string;
 export interface JobConditions {
   /** Selects specific jobs. History has an index for them; the other tables have none on the id alone. */
   readonly chosen: readonly string[];
-  /** Bounds of the id. */
+  /** Conditions that limit the range of ids. */
   readonly ids: readonly string[];
   readonly rows: readonly string[];
   /** Conditions on the latest error, given its SQL expression. */
@@ -55,7 +55,7 @@ export function oneOf(column: string, values: readonly unknown[], type: string, 
     : `${column} = any(${bind(values)}::${type}[])`;
 }
 
-/** With more values than this, the containment condition is not worth its length. */
+/** With more values, or more numbers in the path, no containment condition is added, because it would be too long. */
 const maxValues = 20;
 const maxNumbers = 3;
 

@@ -107,7 +107,7 @@ export function pastAttemptsOf({ past_attempts: past }: Pick<JobRow, 'past_attem
   return Array.isArray(past) ? (past as unknown[]).filter(isObject).map(readPastAttempt) : [];
 }
 
-/** Stands for an unknown server. */
+/** The id shown in place of an unknown server. */
 const nobody = '00000000-0000-0000-0000-000000000000';
 
 function readPastAttempt(past: Record<string, unknown>, place: number): PastAttempt {

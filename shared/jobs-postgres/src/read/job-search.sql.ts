@@ -48,7 +48,7 @@ export interface JobSearch extends SearchScope {
   /** Bounds of the id in addition to the filter's. */
   readonly after: readonly string[];
   readonly newestFirst: boolean;
-  /** By id. */
+  /** The order of ids in SQL. */
   readonly order: string;
   /** Number of rows to read, including skipped ones. */
   readonly limit: string;

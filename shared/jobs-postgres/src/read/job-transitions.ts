@@ -113,7 +113,7 @@ function untilThen(row: JobRow, runAt: Date | null): Date | null {
   return firstState(row, runAt) === 'scheduled' ? runAt : null;
 }
 
-/** The rescuer fails a job whose last attempt was lost. */
+/** Returns why a job reached its final state. The rescuer fails jobs whose last attempt was lost, with this error. */
 function reasonOf({ state, error }: NonNullable<Stretch['finished']>): TransitionReason {
   if (error?.name === 'AttemptLost') return 'lost';
   return state === 'done' || state === 'failed' ? state : 'cancelled';

@@ -16,7 +16,7 @@ export interface LeaseRow {
 /** A transaction that locks a row leaves its id on the row; the lock exists as long as the transaction runs. */
 const isLocked = `exists (select from pg_locks where locktype = 'transactionid' and granted and transactionid = job.xmax)`;
 
-/** $1 queue, $2 job. */
+/** $1 queue, $2 job. Returns the lease of a running job. */
 export const selectLease = prepared(
   'longshore-select-lease',
   `

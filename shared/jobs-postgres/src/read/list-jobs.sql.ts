@@ -40,9 +40,9 @@ export function listJobs(request: ListRequest, documents: ListedDocuments = 'all
 }
 
 /**
- * Builds the query of the matching jobs among the nearest jobs of each state. Every row has `complete`, which has a row of
- * its own if there are no jobs. Prepared for recurring filters, because planning it for every partition takes longer than
- * running it.
+ * Builds the query that finds matching jobs among the nearest jobs of each state. Every row has the member `complete`; if there
+ * are no jobs, a single row has only that. The statement is prepared if the filter recurs, because planning it for every
+ * partition takes longer than running it.
  */
 export function listNearJobs(request: ListRequest, documents: ListedDocuments = 'all'): Query {
   const values: unknown[] = [];
@@ -85,7 +85,7 @@ const mostNamed = 100;
  */
 const named = { day: '', names: new Set<string>() };
 
-/** Returns a name for the text while there are few enough for each connection to keep their plans. */
+/** Returns a name under which to prepare the text; none if connections already keep the plans of too many. */
 function nameOf(text: string, now: Date): { name?: string } {
   const day = now.toISOString().slice(0, 10);
   if (named.day !== day) Object.assign(named, { day, names: new Set() });

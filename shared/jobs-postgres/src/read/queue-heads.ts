@@ -11,7 +11,7 @@ export const mostHeads = 20_000;
 /** The first ready job of a queue and a priority. */
 export interface HeadRow {
   readonly id: number;
-  /** Null, like the next two, in the single row of a queue without ready jobs. */
+  /** Null, like the next two members, if the queue has no ready jobs. */
   readonly priority: number | null;
   readonly seq: string | null;
   /** Milliseconds since 1970: parsing a thousand dates takes 1 ms. */
@@ -35,7 +35,7 @@ const ofQueues = (heads: string, mark: string): string => `
 /**
  * $1 queue, or null for all. Within a priority the oldest job is first, so this reads one job per priority and skips the rest
  * (a loose index scan). Goes through all queues priority by priority, so in a store with more heads than it reads, the least
- * urgent ones are missing. Passes the dead entries of finished jobs.
+ * urgent ones are missing. Has to skip the dead index entries of finished jobs.
  */
 export const selectHeads = prepared(
   'longshore-select-heads',
@@ -81,14 +81,14 @@ export const selectHeadsFrom = prepared(
   ),
 );
 
-/** Reads from the head are not paced up to this duration: more than a healthy database needs for thousands of queues. */
+/** Reads from the head that take no longer, in milliseconds, are not followed by a pause. Thousands of queues take less. */
 const quickMs = 100;
 
 /** Where the ready jobs of a queue begin. */
 interface QueuePlaces {
   /** The place of the first ready job of each priority that has one. */
   readonly heads: ReadonlyMap<number, string>;
-  /** The other priorities have no ready job up to this place. */
+  /** The place up to which the other priorities have no ready job. */
   readonly rest: bigint;
 }
 
@@ -132,7 +132,7 @@ export class QueueHeads {
       heads.set(priority, seq);
       if (readyAt < (oldest.get(id)?.getTime() ?? Infinity)) oldest.set(id, new Date(readyAt));
     }
-    // If there are more, some are missing, and where they begin is unknown.
+    // Otherwise some heads may be missing, and it is unknown where the ready jobs of their queues begin.
     if (rows.length < mostHeads)
       for (const [id, heads] of found) this.#places.set(id, { heads, rest: place });
     return oldest;

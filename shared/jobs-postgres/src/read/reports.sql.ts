@@ -13,9 +13,9 @@ export interface LogRow {
 
 /**
  * $1 queue, $2 ids, $3 servers, $4 attempts, $5 retention of reports in days; then the entries: $6 indexes of their claims,
- * from 1, $7 lines, $8 times, $9 levels, $10 percents, $11 messages, $12 fields. Returns the claims that hold. Locks no row:
- * a report made while the claim held belongs to its attempt, no matter who runs the job when it is written. Days that have
- * been dropped or are about to be receive nothing.
+ * from 1, $7 lines, $8 times, $9 levels, $10 percents, $11 messages, $12 fields. Returns the claims that are valid. Locks no job:
+ * a report that was made while the claim was valid belongs to its attempt, even if another server has claimed the job since.
+ * Nothing is written to days that have been dropped or soon will be.
  */
 export const insertReports = prepared(
   'longshore-insert-reports',

@@ -20,7 +20,7 @@ import { countLines, insertReports, type LogRow, selectLines } from './reports.s
 
 /** One row of the table: progress, or a log line. */
 interface Entry {
-  /** The index of its claim, from 1. */
+  /** The index of the claim to which the row belongs, from 1. */
   readonly place: number;
   readonly line: number;
   readonly at: Date;

@@ -138,7 +138,7 @@ export function madeDays(now: Date): string {
   return `finished_at < '${startOfDay(now, 2).toISOString()}'::timestamptz`;
 }
 
-/** Excludes other days by whole days; exact bounds would make the scan within a day run on. */
+/** Returns conditions that exclude other days, in whole days only: with exact bounds, the scan within a day would run on. */
 export function wholeDays({ finishedAfter, finishedBefore }: JobFilter, bind: Bind): string[] {
   const days: string[] = [];
   if (finishedAfter !== undefined)

@@ -5,7 +5,7 @@ import { blocked, lastError, ready, running, waiting } from './job-columns.sql.j
 import { all, type Holding, isText, type JobSearch } from './job-search.sql.js';
 import { textRows } from './search-history.sql.js';
 
-/** The parts of a search among unfinished jobs. */
+/** The SQL parts and limits of a search among unfinished jobs. */
 interface Lines {
   /** SQL expression of the queues that hold any. */
   readonly queues: string;
@@ -72,7 +72,8 @@ function searchTable(table: string, columns: string, search: JobSearch, lines: L
 }
 
 /**
- * For a thousand queues with 100 000 jobs, reading a page of 51 from each takes 93 ms, and the first job of each 7 ms:
+ * Builds the search through all queues that hold jobs. For a thousand queues with 100 000 jobs, reading a page of 51 from
+ * each takes 93 ms, but the first job of each only 7 ms. That is enough to know which queues can contribute to the page:
  * everything on the page is in one of the queues that come first then, and not beyond the last of these. If rows must be
  * read, all queues together take 39 ms, and queue by queue 185 ms.
  */

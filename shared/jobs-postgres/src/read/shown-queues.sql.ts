@@ -5,12 +5,12 @@ const unfinished = jobStates
   .map((state) => `'${state}'`)
   .join(', ');
 
-/** Condition on `longshore.queue`. Hashed once per statement, and only if needed: the counters are a small table. */
+/** Condition on `longshore.queue`: it holds unfinished jobs. Postgres reads the counters once per statement, if needed. */
 export const holdsJobs = `queue.id in (
       select queue_id from longshore.job_count where state in (${unfinished}) group by queue_id having sum(jobs) > 0
     )`;
 
-/** Condition on `longshore.queue`. */
+/** Condition on `longshore.queue`: some server takes jobs from the queue. */
 export const isServed = `queue.name in (select unnest(server.queues) from longshore.server)`;
 
 /**

@@ -20,7 +20,7 @@ import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import { type ErrorGroupRow, type RetryingRow, selectErrorGroups, selectRetrying } from './failures.sql.js';
 import { selectThroughput, selectThroughputByQueue } from './statistics.sql.js';
 
-/** Maximum number of error kinds, in total and per job name: a name with ever new errors leaves room for others. */
+/** Maximum number of error kinds, in total and per job name, so that a name with many kinds leaves room for others. */
 const mostKinds = 200;
 const mostKindsOfName = 50;
 

@@ -116,7 +116,7 @@ export function textsToSearch(request: SearchScope): Query | undefined {
   );
 }
 
-/** The search among the newest jobs, in whichever order matches are listed, so that every order lists the same jobs. */
+/** Returns a search among the newest jobs, even if matches are listed oldest first, so that both orders list the same jobs. */
 function newestOf(scope: SearchScope, values: unknown[]): JobSearch {
   return searchOf({ ...scope, newestFirst: true, limit: 0, offset: 0, after: undefined }, values);
 }

@@ -51,7 +51,7 @@ export const upsertRecurringJob = prepared(
     returning *`,
 );
 
-/** Takes the same parameters. Returns no row if the id exists. */
+/** Takes the parameters of {@link upsertRecurringJob}. Returns no row if the id exists. */
 export const insertRecurringJob = prepared(
   'longshore-insert-recurring-job',
   `
@@ -100,7 +100,7 @@ export const selectRecurringJob = prepared(
   'select *, args::text as args_text, now() as now from longshore.recurring_job where id = $1',
 );
 
-/** With all digits of its numbers. */
+/** Reads the arguments as JSON text, which keeps all digits of their numbers. */
 export const selectRecurringArgs = prepared(
   'longshore-select-recurring-args',
   'select args::text as args from longshore.recurring_job where id = $1',
@@ -137,14 +137,14 @@ export const resumeRecurringJob = prepared(
   'update longshore.recurring_job set paused_at = null, next_due_at = $2 where id = $1 returning *',
 );
 
-/** False for jobs that are set aside and have not changed since. */
+/** Whether to try a recurring job: false while it is set aside, unless it has been changed since. */
 const isTried = `not exists (
   select from longshore.set_aside as aside
   where aside.role = 'recurring' and aside.key = recurring_job.id and aside.failed_at >= recurring_job.updated_at
     and (aside.retry_at > now() or aside.discarded_at is not null)
 )`;
 
-/** Returns whether any is due and the milliseconds until the next one. */
+/** Returns whether any recurring job is due, and the milliseconds until the next one is. */
 export const nextDueRecurring = prepared(
   'longshore-next-due-recurring',
   `
@@ -153,14 +153,14 @@ export const nextDueRecurring = prepared(
         from longshore.recurring_job where next_due_at > now()) as next_due_in`,
 );
 
-/** Whether the last job is unfinished. */
+/** Whether the job that was last enqueued is unfinished. */
 const isBusy = `exists (
   select from longshore.queue cross join lateral (
     ${inLiveTables((table) => `select from longshore.${table} where queue_id = queue.id and id = recurring_job.last_job_id`)}
   ) as unfinished
 )`;
 
-/** $1 limit. Skips those that another server is processing, and those that wait for their last job to finish. */
+/** $1 limit. Locks recurring jobs that are due; skips those locked by other servers and those whose last job must end first. */
 export const lockDueRecurring = prepared(
   'longshore-lock-due-recurring',
   `
@@ -171,8 +171,8 @@ export const lockDueRecurring = prepared(
 );
 
 /**
- * $1 ids. Returns those whose last job is unfinished. Must run as a separate statement after they are locked: only then does
- * it see a job that another server has just enqueued.
+ * $1 ids. Returns the recurring jobs whose last job is unfinished. Must run as a separate statement after they are locked, so
+ * that it sees a job that another server has just enqueued.
  */
 export const selectBusy = prepared(
   'longshore-select-busy-recurring',

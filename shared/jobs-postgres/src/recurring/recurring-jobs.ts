@@ -29,7 +29,7 @@ import { nextDueAt, query, synchronize } from './synchronization.js';
 import * as sql from './recurring-jobs.sql.js';
 
 type Row = sql.RecurringJobRow;
-/** `args_text` has all digits of its numbers, for the jobs. */
+/** A row with the database's time, and with the arguments as JSON text, which keeps all digits of their numbers. */
 type RowNow = Row & { now: Date; args_text: JsonText };
 
 /** Stores and fires recurring jobs. Cron expressions are evaluated here, always with the database's time. */

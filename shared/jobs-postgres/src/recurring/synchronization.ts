@@ -5,8 +5,8 @@ import type { Statement } from '../connection/statement.js';
 import * as sql from './recurring-jobs.sql.js';
 
 /**
- * Replaces the recurring jobs of an application by those that its code defines. Locks in the order of ids, like every other
- * server that starts at the same time.
+ * Replaces the recurring jobs of an application with those that its code defines. Locks them in the order of ids, to avoid
+ * deadlocks with other servers that start at the same time.
  */
 export async function synchronize(
   client: pg.ClientBase,
