@@ -39,6 +39,9 @@ export async function fillForDashboard(url: string, sizes: Sizes): Promise<void>
       for (let daysAgo = days - 1; daysAgo >= 0; daysAgo--)
         await fillDay(client, { state, daysAgo, jobs: perDay, queues: sizes.dashboardQueues });
     }
+    await client.query('vacuum analyze');
+    // Before there are ready jobs: servers build indexes only while they keep up with their jobs.
+    await indexEndedDays(client, url);
     await client.query(
       `insert into job (queue_id, id, max_attempts, name, args)
         select 1 + n % $2::integer, uuidv7(), 10, 'name-' || n % $3::integer, jsonb_build_object('n', n)
@@ -51,7 +54,6 @@ export async function fillForDashboard(url: string, sizes: Sizes): Promise<void>
         union all select queue_id, 'enqueued', count(*) from job where queue_id > 0 group by queue_id`,
     );
     await client.query('vacuum analyze');
-    await indexEndedDays(client, url);
   });
 }
 
