@@ -5,9 +5,10 @@ import type { Bucket } from './chart.js';
  * moments, and the last ten minutes must never show more jobs than the whole day. Both are aligned to 1970, so each
  * fine bucket fits into one coarse bucket.
  *
- * @param coarse oldest first, of equal length; as many buckets are returned. If some fine buckets are newer than all
- *   coarse ones, a coarse bucket is added for them and the oldest is dropped
+ * @param coarse oldest first, each `bucketMs` long
  * @param bucketMs the length of a coarse bucket
+ * @returns as many buckets as `coarse` has. If fine buckets are newer than the last coarse one, coarse buckets are appended
+ *   for them and the same number of the oldest are dropped
  */
 export function withFiner(coarse: readonly Bucket[], fine: readonly Bucket[], bucketMs: number): Bucket[] {
   const least = new Map<number, { done: number; failed: number }>();

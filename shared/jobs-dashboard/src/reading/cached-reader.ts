@@ -35,8 +35,8 @@ const slowReads: ReadonlyMap<string, FreshMs> = new Map<string, FreshMs>([
 ]);
 
 /**
- * Reads through the cache, so that the storage sees each read once, whichever page and viewer it is for. The key of a read
- * is its name with its arguments.
+ * Wraps a reader in the cache, so that all pages and viewers share the result of a read while it is fresh. Cache keys
+ * consist of the method's name and arguments.
  */
 export function cachedReader(reader: DashboardReader, cache: Cache): DashboardReader {
   const cached = <Role extends object>(role: string, reads: Role): Role =>

@@ -37,7 +37,7 @@ import { type CreatedRow, hasConcurrencyKey, type Insert } from './inserts.sql.j
  */
 const sharedWaitMs = '250';
 
-/** Writes new jobs: combines single jobs into batches, takes their unique keys and notifies servers. */
+/** Writes new jobs: coalesces concurrent single-job calls into one statement, claims unique keys and notifies servers. */
 export class PostgresEnqueuer implements Enqueuer {
   readonly #database: Database;
   readonly #clock: DatabaseClock;

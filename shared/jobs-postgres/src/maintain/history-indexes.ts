@@ -66,7 +66,10 @@ export class HistoryIndexes {
     await this.#builders.close();
   }
 
-  /** Builds one missing index. Resolves to its name, or to `null` if none is missing. */
+  /**
+   * Builds the first missing index that can be built now. Resolves to its name, or to `null` if none was built: none is
+   * missing, or each build failed for a temporary reason.
+   */
   async buildNext(): Promise<string | null> {
     for (const { name, steps } of await this.#missing()) if (await this.#run(steps)) return name;
     return null;

@@ -123,7 +123,10 @@ function newestOf(scope: SearchScope, values: unknown[]): JobSearch {
 
 const columns = 'id, queue_id, name, args, meta';
 
-/** Returns SQL for the newest jobs of a state that match the filter. */
+/**
+ * Returns SQL that reads the newest jobs of a state, up to a fixed limit, and keeps those that match the filter. Older
+ * matches are missed.
+ */
 function newest(state: JobState, search: JobSearch): string {
   if (isFinished(state)) return newestInHistory(state, search);
   const { conditions } = search;

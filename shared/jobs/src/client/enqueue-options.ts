@@ -40,8 +40,8 @@ export interface EnqueueOptions {
    */
   visibleQueues?: readonly string[];
   /**
-   * Requires the result to include the job that holds the key, if another job does. If that job was deleted or is not
-   * visible, the call throws and nothing is enqueued. `false` by default.
+   * If another job already holds one of the keys, includes that job in the result. The whole call is rejected if that job
+   * was deleted or is not visible to the caller. `false` by default.
    */
   showHolder?: boolean;
   /**

@@ -83,8 +83,8 @@ export interface NewJob {
    */
   visibleQueues?: readonly string[] | null;
   /**
-   * Requires the result to include the job that holds the key, if another job does. If that job was deleted or is not
-   * visible to the caller, the whole call is rejected. Not stored.
+   * If another job already holds one of the keys, includes that job in the result. The whole call is rejected if that job
+   * was deleted or is not visible to the caller. Not stored.
    */
   showsHolder?: boolean;
 }

@@ -39,7 +39,7 @@ export function listBody(resource: Resource, items: JsonSchema): JsonSchema {
   return { type: 'array', description, minItems: 0, items };
 }
 
-/** Returns the plural of a resource's name, as prose has it. */
+/** Returns the plural of a resource's name as written in a sentence: `line items`. */
 export function namesInProse(resource: Resource): string {
   return pluralOf(nameInProse(resource));
 }
