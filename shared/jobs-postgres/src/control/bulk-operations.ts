@@ -194,7 +194,7 @@ interface Step {
 
 const noStep: Step = { end: null, seen: 0, changed: 0, queues: [] };
 
-/** Called for a job that is to be skipped, instead of carrying out the action on it. */
+/** Called instead of the action for a job that must be skipped. */
 type PassOver = (position: Position) => Promise<void>;
 
 /** Processes one chunk of an operation whose row is locked and saves its progress. */

@@ -106,7 +106,7 @@ export function checkBulkRequest({ action, filter, requestedBy }: BulkRequest): 
 
 /**
  * Returns the states in which a request changes jobs: those to which its action applies, limited to the filter's
- * states if it has any.
+ * states, if given.
  */
 export function statesOfRequest({ action, filter: { state = [] } }: BulkRequest): readonly JobState[] {
   const states = statesOfAction[action];
