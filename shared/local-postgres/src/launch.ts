@@ -17,8 +17,7 @@ export function dataOwner(): number | null {
  * - Postgres refuses to run as root. Root therefore runs it as `nobody`, with one capability that lets it reach all
  *   files: the binaries or the data may be below a home directory that only root can enter. Without `no_setuid_fixup`,
  *   `initdb` would not notice the capability, because it checks access with access(2).
- * - On Linux, the kernel tells Postgres to shut down (fast shutdown, SIGINT) when this process dies, however it is
- *   killed.
+ * - On Linux, the kernel sends Postgres a SIGINT (fast shutdown) when this process dies, even if it is killed.
  */
 export function launch(program: string, args: readonly string[]): PostgresProcess {
   const wrapper = process.platform === 'linux' ? ['setpriv', '--pdeathsig=INT'] : [];

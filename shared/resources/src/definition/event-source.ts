@@ -19,6 +19,6 @@ export interface EventSource {
    * pending. Sent with heartbeats.
    */
   readonly position?: () => string | undefined;
-  /** Whether there will never be any more events. The answer is then 204, which tells clients not to reconnect. */
+  /** Whether the stream has ended for good. The answer is then 204, which makes clients stop reconnecting. */
   readonly isOver?: boolean;
 }
