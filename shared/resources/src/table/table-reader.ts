@@ -121,7 +121,7 @@ export class TableReader {
     return this.select(connection, conditions, parameters, '');
   }
 
-  conditions(selection: Selection, parameters: Parameters): readonly string[] {
+  conditions(selection: Pick<Selection, 'filters' | 'search'>, parameters: Parameters): readonly string[] {
     return selectionConditions(this.#columns, this.searchText, selection, parameters);
   }
 

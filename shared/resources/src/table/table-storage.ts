@@ -173,16 +173,15 @@ function createStorage(
         await transaction.query(`delete from ${reader.from} where ${key.sql} = $1`, [id]);
         return true;
       }),
-    deleteMany: (selection) =>
-      reader.searching(selection, async (connection) => {
-        const parameters = new Parameters();
-        const where = allOf(reader.conditions(selection, parameters));
-        const { rowCount } = await connection.query(
-          `delete from ${reader.from} where ${where}`,
-          parameters.values,
-        );
-        return rowCount ?? 0;
-      }),
+    deleteMany: async (filters) => {
+      const parameters = new Parameters();
+      const where = allOf(reader.conditions({ filters, search: undefined }, parameters));
+      const { rowCount } = await database.query(
+        `delete from ${reader.from} where ${where}`,
+        parameters.values,
+      );
+      return rowCount ?? 0;
+    },
     operations: Object.fromEntries(
       [...resource.operations.values()].map((declared) => [
         declared.verb,
