@@ -9,6 +9,7 @@ import {
   type Finding,
   type Generator,
   generators,
+  type IbmJudgement,
   ibmJudgement,
   installJudges,
   type Judge,
@@ -27,6 +28,8 @@ describe('The OpenAPI document, with credentials on', function () {
   let api: Service;
   let directory: string;
   let file: string;
+  /** Started first, because it takes as long as all others together, which run meanwhile. */
+  let ibm: Promise<IbmJudgement>;
 
   before(async () => {
     await installJudges();
@@ -47,6 +50,8 @@ describe('The OpenAPI document, with credentials on', function () {
     );
     const document = await (await fetch(`${api.url}/api/v1/openapi.json`)).json();
     await writeFile(file, JSON.stringify(document, null, 2));
+    ibm = ibmJudgement(file);
+    ibm.catch(() => undefined); // reported by the test
   });
   after(async () => {
     await api.end('SIGKILL');
@@ -69,17 +74,17 @@ describe('The OpenAPI document, with credentials on', function () {
     });
   }
 
-  it('has no finding of ibm without a waiver, and a score of at least 80 with all findings', async () => {
-    const { findings, score } = await ibmJudgement(file);
-    expect(unwaived('ibm', findings)).to.deep.equal([]);
-    expect(score.overall).to.be.at.least(80);
-  });
-
   for (const [name, generate] of Object.entries(generators)) {
     it(`makes a client with ${name} that compiles in strict mode with TypeScript 5.9 and 7`, async () => {
       expect(await objectionsTo(name, generate)).to.deep.equal([]);
     });
   }
+
+  it('has no finding of ibm without a waiver, and a score of at least 80 with all findings', async () => {
+    const { findings, score } = await ibm;
+    expect(unwaived('ibm', findings)).to.deep.equal([]);
+    expect(score.overall).to.be.at.least(80);
+  });
 
   it('needs all of its waivers', () => {
     expect(waivers.filter((waiver) => !used.has(waiver))).to.deep.equal([]);

@@ -1,7 +1,5 @@
-import type { Waiver } from './waivers.js';
-
 /** Where IBM’s rules contradict those of this API, and why. `judges/ibm.mjs` has the conventions for names. */
-const reasons: Readonly<Record<string, string>> = {
+export const ibmReasons: Readonly<Record<string, string>> = {
   'ibm-no-array-responses':
     'A list is a bare array; paging is in headers, so that a page contains items only.',
   'ibm-collection-array-property': 'A list is a bare array.',
@@ -30,9 +28,3 @@ const reasons: Readonly<Record<string, string>> = {
   'ibm-avoid-repeating-path-parameters': 'A filter may have the name of a parameter of the path.',
   'ibm-use-date-based-format': 'The id of an event only happens to be a time.',
 };
-
-export const ibmWaivers: readonly Waiver[] = Object.entries(reasons).map(([rule, reason]) => ({
-  judge: 'ibm',
-  rule,
-  reason,
-}));

@@ -9,7 +9,8 @@ export interface TestServer {
 
 /** Serves a request listener, such as a Koa application's `callback()`, on a free port of 127.0.0.1. */
 export async function serve(listener: RequestListener): Promise<TestServer> {
-  const server = createServer(listener);
+  // Without a timeout: a test that blocks the process must not find its connection closed.
+  const server = createServer({ keepAliveTimeout: 0 }, listener);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(0, '127.0.0.1', resolve);

@@ -8,7 +8,7 @@ const uuidPattern = '^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$';
  * schema states.
  */
 export function bounded(schema: JsonSchema): JsonSchema {
-  if (schema.anyOf !== undefined) return boundedUnion(schema, schema.anyOf.map(bounded));
+  if (schema.anyOf !== undefined) return boundedUnion({ ...schema, anyOf: schema.anyOf.map(bounded) });
   if (schema.enum !== undefined) return { ...typeOf(schema.enum), ...schema };
   if (schema.const !== undefined) return { ...typeOf([schema.const]), ...schema };
   const types = typesOf(schema);
@@ -28,7 +28,7 @@ export function bounded(schema: JsonSchema): JsonSchema {
 }
 
 /** Writes a union of one type and null as a list of types, which tools and readers understand more easily. */
-function boundedUnion({ anyOf: _, ...rest }: JsonSchema, anyOf: readonly JsonSchema[]): JsonSchema {
+function boundedUnion({ anyOf = [], ...rest }: JsonSchema): JsonSchema {
   const [one, ...others] = anyOf.filter(({ type }) => type !== 'null');
   const allowsNull = anyOf.some(({ type }) => type === 'null');
   if (!allowsNull || one?.type === undefined || one.const !== undefined || others.length > 0)

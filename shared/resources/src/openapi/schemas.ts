@@ -32,7 +32,9 @@ export function resourceSchemas(resource: Resource): Readonly<Record<string, Jso
       description: `A new ${one}.`,
       ...withDescriptions(resource, bodySchema(bodies.create)),
     }),
-    ...Object.assign({}, ...[...resource.children.values()].map((child) => createBelow(singular, child))),
+    ...Object.fromEntries(
+      [...resource.children.values()].flatMap((child) => Object.entries(createBelow(singular, child))),
+    ),
     [schemaName(`${singular} replace`)]: {
       description: `A full replacement of ${an}.`,
       ...ofBody(resource, bodies.replace),
