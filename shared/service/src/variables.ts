@@ -13,6 +13,11 @@ export const serviceVariables = {
    * Maximum number of open connections per network address. Behind a proxy, all clients have the address of the proxy.
    */
   HTTP_MAX_CONNECTIONS_PER_ADDRESS: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 10_000 }),
+  /**
+   * How long an idle connection is kept, in milliseconds. Longer than the idle timeout of load balancers, which is usually
+   * 60 s: otherwise a connection may be closed at the moment when the load balancer reuses it.
+   */
+  HTTP_KEEP_ALIVE_MS: Type.Integer({ minimum: 1_000, maximum: 3_600_000, default: 75_000 }),
   /** The module of the application: the name of a package, or a path that begins with a dot or a slash. */
   LONGSHORE_APP: Type.String({ default: '@longshore/example-shop' }),
 };
