@@ -86,8 +86,7 @@ const annotations = new Set(['$schema', '$id', '$ref', '$defs', 'title', 'descri
 function hasKeyword(schema: object): boolean {
   const keys = Object.keys(schema);
   return (
-    keys.length === 0 ||
-    keys.some((key) => annotations.has(key) || firstProblem.getKeyword(key) !== false)
+    keys.length === 0 || keys.some((key) => annotations.has(key) || firstProblem.getKeyword(key) !== false)
   );
 }
 
