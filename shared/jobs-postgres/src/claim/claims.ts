@@ -100,7 +100,12 @@ export class PostgresClaims implements Claims {
     const claimed = first.id === null ? [] : rows.toSorted(byPlaceInLine);
     const allowed = Math.min(limit, first.room ?? limit);
     const places = claimed.map(({ priority, seq }) => ({ priority, seq: BigInt(seq) }));
-    cursor.advance(start, { claimed: places, exhausted: claimed.length < allowed && !first.paused }, visible, ranges);
+    cursor.advance(
+      start,
+      { claimed: places, exhausted: claimed.length < allowed && !first.paused },
+      visible,
+      ranges,
+    );
     return claimed.map((row) => toClaimedJob(row, queue, serverId));
   }
 

@@ -113,7 +113,7 @@ export class ReadyScans {
     const scanned = scans.map((scan) => ({ scan, ranges: scan.cursor.ranges('floor') }));
     const ranges = scanned.flatMap(({ ranges }) => ranges);
     const restarts = this.#isStale(nowMs);
-    const read = this.#readState<PollRow>(pollReady, [
+    const read = this.#readState(pollReady, [
       serverId,
       arrayOf(scanned.flatMap(({ scan, ranges }) => ranges.map(() => scan.queueId))),
       arrayOf(ranges.map(({ priority }) => priority)),
@@ -123,9 +123,10 @@ export class ReadyScans {
     this.#refreshing = read.then(() => undefined).finally(() => (this.#refreshing = undefined));
     this.#refreshing.catch(() => undefined); // reported below
     const { rows, changed } = await read;
-    if (rows[0]?.alive !== true) throw new ServerLostError(serverId);
+    const [state] = rows as readonly PollRow[];
+    if (state?.alive !== true) throw new ServerLostError(serverId);
     if (restarts) return new Set(queueIds);
-    const ready = new Set(rows[0].ready);
+    const ready = new Set(state.ready);
     for (const { scan, ranges } of scanned) {
       scan.usedAtMs = nowMs;
       if (changed.has(scan.queueId)) ready.add(scan.queueId);
@@ -133,7 +134,12 @@ export class ReadyScans {
       scan.cursor.advance('floor', { claimed: [], exhausted: true }, visible, ranges);
     }
     const due = scans.filter(({ sweep, claimedAtMs }) =>
-      isDue(sweep, nowMs - claimedAtMs < idleSweepEveryMs ? sweepEveryMs : idleSweepEveryMs, sweepFactor, nowMs),
+      isDue(
+        sweep,
+        nowMs - claimedAtMs < idleSweepEveryMs ? sweepEveryMs : idleSweepEveryMs,
+        sweepFactor,
+        nowMs,
+      ),
     );
     if (due.length > 0) this.#sweep(serverId, due);
     return ready;
@@ -191,15 +197,15 @@ export class ReadyScans {
    *
    * @param more further parameters of the statement
    */
-  async #readState<Row extends ScanRow>(
+  async #readState(
     statement: Statement,
     more: readonly unknown[] = [],
-  ): Promise<{ rows: readonly Row[]; changed: ReadonlySet<number> }> {
+  ): Promise<{ rows: readonly ScanRow[]; changed: ReadonlySet<number> }> {
     const nowMs = performance.now();
     const stale = this.#isStale(nowMs);
     for (const [key, { usedAtMs }] of this.#scans) if (nowMs - usedAtMs > goneMs) this.#scans.delete(key);
     const queueIds = [...new Set([...this.#scans.values()].map(({ queueId }) => queueId))];
-    const rows = await this.#database.query<Row>(statement, [
+    const rows = await this.#database.query<ScanRow>(statement, [
       stale ? null : this.#snapshot,
       queueIds,
       this.#horizon.place.toString(),
