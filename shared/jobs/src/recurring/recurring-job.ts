@@ -1,3 +1,4 @@
+import { brand } from '../job/brand.js';
 import { checkConcurrency, type Concurrency } from '../job/concurrency.js';
 import { checkMaxAttempts, checkName, checkPriority, type JobDefinition } from '../job/definition.js';
 import type { JsonText, JsonValue } from '../job/job.js';
@@ -102,6 +103,10 @@ export interface RecurringJobOptions<Args> {
  * changed.
  */
 export class RecurringJobOwnedError extends Error {
+  static {
+    brand(this, 'RecurringJobOwnedError');
+  }
+
   override readonly name = 'RecurringJobOwnedError';
 
   /** @param application `null` if an operator added it */

@@ -1,3 +1,4 @@
+import { brand } from '../brand.js';
 import type { CollectionQuery, Selection, StreamQuery } from '../query/collection-query.js';
 import type { Page } from '../query/page.js';
 import type { ItemRecord } from '../validation/json-schema.js';
@@ -25,6 +26,10 @@ export type OperationFunction<Item, Body> = (
  * `Prefer: respond-async` gets.
  */
 export class WithJob<Item> {
+  static {
+    brand(this, 'WithJob');
+  }
+
   readonly item: Item;
   readonly jobId: string;
 
@@ -41,6 +46,10 @@ export function withJob<Item>(item: Item, jobId: string | undefined): Item | Wit
 
 /** Returned by `create` instead of a new item if one already existed; the answer is 200 instead of 201. */
 export class Existing<Item> {
+  static {
+    brand(this, 'Existing');
+  }
+
   readonly item: Item;
 
   constructor(item: Item) {
