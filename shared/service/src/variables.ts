@@ -13,8 +13,12 @@ export const serviceVariables = {
    * Maximum number of open connections per network address. Behind a proxy, all clients have the address of the proxy.
    */
   HTTP_MAX_CONNECTIONS_PER_ADDRESS: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 10_000 }),
+};
+
+/** Variables of a service that loads an application. */
+export const applicationVariables = {
   /** The module of the application: the name of a package, or a path that begins with a dot or a slash. */
-  LONGSHORE_APP: Type.String({ default: '@longshore/example-shop' }),
+  LONGSHORE_APP: Type.Optional(Type.String()),
 };
 
 const host = String.raw`[\w-]+(\.[\w-]+)*`;

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
 import { codeOf, connectionConfig, type DatabaseOptions, translate } from './database.js';
+import { jobStoreFiles, withDirectory } from './migration-files.js';
 
 /** A schema and its migration files. */
 export interface Migrations {
@@ -16,10 +16,7 @@ export interface Migrations {
 }
 
 /** The migrations of Longshore's own tables. */
-export const jobStore: Migrations = {
-  directory: new URL('../../migrations', import.meta.url),
-  schema: 'longshore',
-};
+export const jobStore = { directory: jobStoreFiles, schema: 'longshore' };
 
 /** SQLSTATEs after which a migration is retried: lock timeout and deadlock. */
 const lost = /^(55P03|40P01)$/;
@@ -33,7 +30,10 @@ const betweenAttemptsMs = 1_000;
  *
  * @throws {StorageUnavailableError} if the database cannot be reached
  */
-export async function migrate(options: DatabaseOptions, { directory, schema }: Migrations): Promise<void> {
+export async function migrate(
+  options: DatabaseOptions,
+  { directory, schema }: Migrations | typeof jobStore,
+): Promise<void> {
   // Waiting for the lock may take as long as another process's migrations.
   const connection = connectionConfig({
     ...options,
@@ -41,11 +41,11 @@ export async function migrate(options: DatabaseOptions, { directory, schema }: M
     pooler: 'none',
     statementTimeoutMs: 0,
   });
-  await patiently(() =>
+  const run = (dir: string): Promise<void> =>
     withClient(connection, async (client) =>
       runner({
         dbClient: client,
-        dir: fileURLToPath(directory),
+        dir,
         direction: 'up',
         migrationsTable: 'migration',
         schema,
@@ -54,8 +54,8 @@ export async function migrate(options: DatabaseOptions, { directory, schema }: M
         advisoryLockMode: 'wait',
         log: () => undefined,
       }),
-    ),
-  );
+    );
+  await patiently(() => withDirectory(directory, run));
 }
 
 /**
