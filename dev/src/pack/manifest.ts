@@ -10,6 +10,13 @@ export interface Manifest {
   readonly peerDependencies?: Readonly<Record<string, string>>;
 }
 
+/** A package of the repository. */
+export interface Package {
+  /** The folder, relative to the root of the repository: `shared/jobs`. */
+  readonly folder: string;
+  readonly manifest: Manifest;
+}
+
 /** Members of the root manifest that every published package repeats. */
 export interface Publisher {
   readonly author: string;
@@ -48,12 +55,12 @@ export function publishedManifest(
 }
 
 function withoutSource(exports: NonNullable<Manifest['exports']>): object {
-  const entries = Object.entries(exports).map(([entry, target]) => {
-    if (typeof target === 'string') return [entry, target] as const;
+  const entries = Object.entries(exports).map(([entry, target]): [string, string | object] => {
+    if (typeof target === 'string') return [entry, target];
     const { source: _, ...conditions } = target;
-    return [entry, conditions] as const;
+    return [entry, conditions];
   });
-  return { ...Object.fromEntries(entries), './package.json': './package.json' };
+  return Object.fromEntries<string | object>([...entries, ['./package.json', './package.json']]);
 }
 
 function pinned(

@@ -4,17 +4,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { Manifest, Publisher } from './manifest.js';
+import type { Manifest, Package, Publisher } from './manifest.js';
 import { stage } from './stage.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
-
-/** A package of the repository. */
-export interface Package {
-  /** The folder, relative to the root of the repository: `shared/jobs`. */
-  readonly folder: string;
-  readonly manifest: Manifest;
-}
 
 /**
  * Builds the tarballs of all packages that are not private.

@@ -1,7 +1,6 @@
 import { cp, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { publishedManifest, type Publisher } from './manifest.js';
-import type { Package } from './pack-all.js';
+import { type Package, publishedManifest, type Publisher } from './manifest.js';
 
 /** The module of `@longshore/jobs-postgres` that carries the migrations into bundles. */
 const embedded = { folder: 'shared/jobs-postgres', file: 'dist/connection/embedded-migrations.js' };
