@@ -62,7 +62,7 @@ test-openapi: build ## Have linters and client generators judge the OpenAPI docu
 	@$(bin)/mocha --spec 'acceptance/openapi/*.judges.ts'
 
 test-packages: build ## Pack all packages, install only the tarballs in an empty folder, and test them there
-	@$(bin)/mocha --spec 'acceptance/packages/*.packages.ts'
+	@$(bin)/mocha --spec 'acceptance/test/packages/*.packages.ts'
 
 test-gateway: build ## Test the api behind nginx, under a path prefix (needs nginx)
 	@npm run --silent --workspaces --if-present test:gateway

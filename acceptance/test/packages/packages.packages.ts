@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
-import { type Postgres, startPostgres } from '../test/system/postgres.js';
+import { type Postgres, startPostgres } from '../system/postgres.js';
 import { type Consumer, execute, installTarballs, installTools, textInTarball, tools } from './consumer.js';
 
 const published = [

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { house } from '../test/house/house.js';
+import { house } from '../house/house.js';
 
 export const tools = fileURLToPath(new URL('tools/', import.meta.url));
 
