@@ -20,6 +20,7 @@ export { type RunningService, runService } from './run-service.js';
 export { createServiceApp } from './service-app.js';
 export { testJob, testJobHandler } from './test-job.js';
 export {
+  applicationVariables,
   dashboardVariables,
   databaseVariables,
   metricsVariables,

@@ -18,8 +18,12 @@ export const serviceVariables = {
    * 60 s: otherwise a connection may be closed at the moment when the load balancer reuses it.
    */
   HTTP_KEEP_ALIVE_MS: Type.Integer({ minimum: 1_000, maximum: 3_600_000, default: 75_000 }),
+};
+
+/** Variables of a service that loads an application. */
+export const applicationVariables = {
   /** The module of the application: the name of a package, or a path that begins with a dot or a slash. */
-  LONGSHORE_APP: Type.String({ default: '@longshore/example-shop' }),
+  LONGSHORE_APP: Type.Optional(Type.String()),
 };
 
 const host = String.raw`[\w-]+(\.[\w-]+)*`;

@@ -1,3 +1,4 @@
+import { brand } from '../brand.js';
 import type { Database, Queryable, Transaction } from '../database/database.js';
 import { inTransaction } from '../database/transaction.js';
 import type { CallContext } from '../definition/call-context.js';
@@ -33,6 +34,10 @@ export function tableOf({ storage }: Resource): AnyTable | undefined {
 }
 
 class TableStorageFactory implements StorageFactory<unknown, unknown> {
+  static {
+    brand(this, 'TableStorageFactory');
+  }
+
   readonly table: AnyTable;
   readonly operations: readonly string[];
   readonly changesStates = true;
