@@ -49,7 +49,7 @@ export function readOrderedFilter(json: unknown): JobFilter {
   const filter = readFilter(json);
   for (const [name, value] of Object.entries(filter)) {
     if (value instanceof UnreadableTime)
-      throw new RangeError(`The filter of the operation cannot be read: ${name} is no time`);
+      throw new RangeError(`The filter of the operation cannot be read: ${name} is not a valid time`);
   }
   return filter;
 }
