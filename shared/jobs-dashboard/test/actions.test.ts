@@ -91,7 +91,9 @@ describe('an action', () => {
     await storage.bulk.advance();
     const operation = await storage.bulk.find(id);
     expect(operation).to.include({ state: 'pending', changed: 0 });
-    expect(operation === null ? 0 : operation.startsAt.getTime() - operation.createdAt.getTime()).to.equal(120_000);
+    expect(operation === null ? 0 : operation.startsAt.getTime() - operation.createdAt.getTime()).to.equal(
+      120_000,
+    );
     await act(`/bulk/${id}/stop`);
     expect(textOf((await site.http.get(`/job-dashboard/bulk/${id}`)).text)).to.include('No job was deleted');
     expect(await stateOf(doneId)).to.equal('done');

@@ -79,7 +79,9 @@ describe('the confirmation of a bulk action, before its jobs are counted', () =>
   it('shows how far words were searched, and passes that on', async () => {
     counting.resolve({ count: 7, exact: true }, { failed: '0195514a-0000-7000-8000-000000000000' });
     const html = await get();
-    expect(textOf(html)).to.match(/most recent 10,000 finished jobs .* \(back to .*Older jobs are not changed/);
+    expect(textOf(html)).to.match(
+      /most recent 10,000 finished jobs .* \(back to .*Older jobs are not changed/,
+    );
     expect(html).to.include('0195514a-0000-7000-8000-000000000000&#34;');
     expect(html).to.include('>Retry 7 jobs</button>');
   });

@@ -85,7 +85,7 @@ function explainCancelled({ error }: Job, { parent = null }: Surroundings): Sent
   const skipped = skipReason(error);
   if (skipped === null) return sentence`It was cancelled and will not run again.`;
   const { parentId, ending } = skipped;
-  const name = parent?.id === parentId ? parent.name : `${parentId.slice(-8)}`;
+  const name = parent?.id === parentId ? parent.name : parentId.slice(-8);
   return sentence`Skipped: ${name} ${ending}.`;
 }
 

@@ -50,8 +50,11 @@ export function suggestArguments(
 function numbersIn(value: JsonValue, path: readonly string[], redact: RegExp): string[] {
   if (typeof value === 'number') return Number.isInteger(value) ? [path.join('.')] : [];
   if (typeof value === 'string') return number.test(value) ? [path.join('.')] : [];
-  if (value === null || typeof value !== 'object' || Array.isArray(value) || path.length === MAX_DEPTH) return [];
+  if (value === null || typeof value !== 'object' || Array.isArray(value) || path.length === MAX_DEPTH)
+    return [];
   return Object.entries(value).flatMap(([name, inner]) =>
-    name === '' || name.includes('.') || isRedacted(name, redact) ? [] : numbersIn(inner, [...path, name], redact),
+    name === '' || name.includes('.') || isRedacted(name, redact)
+      ? []
+      : numbersIn(inner, [...path, name], redact),
   );
 }

@@ -236,8 +236,7 @@ async function carryOn(
 ): Promise<Step> {
   const walk = new BulkWalk(scope.order, scope.queueIds);
   const cursor = row.cursor ?? walk.start;
-  const step =
-    cursor === null ? noStep : await stepFrom(client, scope, row, cursor, walk.last, passOver);
+  const step = cursor === null ? noStep : await stepFrom(client, scope, row, cursor, walk.last, passOver);
   const next = cursor === null ? null : walk.next(cursor, step.end, step.changed);
   const seen = seenBy(step, next === null, row, selectionOf(scope.order));
   await client.query({

@@ -155,7 +155,8 @@ export class MemoryBulkOperations implements BulkOperations {
     confirmed: BulkPreview | undefined,
   ): Promise<boolean> {
     const job = this.#jobs.find(id);
-    if (job === undefined || !isIncluded(job, confirmed) || !matcherOf({ ...filter, state: [] })(job)) return false;
+    if (job === undefined || !isIncluded(job, confirmed) || !matcherOf({ ...filter, state: [] })(job))
+      return false;
     if (!statesOfRequest({ action, filter }).includes(job.state)) return false;
     try {
       const result = await verbs[action](this.#control, id);

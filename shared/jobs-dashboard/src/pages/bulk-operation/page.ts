@@ -39,11 +39,7 @@ async function loadState(id: string, context: PageContext): Promise<object> {
 }
 
 /** Reads the jobs that the operation has changed, newest first. Jobs that were deleted since have only their id. */
-async function loadJobs(
-  id: string,
-  after: string | null,
-  { reader, redact }: PageContext,
-): Promise<object> {
+async function loadJobs(id: string, after: string | null, { reader, redact }: PageContext): Promise<object> {
   const { action } = await find(id, { reader });
   const place = after === null ? {} : { after };
   const { rows: ids, isComplete } = await readRows(ROWS, (limit) =>

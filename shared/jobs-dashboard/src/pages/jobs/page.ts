@@ -190,7 +190,7 @@ async function loadList(filters: Filters, position: Position, context: PageConte
     actions: bulkActions.filter((action) => rows.some(({ state }) => statesOfAction[action].includes(state))),
     order,
     words,
-    further: words?.lastId == null ? null : path({ after: words.lastId }),
+    further: !words?.lastId ? null : path({ after: words.lastId }),
     suggestions: rows.length === 0 ? await suggestSearches(filters, context) : [],
     filtered: filters.state !== null || isNarrowed(filters),
     wider: filters.state !== null && isNarrowed(filters) ? jobsPath({ ...filters, state: null }) : null,
