@@ -81,12 +81,12 @@ export class PostgresBulkOperations implements BulkOperations {
 
   async start(order: BulkRequest, options: ActionOptions<BulkOperation> = {}): Promise<BulkOperation> {
     checkBulkRequest(order);
-    const { action, filter, requestedBy, confirmed, delayMs } = order;
+    const { confirmed } = order;
     const matched = confirmed === undefined ? await this.#count(order) : confirmed.count;
     const operation = await inTransaction(this.#database, options, async (run, record) => {
       const [row] = (await run(
         sql.insertBulk,
-        sql.bulkValues(this.#ids.newId(), { action, filter, requestedBy, matched, confirmed, delayMs }),
+        sql.bulkValues(this.#ids.newId(), { ...order, matched }),
       )) as readonly sql.BulkRow[];
       if (row === undefined) throw new Error('The bulk operation was not stored');
       await record(sql.toBulkOperation(row));
