@@ -151,11 +151,13 @@ function rescue(which: string): string {
       where job.queue_id = $1 and job.id = lost.id and (job.attempt >= job.max_attempts or lost.cancelled)
       returning job.*, lost.error, case when lost.cancelled then 'cancelled' else 'failed' end::longshore.job_state as state
     ),
-    history as (
-      insert into longshore.job_history
-        (${attemptColumns}, state, error)
-      select ${attemptColumns}, state, error
-      from removed
+    failed as (
+      insert into longshore.job_history_failed (${attemptColumns}, error)
+      select ${attemptColumns}, error from removed where state = 'failed'
+    ),
+    cancelled as (
+      insert into longshore.job_history_cancelled (${attemptColumns}, error)
+      select ${attemptColumns}, error from removed where state = 'cancelled'
     ),
     ${noted('removed', `'processing'`, 'state')},
     requests as (

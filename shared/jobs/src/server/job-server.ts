@@ -3,6 +3,7 @@ import { BulkRunner } from './bulk-runner.js';
 import { Canceller } from './canceller.js';
 import { Cleaner } from './cleaner.js';
 import { Completer } from './completer.js';
+import { logFailure } from './failure-log.js';
 import { Fetcher } from './fetcher.js';
 import { LeaseRenewer } from './lease-renewer.js';
 import { Loop } from './loop.js';
@@ -246,6 +247,7 @@ export class JobServer {
   #finish(job: ClaimedJob, outcome: Outcome | null): void {
     const { claim, meta } = job;
     if (outcome !== null) this.#completer.add({ claim, outcome, hasMeta: meta !== null });
+    logFailure(this.#options.logger, job, outcome);
     this.#events.ended(job, outcome);
     this.#report();
     if (this.#fetcher.jobFinished()) this.#fetching.wake();
