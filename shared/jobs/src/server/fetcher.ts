@@ -49,6 +49,7 @@ export class Fetcher {
   #measuredAt = performance.now();
   #perMs = 0;
   #more = false;
+  #stopped = false;
   /** Queues where a claim or a release failed. It may have been committed although the response was lost. */
   readonly #doubtful = new Set<string>();
 
@@ -65,28 +66,49 @@ export class Fetcher {
     return this.#more && this.#options.held() <= this.#capacity() / 2;
   }
 
-  /** Claims as many jobs as there is room for. Resolves to the milliseconds until the next poll. */
+  /**
+   * Claims until there is no more room or nothing more to claim. While the handlers of one claim run, the storage already
+   * works on the next one. Resolves to the milliseconds until the next poll.
+   */
   async runOnce(): Promise<number> {
     const { queues, queuePollIntervalMs, serverId, held, take } = this.#options;
     const id = serverId();
     if (id === null) return safetyPollMs;
-    this.#measure();
-    this.#more = false;
     for (const queue of this.#doubtful) await this.#releaseUnknown(id, queue);
-    for (const queue of queues.next()) {
-      const room = this.#capacity() - held();
-      if (room <= 0) {
-        this.#more = true;
-        break;
+    /** Claimed, but kept until the next claim is on its way, because handlers may occupy the event loop. */
+    let kept: ClaimedJob[] = [];
+    do {
+      this.#measure();
+      this.#more = false;
+      for (const queue of queues.next()) {
+        const limit = this.#limit(kept.length);
+        if (limit <= 0) {
+          this.#more = true;
+          break;
+        }
+        const claiming = this.#claim(id, queue, limit);
+        if (kept.length > 0) {
+          claiming.catch(() => undefined); // reported below
+          await handedOver();
+          if (serverId() === id) take(kept);
+          kept = [];
+        }
+        const jobs = await claiming;
+        if (serverId() !== id) return safetyPollMs; // declared dead during the claim: the jobs are no longer ours
+        if (jobs.length === limit) {
+          this.#more = true;
+          kept = jobs;
+        } else if (jobs.length > 0) take(jobs);
       }
-      const limit = Math.min(room, maxBatch);
-      const jobs = await this.#claim(id, queue, limit);
-      if (serverId() !== id) return safetyPollMs; // declared dead during the claim: the jobs are no longer ours
-      if (jobs.length > 0) take(jobs);
-      if (jobs.length === limit) this.#more = true;
-    }
+    } while (this.#more && !this.#stopped && held() + kept.length <= this.#capacity() / 2);
+    if (kept.length > 0) take(kept);
     if (this.#more && held() <= this.#capacity() / 2) return 0;
     return queuePollIntervalMs || safetyPollMs;
+  }
+
+  /** Ends the current round after the claim in progress. */
+  stop(): void {
+    this.#stopped = true;
   }
 
   /** Releases jobs fetched ahead that have waited too long. Resolves to the milliseconds until the next check. */
@@ -131,6 +153,13 @@ export class Fetcher {
     return this.#options.concurrency + Math.min(2 * maxBatch, Math.floor(this.#perMs * aheadMs));
   }
 
+  /** Returns how many jobs to claim next: at most half of the capacity, so that two claims can overlap. */
+  #limit(kept: number): number {
+    const capacity = this.#capacity();
+    const half = Math.max(this.#options.concurrency, Math.ceil(capacity / 2));
+    return Math.min(capacity - this.#options.held() - kept, half, maxBatch);
+  }
+
   #measure(): void {
     const now = performance.now();
     const elapsed = Math.max(now - this.#measuredAt, 1);
@@ -138,4 +167,11 @@ export class Fetcher {
     this.#finished = 0;
     this.#measuredAt = now;
   }
+}
+
+/** Resolves after the storage has had a chance to send what it was given. */
+function handedOver(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
 }
