@@ -371,16 +371,19 @@ claimed as (
   returning job.id, job.seq, job.priority, job.attempt, job.max_attempts, job.name, job.args, job.created_at,
     job.meta
 ),
+total as materialized (
+  select count(*) as jobs, coalesce(bool_or(attempt >= max_attempts), true) as has_last_attempt from claimed
+),
 counted as (
   insert into longshore.job_count (queue_id, state, jobs)
   select $1, change.state, change.sign * total.jobs
-  from (select count(*) as jobs from claimed) as total,
-    (values ('enqueued'::longshore.job_state, -1), ('processing', 1)) as change (state, sign)
+  from total, (values ('enqueued'::longshore.job_state, -1), ('processing', 1)) as change (state, sign)
   where total.jobs > 0
 )
 select exists (select from longshore.server where id = $2) as alive, claimed.*,
   claimed.id is null and exists (select from longshore.queue where id = $1 and (concurrency_limit is not null or rate_limit is not null)) as limited,
-  claimed.id is null and exists (select from longshore.queue where id = $1 and (paused_at is not null)) as paused
+  claimed.id is null and exists (select from longshore.queue where id = $1 and (paused_at is not null)) as paused,
+  (select set_config('synchronous_commit', 'off', true) from total where not has_last_attempt) as commit
 from (values (1)) as one left join claimed on true;
 
 -- longshore-claim-unique
