@@ -386,7 +386,7 @@ select claimed.*, case when claimed.id is null then exists (select from longshor
   ) end as limited,
   case when claimed.id is null then exists (select from longshore.queue where id = $1 and paused_at is not null) end as paused
 from (values (1)) as one left join claimed on true
-where (select count(set_config('synchronous_commit', 'off', true)) from total where not has_last_attempt) >= 0;
+where (select count(set_config('synchronous_commit', 'off', true)) from total where not ($8 or has_last_attempt)) >= 0;
 
 -- longshore-claim-unique
 update longshore.job_key as held

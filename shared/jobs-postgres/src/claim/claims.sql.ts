@@ -28,7 +28,7 @@ export interface ClaimedRow {
  * Claims ready jobs of a queue. Claims nothing if the queue is paused or has limits.
  *
  * $1 queue, $2 server, $3 limit, $4 lease in ms; parallel arrays of the ranges to scan, in the order in which their
- * jobs run: $5 priorities, $6 starts (exclusive), $7 ends (inclusive).
+ * jobs run: $5 priorities, $6 starts (exclusive), $7 ends (inclusive). $8 whether the commit must reach the disk.
  *
  * The server's row is locked so that the rescuer cannot delete it meanwhile. Either the claim commits before the server
  * is declared dead, and is released with the server's other claims, or it finds no row and claims nothing. KEY SHARE
@@ -44,9 +44,8 @@ export interface ClaimedRow {
  * stay in the queue for a server that knows them, for example while two versions of an application run side by side.
  * Checking the names makes no measurable difference when a queue is drained.
  *
- * The commit does not wait for the disk, unless a job is on its last attempt: if Postgres crashes within the next half second, the
- * jobs are ready again and run once more, as they would if the server had crashed. A last attempt is not repeated
- * (docs/adr/026).
+ * Unless $8 is set or a job is on its last attempt, the commit does not wait for the disk: if Postgres crashes within the next half
+ * second, the jobs are ready again, and that attempt does not count (docs/adr/026).
  *
  * Ranges begin just after the last claimed job, so that the cost does not grow with the index entries of finished jobs
  * that a long transaction elsewhere keeps from being vacuumed. Without ranges, throughput fell from 77k to 26k jobs/s
@@ -96,7 +95,7 @@ export const claimReady = prepared(
       ) end as limited,
       case when claimed.id is null then exists (select from longshore.queue where id = $1 and paused_at is not null) end as paused
     from (values (1)) as one left join claimed on true
-    where (select count(set_config('synchronous_commit', 'off', true)) from total where not has_last_attempt) >= 0`,
+    where (select count(set_config('synchronous_commit', 'off', true)) from total where not ($8 or has_last_attempt)) >= 0`,
 );
 
 export interface LimitedClaimedRow extends ClaimedRow {
@@ -124,7 +123,7 @@ export const makeBucket = prepared(
 );
 
 /**
- * Claims ready jobs of a queue that has, or had, limits. Takes the parameters of {@link claimReady}; runs in a transaction that
+ * Claims ready jobs of a queue that has, or had, limits. Takes the first seven parameters of {@link claimReady}; runs in a transaction that
  * has already run {@link lockBucket}, as a separate statement, so that its snapshot includes what earlier claims took. A limit
  * that is not set is null, which `least` ignores.
  */

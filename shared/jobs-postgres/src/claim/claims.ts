@@ -1,3 +1,4 @@
+import { StorageUnavailableError } from '@longshore/jobs';
 import {
   type Claim,
   type ClaimedJob,
@@ -24,12 +25,20 @@ import {
   selectClaims,
 } from './claims.sql.js';
 
+/**
+ * After a claim has failed because Postgres was away, claims wait for the disk for this many milliseconds. Otherwise the attempts of
+ * a job that makes Postgres crash would not count, and it would do so forever.
+ */
+const durableMs = 600_000;
+
 /** Claims jobs for servers, and renews and releases their leases, with one statement per queue. */
 export class PostgresClaims implements Claims {
   readonly #database: Database;
   readonly #queues: QueueIdCache;
   readonly #limits: LimitedQueues;
   readonly #scans: ReadyScans;
+  /** Until then, claims wait for the disk. */
+  #durableUntilMs = -Infinity;
 
   constructor(database: Database, queues: QueueIdCache, limits: LimitedQueues, scans: ReadyScans) {
     this.#database = database;
@@ -83,7 +92,7 @@ export class PostgresClaims implements Claims {
     ];
     const rows: readonly (ClaimedRow & Partial<LimitedClaimedRow>)[] = limited
       ? await this.#limits.claim(request, values)
-      : await this.#database.write<ClaimedRow>(claimReady, values);
+      : await this.#claimReady(values);
     const endedAtMs = performance.now();
     if (start === 'floor') scan.floor = { endedAtMs, tookMs: endedAtMs - startedMs };
     const [first] = rows;
@@ -97,6 +106,16 @@ export class PostgresClaims implements Claims {
     const exhausted = claimed.length < allowed && first.paused !== true;
     cursor.advance(start, { claimed: lastPlaces(claimed), exhausted }, visible);
     return claimed.map((row) => toClaimedJob(row, queue, serverId));
+  }
+
+  async #claimReady(values: readonly [queueId: number, ...rest: unknown[]]): Promise<ClaimedRow[]> {
+    const isDurable = performance.now() < this.#durableUntilMs;
+    try {
+      return await this.#database.write<ClaimedRow>(claimReady, [...values, isDurable]);
+    } catch (error) {
+      if (error instanceof StorageUnavailableError) this.#durableUntilMs = performance.now() + durableMs;
+      throw error;
+    }
   }
 
   /** Runs a statement on claims, queue by queue. Returns the claims that are no longer valid. */

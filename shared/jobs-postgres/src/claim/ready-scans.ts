@@ -77,7 +77,8 @@ export class ReadyScans {
       await this.#refreshing;
       await this.refresh();
     } else if (nowMs - this.#refreshedAtMs >= refreshEveryMs) {
-      this.refresh().catch(() => undefined); // the claim runs into the same failure and reports it
+      // After the claim has been sent, which is what a job waits for. The claim runs into the same failures and reports them.
+      setImmediate(() => void this.refresh().catch(() => undefined));
     }
     scan.usedAtMs = nowMs;
     if (isDue(scan.sweep, sweepEveryMs, sweepFactor, nowMs)) void this.#sweep(scan).catch(() => undefined);
