@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help dev seed test check test-acceptance test-pgbouncer test-faults test-fuzz test-openapi screenshots test-browser test-gateway test-rollout test-containers lint format build bench bench-smoke up down pin clean node
+.PHONY: help dev seed pack test check test-acceptance test-packages test-pgbouncer test-faults test-fuzz test-openapi screenshots test-browser test-gateway test-rollout test-containers lint format build bench bench-smoke up down pin clean node
 
 bin := node_modules/.bin
 # npm writes this file last, so its time is that of the installation.
@@ -8,7 +8,8 @@ installed := node_modules/.package-lock.json
 renderer := shared/resources/assets/scalar.js.br
 browser := $(wildcard /usr/bin/chromium /usr/bin/chromium-browser /usr/bin/google-chrome /Applications/Chromium.app)
 storage := 'shared/jobs-postgres/test/**/*.test.ts'
-others := '{shared,services}/!(jobs-postgres)/test/**/*.test.ts'
+http := '{shared/{resources,jobs-api},services/*}/test/**/*.test.ts'
+others := 'shared/!(jobs-postgres|resources|jobs-api)/test/**/*.test.ts'
 whole := '{dev,acceptance}/test/**/*.test.ts'
 measured := $(if $(COVERAGE),NODE_V8_COVERAGE='$(CURDIR)/coverage/tmp') $(bin)/mocha
 
@@ -16,6 +17,7 @@ both := --file compose.yaml --file compose.gateway.yaml
 compose = docker compose $(if $(GATEWAY),$(both))
 
 ROWS ?= 300
+DIRECTORY ?= .data/packages
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,10 +30,11 @@ seed: build ## Replace the example rows: make seed ROWS=1000000 (in the database
 
 test: build ## Run the tests of all packages, for use before a commit (local Postgres or TEST_POSTGRES_URL; COVERAGE=1 measures coverage)
 	@rm -rf coverage && mkdir coverage
-	@# Runs two halves in parallel, one per core; the output of the storage's tests is shown at the end.
-	@$(measured) $(storage) >coverage/storage.log 2>&1 & \
+	@# Runs three parts at a time, so that two cores stay busy while tests wait; shows the first two when all have ended.
+	@$(measured) $(storage) >coverage/storage.log 2>&1 & storage=$$!; \
+	$(measured) $(http) >coverage/http.log 2>&1 & http=$$!; \
 	failed=0; $(measured) $(others) || failed=1; \
-	wait $$! || failed=1; cat coverage/storage.log; exit $$failed
+	wait $$storage || failed=1; wait $$http || failed=1; cat coverage/storage.log coverage/http.log; exit $$failed
 	@$(if $(COVERAGE),$(bin)/c8 report)
 
 check: ## Run everything that CI runs; installs what it needs on Debian
@@ -58,6 +61,9 @@ test-fuzz: build ## Send random requests to every operation of the API; two minu
 test-openapi: build ## Have linters and client generators judge the OpenAPI document; installs them on first use
 	@$(bin)/mocha --spec 'acceptance/openapi/*.judges.ts'
 
+test-packages: build ## Pack all packages, install only the tarballs in an empty folder, and test them there
+	@$(bin)/mocha --spec 'acceptance/test/packages/*.packages.ts'
+
 test-gateway: build ## Test the api behind nginx, under a path prefix (needs nginx)
 	@npm run --silent --workspaces --if-present test:gateway
 
@@ -77,6 +83,9 @@ format: $(installed) ## Format every file and apply automatic lint fixes
 
 build: $(installed) $(renderer) ## Compile every package
 	$(bin)/tsc -b
+
+pack: build ## Build the tarballs of all published packages (DIRECTORY=.data/packages)
+	@node dev/dist/pack/main.js '$(DIRECTORY)'
 
 bench: build ## Measure throughput, latency and HTTP in comparison with the peers (ARGS="--help" lists options)
 	node bench/dist/main.js $(ARGS)

@@ -54,7 +54,7 @@ describe('A history without partitions', () => {
     });
 
   async function work(maintains: boolean): Promise<string[]> {
-    const withoutMaintenance = overriding(storage, { maintenance: { maintain: async () => undefined } });
+    const withoutMaintenance = overriding(storage, { maintenance: { maintain: async () => false } });
     const server = new JobServer({
       storage: maintains ? storage : withoutMaintenance,
       handlers: [

@@ -62,11 +62,6 @@ where state = 'enqueued' and paused_at is null;
 update longshore.server set heartbeat_at = now(), processing = $2, state = $3, clock_ahead_ms = coalesce($4, clock_ahead_ms)
     where id = $1 returning requested, extract(epoch from clock_timestamp()) * 1000 as now;
 
--- longshore-bloated-tables
-select name from (values ('job_count', 1048576), ('outbox', 1048576), ('scan_gap', 1048576), ('queue_bucket', 262144), ('server', 262144))
-  as small (name, most)
-where pg_relation_size(('longshore.' || name)::regclass) > most;
-
 -- longshore-bulk-window-awaiting
 select queue_id, id from longshore.job_awaiting
 where (queue_id, id) > ($1::integer, $2::uuid) and (queue_id, id) <= ($3::integer, $4::uuid) order by queue_id, id offset $5::integer - 1 limit 1;
@@ -119,9 +114,6 @@ forgotten as (
   delete from longshore.lost_server where lost_at < now() - interval '1 day' and exists (select from buried)
 )
 select id, buried.id is not null as buried from silent left join buried using (id);
-
--- longshore-busy-queues
-select queue_id as id from longshore.job_count where state = 'processing' group by queue_id having sum(jobs) > 0;
 
 -- longshore-cancel-awaiting
 with ended as materialized (select * from unnest($2::uuid[], $3::jsonb[]) as ended (id, error)),
@@ -479,9 +471,6 @@ select count(*)::integer as lines
     where queue_id = $1 and job_id = $2 and started_at >= $3::timestamptz - interval '1 hour' and line > 0
       and ($4::smallint is null or attempt = $4) having count(*) > 0;
 
--- longshore-count-rows
-select count(*)::integer as rows, count(distinct (queue_id, state))::integer as folded from longshore.job_count;
-
 -- longshore-count-some-batches
 select count(*)::integer as batches from (select from longshore.batch order by id limit $1) as counted;
 
@@ -778,6 +767,22 @@ where (null::integer is null or queue.id = null::integer) and (queue.retired_at 
 limit 1) as found
 order by place;
 
+-- longshore-find-chores
+  select counted.foldable,
+    array(
+      select name from (values ('job_count', 1048576), ('outbox', 1048576), ('scan_gap', 1048576), ('queue_bucket', 262144), ('server', 262144))
+        as small (name, most)
+      where pg_relation_size(('longshore.' || name)::regclass) > most
+    ) as bloated,
+    exists (select from longshore.job_cancellation as request where not exists (
+select from longshore.job
+where job.queue_id = request.queue_id and job.id = request.job_id and server_id is not null)) as missed,
+    (exists (select from longshore.job_history_done_default) or exists (select from longshore.job_history_failed_default) or exists (select from longshore.job_history_cancelled_default) or exists (select from longshore.job_report_default)) as strays,
+    exists (select from longshore.queue where retired_at is not null and (queue.id in (
+    select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
+  ) or queue.name in (select unnest(server.queues) from longshore.server))) as returning
+  from (select (count(*) - count(distinct (queue_id, state)))::integer as foldable from longshore.job_count) as counted;
+
 -- longshore-find-documents
 select found.queue_id, found.args::text as args, coalesce(found.result::text, 'null') as result from (
   select id, queue_id, state, name, priority, args, result, error, attempt, max_attempts, created_at, run_at,
@@ -858,6 +863,21 @@ where (null::integer is null or queue.id = null::integer) and (queue.retired_at 
   ) or queue.name in (select unnest(server.queues) from longshore.server))
 limit 1) as found
 order by place;
+
+-- longshore-find-losses
+select exists (
+  select id from longshore.server
+  where greatest(heartbeat_at, pg_postmaster_start_time()) < now() - timeout_ms * interval '1 millisecond'
+  ) as servers,
+  exists (select from pg_stat_activity where application_name like 'longshore for %' and datname = current_database() and usename = current_user
+  and application_name not in (
+    select 'longshore for ' || id from longshore.server where id not in (
+  select id from longshore.server
+  where greatest(heartbeat_at, pg_postmaster_start_time()) < now() - timeout_ms * interval '1 millisecond')
+  )) as transactions,
+  array(
+    select queue_id from longshore.job_count where state = 'processing' group by queue_id having sum(jobs) > 0
+  ) as busy;
 
 -- longshore-find-parents
 select wanted.id, found.place, found.queue_id, found.state
@@ -1260,9 +1280,6 @@ told as (
   from held where job_scheduled.queue_id = $1 and job_scheduled.id = held.id and not coalesce(meta ? 'followed', false)
 )
 select id from held;
-
--- longshore-have-strays
-select exists (select from longshore.job_history_done_default) or exists (select from longshore.job_history_failed_default) or exists (select from longshore.job_history_cancelled_default) or exists (select from longshore.job_report_default) as strays;
 
 -- longshore-insert-alike
 with inserted as (
@@ -1809,6 +1826,30 @@ update longshore.queue set paused_at = coalesce(paused_at, now()), retired_at = 
 -- longshore-pause-recurring-job
 update longshore.recurring_job set paused_at = coalesce(paused_at, now()), next_due_at = null
 where id = $1 returning *;
+
+-- longshore-poll-ready
+with closed as (
+  select queue_id, priority, first_seq, last_seq from longshore.scan_gap
+  where xid >= pg_snapshot_xmax($1::pg_snapshot)
+  union all
+  select queue_id, priority, first_seq, last_seq
+  from pg_snapshot_xip($1::pg_snapshot) as under_way (id) join longshore.scan_gap on scan_gap.xid = under_way.id
+)
+select pg_current_snapshot()::text as snapshot, job_seq.last_value as seq,
+  case when job_seq.last_value > $3::bigint then pg_current_xact_id()::text end as mark, closed.*, (
+  select jsonb_object_agg(id, priorities) from longshore.queue where id = any($2::integer[]) and priorities <> '{}'
+) as priorities, exists (select from longshore.server where id = $4) as alive, array(
+  select distinct range.queue_id
+  from unnest($5::integer[], $6::smallint[], $7::bigint[], $8::bigint[]) as range (queue_id, priority, after, up_to)
+  cross join lateral (
+    select from longshore.job
+    where job.queue_id = range.queue_id and job.priority = range.priority and job.seq > range.after
+      and job.seq <= range.up_to and job.server_id is null
+      and coalesce(job.name = any ((select job_names from longshore.server where id = $4)::text[]), true)
+    limit 1
+  ) as first
+) as ready
+from longshore.job_seq left join closed on true;
 
 -- longshore-promote-due
 with due as materialized (
@@ -2430,10 +2471,9 @@ counted as (
 select true as changed from removed;
 
 -- longshore-return-queues
-update longshore.queue set retired_at = null, idle_since = null
-where retired_at is not null and (queue.id in (
-  select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
-) or queue.name in (select unnest(server.queues) from longshore.server));
+update longshore.queue set retired_at = null, idle_since = null where retired_at is not null and (queue.id in (
+      select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
+    ) or queue.name in (select unnest(server.queues) from longshore.server));
 
 -- longshore-rewrite-counts
 select longshore.rewrite_counts() as rewritten;
@@ -3076,9 +3116,13 @@ where part.relnamespace = 'longshore'::regnamespace and part.relname = any($1::t
 
 -- longshore-sweep-ready
 with names as materialized (select job_names as handled from longshore.server where id = $2)
-select priority, seq from longshore.job
-where queue_id = $1 and server_id is null and coalesce(name = any ((select handled from names)::text[]), true)
-order by priority, seq limit 1000;
+select swept.id as queue_id, first.priority, first.seq
+from unnest($1::integer[]) as swept (id)
+cross join lateral (
+  select priority, seq from longshore.job
+  where queue_id = swept.id and server_id is null and coalesce(name = any ((select handled from names)::text[]), true)
+  order by priority, seq limit 1000
+) as first;
 
 -- longshore-sweep-unique
 with seen as materialized (

@@ -107,7 +107,8 @@ export const selectCancellations = prepared(
   `select job_id as id from longshore.job_cancellation where job_id = any($1::uuid[])`,
 );
 
-const idle = `not exists (
+/** Whether the job of a request to cancel is not running. */
+export const isIdleCancellation = `not exists (
   select from longshore.job
   where job.queue_id = request.queue_id and job.id = request.job_id and server_id is not null)`;
 
@@ -116,11 +117,11 @@ const idle = `not exists (
  */
 export const selectIdleCancellations = prepared(
   'longshore-select-idle-cancellations',
-  `select queue_id, job_id from longshore.job_cancellation as request where ${idle}`,
+  `select queue_id, job_id from longshore.job_cancellation as request where ${isIdleCancellation}`,
 );
 
 /** $1 queue, $2 id. Deletes the request to cancel a job if the job is not running. */
 export const deleteIdleCancellation = prepared(
   'longshore-delete-idle-cancellation',
-  `delete from longshore.job_cancellation as request where queue_id = $1 and job_id = $2 and ${idle}`,
+  `delete from longshore.job_cancellation as request where queue_id = $1 and job_id = $2 and ${isIdleCancellation}`,
 );

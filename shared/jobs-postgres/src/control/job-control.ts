@@ -192,7 +192,7 @@ export class PostgresControl implements JobControl {
     control: Promise<ControlResult>,
   ): Promise<ControlResult> {
     const result = await control;
-    onceCommitted(transaction, () => notify(result));
+    await onceCommitted(transaction, () => notify(result));
     return result;
   }
 }

@@ -29,6 +29,9 @@ import { nextDueAt, query, synchronize } from './synchronization.js';
 import * as sql from './recurring-jobs.sql.js';
 
 type Row = sql.RecurringJobRow;
+/** Pause before recurring jobs are tried again that are due but wait for their last job to finish, in milliseconds. */
+const waitMs = 1_000;
+
 /** A row with the database's time, and with the arguments as JSON text, which keeps all digits of their numbers. */
 type RowNow = Row & { now: Date; args_text: JsonText };
 
@@ -66,12 +69,12 @@ export class PostgresRecurringJobs implements RecurringJobs {
     const values = sql.upsertValues(job, null, nextDueAt(job, await this.#now()));
     const run = runOf(this.#database, transaction);
     const [added] = (await run(sql.insertRecurringJob, values)) as readonly Row[];
-    onceCommitted(transaction, () => this.#notifier.notify(null));
+    await onceCommitted(transaction, () => this.#notifier.notify(null));
     return added === undefined ? null : sql.toRecurringJob(added);
   }
 
   async update(id: string, change: (current: RecurringJob) => NewRecurringJob): Promise<RecurringJob | null> {
-    const [updated] = await this.updateAll([id], (current) =>
+    const [updated] = await this.updateAll([id], async (current) =>
       [...current.values()].map((job) => ({ ...change(job), id })),
     );
     return updated ?? null;
@@ -79,7 +82,7 @@ export class PostgresRecurringJobs implements RecurringJobs {
 
   async updateAll(
     ids: readonly string[],
-    change: (current: ReadonlyMap<string, RecurringJob>) => readonly NewRecurringJob[],
+    change: (current: ReadonlyMap<string, RecurringJob>) => Promise<readonly NewRecurringJob[]>,
   ): Promise<RecurringJob[]> {
     const updated = await this.#database.transaction(async (client) => {
       const rows = new Map<string, RowNow>();
@@ -87,7 +90,7 @@ export class PostgresRecurringJobs implements RecurringJobs {
         const [row] = await query<RowNow>(client, sql.lockRecurringJob, [id]);
         if (row !== undefined) rows.set(id, row);
       }
-      const jobs = change(new Map([...rows].map(([id, row]) => [id, sql.toRecurringJob(row)])));
+      const jobs = await change(new Map([...rows].map(([id, row]) => [id, sql.toRecurringJob(row)])));
       const results: Row[] = [];
       for (const job of jobs) {
         const row = rows.get(job.id);
@@ -186,7 +189,7 @@ export class PostgresRecurringJobs implements RecurringJobs {
       const next = nextDueAt(sql.toRecurringJob(row), row.now);
       return (await run(sql.resumeRecurringJob, [id, next])) as Row[];
     });
-    if (resumed !== null) onceCommitted(options.transaction, () => this.#notifier.notify(null));
+    if (resumed !== null) await onceCommitted(options.transaction, () => this.#notifier.notify(null));
     return resumed;
   }
 
@@ -237,7 +240,8 @@ export class PostgresRecurringJobs implements RecurringJobs {
       if (ids.length > 0) await this.#setAside.settled('recurring', ids);
     }
     for (const queue of queues) this.#notifier.notify(queue);
-    return { fired, nextDueMs: fired.length > 0 ? 0 : (next?.next_due_in ?? null) };
+    const nextDueMs = fired.length > 0 ? 0 : (next?.next_due_in ?? null);
+    return { fired, nextDueMs: next?.due === true ? Math.min(nextDueMs ?? Infinity, waitMs) : nextDueMs };
   }
 
   async #fire(client: pg.ClientBase, row: RowNow, busy: boolean): Promise<FiredRecurringJob | null> {

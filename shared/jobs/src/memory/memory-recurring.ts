@@ -30,6 +30,9 @@ interface RecurringRecord extends Omit<RecurringJob, 'args'> {
   args: JsonText;
 }
 
+/** Pause before recurring jobs are tried again that are due but wait for their last job to finish, in milliseconds. */
+const waitMs = 1_000;
+
 /** The recurring jobs of one process. */
 export class MemoryRecurringJobs implements RecurringJobs {
   readonly #jobs: MemoryJobs;
@@ -57,7 +60,7 @@ export class MemoryRecurringJobs implements RecurringJobs {
   }
 
   async update(id: string, change: (current: RecurringJob) => NewRecurringJob): Promise<RecurringJob | null> {
-    const [updated] = await this.updateAll([id], (current) =>
+    const [updated] = await this.updateAll([id], async (current) =>
       [...current.values()].map((job) => ({ ...change(job), id })),
     );
     return updated ?? null;
@@ -65,10 +68,11 @@ export class MemoryRecurringJobs implements RecurringJobs {
 
   async updateAll(
     ids: readonly string[],
-    change: (current: ReadonlyMap<string, RecurringJob>) => readonly NewRecurringJob[],
+    change: (current: ReadonlyMap<string, RecurringJob>) => Promise<readonly NewRecurringJob[]>,
   ): Promise<RecurringJob[]> {
     const existing = [...this.#records].filter(([id]) => ids.includes(id));
-    const jobs = change(new Map(existing.map(([id, record]) => [id, toRecurringJob(record)])));
+    const jobs = await change(new Map(existing.map(([id, record]) => [id, toRecurringJob(record)])));
+    if (existing.some(([id, record]) => this.#records.get(id) !== record)) return this.updateAll(ids, change);
     for (const { id } of jobs) {
       const application = this.#records.get(id)?.application ?? null;
       if (application !== null) throw new RecurringJobOwnedError(id, application);
@@ -187,7 +191,8 @@ export class MemoryRecurringJobs implements RecurringJobs {
     }
     const waits = [...this.#records.values()]
       .map(({ nextDueAt }) => (nextDueAt?.getTime() ?? Infinity) - now.getTime())
-      .filter((ms) => ms > 0 && ms < Infinity);
+      .map((ms) => (ms > 0 ? ms : waitMs))
+      .filter((ms) => ms < Infinity);
     const nextDueMs = waits.length === 0 ? null : waits.reduce((least, wait) => Math.min(least, wait));
     return { fired, nextDueMs: fired.length > 0 ? 0 : nextDueMs };
   }

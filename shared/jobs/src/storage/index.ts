@@ -13,6 +13,7 @@ export {
   clamp,
   timeBounds,
 } from '../job/bounds.js';
+export { brand } from '../job/brand.js';
 export { checkNewJob } from '../job/job.js';
 export type { Concurrency } from '../job/concurrency.js';
 export {
@@ -81,7 +82,13 @@ export type { Clock } from './clock.js';
 export type * from './completions.js';
 export type * from './enqueuer.js';
 export * from './error-groups.js';
-export { checkEditedBytes, checkEdits, editableStates, type JobContent } from './job-content.js';
+export {
+  checkEditedBytes,
+  checkEdits,
+  type DecideEdits,
+  editableStates,
+  type JobContent,
+} from './job-content.js';
 export type * from './job-control.js';
 export type * from './job-feed.js';
 export * from './job-filter.js';
