@@ -28,6 +28,7 @@ import {
   mostQueues,
   type PostgresOptions,
   readOptions,
+  replicaOptions,
   searchOptions,
 } from './connection/options.js';
 import { OutboxRelay } from './dependencies/outbox-relay.js';
@@ -81,6 +82,8 @@ export class PostgresStorage implements JobStorage {
     const database = new Database(own, indexPlans, 1);
     const reads = new Database(readOptions(options));
     const searches = new Database(searchOptions(options), searchPlans);
+    const onReplica = replicaOptions(options);
+    const usersSearches = onReplica === undefined ? searches : new Database(onReplica, searchPlans);
     // The event feed does not share connections with searches.
     const feeds = new Database({ ...own, poolSize: 2 }, searchPlans);
     // Look-ups have their own connections. A transaction that needs a queue's id could otherwise wait forever for a connection
@@ -107,7 +110,12 @@ export class PostgresStorage implements JobStorage {
     const historyIndexes = new HistoryIndexes(database, indexing);
     this.clock = clock;
     this.enqueuer = new PostgresEnqueuer(database, clock, queues, notifier);
-    this.jobs = new PostgresJobReader({ database: reads, searches, lookUps }, clock, queues, counters);
+    this.jobs = new PostgresJobReader(
+      { database: reads, searches: usersSearches, lookUps },
+      clock,
+      queues,
+      counters,
+    );
     this.control = new PostgresControl(
       database,
       queues,
@@ -151,7 +159,7 @@ export class PostgresStorage implements JobStorage {
     this.setAside = setAside;
     this.#database = database;
     this.#reads = reads;
-    this.#pools = [reads, searches, feeds, lookUps, database];
+    this.#pools = [...new Set([reads, searches, usersSearches, feeds, lookUps, database])];
     this.#queueIds = queues;
     this.#limits = limits;
     this.#notifier = notifier;

@@ -98,6 +98,22 @@ describe('Opening a Postgres storage', () => {
     expect(job?.name).to.equal('stay');
   });
 
+  it('creates tables that could be distributed by queue (docs/adr/025)', async () => {
+    const storage = new PostgresStorage({ url: database.url });
+    await storage.open();
+    await storage.close();
+    const obstacles = await database.query<{ name: string }>(
+      `select distinct part.relname as name
+       from pg_class as part
+       join pg_attribute as queue on queue.attrelid = part.oid and attname = 'queue_id'
+       left join pg_index on indrelid = part.oid and indisunique
+       where relnamespace = 'longshore'::regnamespace and relkind in ('r', 'p')
+         and relname !~ '^(moved_job|job_dependency|outbox|set_aside)$'
+         and (relkind = 'p' and relispartition or indkey[0] <> queue.attnum)`,
+    );
+    expect(obstacles).to.deep.equal([]);
+  });
+
   it('creates the history partitions of the coming week', async () => {
     const storage = new PostgresStorage({ url: database.url });
     await storage.open();

@@ -2,7 +2,7 @@ import { defineJob, JobClient, ReadTimeoutError } from '@longshore/jobs';
 import { eventually, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
-import { PostgresStorage } from '../src/index.js';
+import { type PostgresOptions, PostgresStorage } from '../src/index.js';
 import { createStoreDatabase } from './support/store-database.js';
 
 const job = defineJob({ name: 'plain' });
@@ -24,7 +24,7 @@ describe('Reads of the Postgres storage', () => {
     await database.drop();
   });
 
-  const open = async (options: { readTimeoutMs: number; searchTimeoutMs?: number }): Promise<void> => {
+  const open = async (options: Partial<PostgresOptions>): Promise<void> => {
     storage = new PostgresStorage({ url: database.url, readPoolSize: 2, ...options });
     await storage.open();
   };
@@ -52,6 +52,28 @@ describe('Reads of the Postgres storage', () => {
     await lock.query('rollback');
     await Promise.all(reads);
     expect(cancelled.outcome).to.equal('ok');
+  });
+
+  it('that search use the read replica, unless an action is based on them', async () => {
+    const replica = await createStoreDatabase();
+    try {
+      await open({ searchUrl: `${replica.url}?options=-c%20default_transaction_read_only%3Don` });
+      const copy = new PostgresStorage({ url: replica.url });
+      for (const [to, jobs] of [[storage, 1] as const, [copy, 2] as const])
+        for (let n = 0; n < jobs; n++) await new JobClient(to).enqueue(job, { n });
+      await copy.close();
+      const filter = { name: ['plain'] };
+      const { count } = await storage.jobs.count(filter);
+      const { enqueued } = await storage.jobs.countByState(filter);
+      const orphans = await storage.jobs.listOrphans();
+      const { total } = await storage.jobs.search({ filter: { q: 'plain' }, limit: 10, maxBytes: 1_000_000 });
+      const { matched } = await storage.bulk.start({ action: 'cancel', filter });
+      await storage.close();
+      storage = new PostgresStorage({ url: database.url });
+      expect([count, enqueued.count, orphans[0]?.jobs, total, matched?.count]).to.deep.equal([2, 2, 2, 2, 1]);
+    } finally {
+      await replica.drop();
+    }
   });
 
   it('that search share no connection with the feed on which callers wait', async () => {

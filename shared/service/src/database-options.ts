@@ -11,6 +11,7 @@ export function databaseOptions(config: Config<typeof variables>, applicationNam
     url: config.DATABASE_URL,
     pooler: config.DATABASE_POOLER,
     ...(config.DATABASE_DIRECT_URL !== undefined && { directUrl: config.DATABASE_DIRECT_URL }),
+    ...(config.DATABASE_SEARCH_URL !== undefined && { searchUrl: config.DATABASE_SEARCH_URL }),
     poolSize: config.DATABASE_POOL_SIZE,
     maxQueues: config.DATABASE_MAX_QUEUES,
     readPoolSize: config.DATABASE_READ_POOL_SIZE,

@@ -44,6 +44,8 @@ export const databaseVariables = {
   DATABASE_POOLER: Type.Enum(['none', 'transaction'], { default: 'none' }),
   /** A URL that bypasses the connection pooler; used for migrations. */
   DATABASE_DIRECT_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
+  /** A read replica for searches. */
+  DATABASE_SEARCH_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
   DATABASE_POOL_SIZE: Type.Integer({ minimum: 2, maximum: 500, default: 10 }),
   /** Number of connections for reads, which have a time limit. */
   DATABASE_READ_POOL_SIZE: Type.Integer({ minimum: 1, maximum: 500, default: 4 }),

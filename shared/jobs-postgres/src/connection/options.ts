@@ -45,6 +45,12 @@ export interface PostgresOptions {
    */
   searchTimeoutMs?: number;
   /**
+   * URL of a read replica for the users' searches described at `searchTimeoutMs`; `url` by default. Their results then lag behind
+   * the jobs as far as the replica does, and if the replica cannot be reached, only they fail, with a `StorageUnavailableError`.
+   * Everything else, including searches on which an action is based, uses `url`.
+   */
+  searchUrl?: string;
+  /**
    * `transaction` if `url` leads to a pooler that may give each transaction another connection, such as pgbouncer in
    * transaction mode; `none` by default. Statements are then not prepared, each transaction carries its settings, and servers
    * find jobs by polling (see `queuePollIntervalMs`; every 200 ms by default), because a pooler forwards no notifications.
@@ -106,6 +112,14 @@ export function readOptions(options: PostgresOptions): DatabaseOptions {
 export function searchOptions(options: PostgresOptions): DatabaseOptions {
   const statementTimeoutMs = bounded('searchTimeoutMs', options.searchTimeoutMs ?? 10_000, 1, 3_600_000);
   return { ...databaseOptions(options), poolSize: 2, statementTimeoutMs, reads: true };
+}
+
+/**
+ * Returns the options of the connections for searches on a read replica; `undefined` if there is none. Throws as
+ * {@link databaseOptions} does.
+ */
+export function replicaOptions(options: PostgresOptions): DatabaseOptions | undefined {
+  return options.searchUrl === undefined ? undefined : { ...searchOptions(options), url: options.searchUrl };
 }
 
 /**
