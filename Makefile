@@ -1,11 +1,13 @@
 .DEFAULT_GOAL := help
-.PHONY: help dev seed pack test check test-acceptance test-packages test-pgbouncer test-faults test-fuzz test-openapi screenshots test-browser test-gateway test-rollout test-containers lint format build bench bench-smoke up down pin clean node
+.PHONY: help dev seed pack test check test-acceptance test-packages test-pgbouncer test-faults test-fuzz test-openapi screenshots test-browser test-gateway test-rollout test-containers docs lint format build bench bench-smoke up down pin clean node
 
 bin := node_modules/.bin
 # npm writes this file last, so its time is that of the installation.
 installed := node_modules/.package-lock.json
 # Built once per version, with npm's cache or the registry.
 renderer := shared/resources/assets/scalar.js.br
+# The renderer of the documentation, which nothing else needs.
+site := docs/site/node_modules/.package-lock.json
 browser := $(wildcard /usr/bin/chromium /usr/bin/chromium-browser /usr/bin/google-chrome /Applications/Chromium.app)
 storage := 'shared/jobs-postgres/test/**/*.test.ts'
 http := '{shared/{resources,jobs-api},services/*}/test/**/*.test.ts'
@@ -73,6 +75,10 @@ test-rollout: build ## Replace the previous version by this one under load, in b
 test-containers: $(installed) ## Build the containers and test them (needs Docker)
 	@npm run --silent --workspaces --if-present test:containers
 
+docs: $(installed) $(site) ## Render the documentation as a site below .data/docs (SERVE=1 serves it at http://localhost:8083)
+	@cd docs/site && node_modules/.bin/typedoc --logLevel Warn && node_modules/.bin/vitepress $(if $(SERVE),dev . --port 8083,build . >/dev/null)
+	@$(if $(SERVE),,echo 'The documentation is in .data/docs.')
+
 lint: $(installed) ## Check lint rules, import directions and formatting
 	$(bin)/oxlint --type-aware --deny-warnings
 	$(bin)/prettier --check --log-level warn .
@@ -118,10 +124,14 @@ pin: ## Pin the newest base images by digest, for all further builds and runs
 	@containers/pin-images .env pull
 
 clean: ## Remove build output and the data of make dev
-	rm -rf .data coverage $(renderer) shared/*/dist services/*/dist bench/dist dev/dist acceptance/*/programs/dist
+	rm -rf .data coverage docs/reference $(renderer) shared/*/dist services/*/dist bench/dist dev/dist acceptance/*/programs/dist
 
 $(installed): package-lock.json | node
 	npm ci --no-audit --no-fund
+	@touch $@
+
+$(site): docs/site/package-lock.json | node
+	cd docs/site && npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
 $(renderer): shared/resources/assets/scalar.json shared/resources/scripts/build-renderer.ts | $(installed)
