@@ -74,7 +74,12 @@ async function measure(bench: Bench, all: number, busy: number): Promise<Row> {
       'latency p50 ms': median(waits),
       'latency p99 ms': percentile(waits, 0.99),
     };
-    return { name: `${all} queues, jobs in ${busy}`, settings: `concurrency ${concurrency}`, figures, rounds: rates };
+    return {
+      name: `${all} queues, jobs in ${busy}`,
+      settings: `concurrency ${concurrency}`,
+      figures,
+      rounds: rates,
+    };
   } finally {
     await storage.close();
     await bench.database.drop(url);
