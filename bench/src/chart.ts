@@ -6,7 +6,7 @@ export type NamedResult = ScenarioResult & { readonly scenario: string };
 
 const width = 760;
 const margin = 24;
-const labelWidth = 210;
+const labelWidth = 240;
 const valueWidth = 90;
 const barHeight = 16;
 const rowHeight = 24;
@@ -22,7 +22,10 @@ const style = `
   text.head { font-weight: 600; font-size: 14px } text.value { font-variant-numeric: tabular-nums }`;
 
 /** Draws the first figure of each row as a bar, one panel per scenario, as an SVG document for light and dark pages. */
-export function drawResults(results: readonly NamedResult[], { date = '', machine = '' }: Environment): string {
+export function drawResults(
+  results: readonly NamedResult[],
+  { date = '', machine = '' }: Environment,
+): string {
   let top = margin;
   const panels: string[] = [];
   for (const { title, rows } of results) {

@@ -12,6 +12,7 @@ export const databaseSettings = {
   shared_buffers: '512MB',
   max_wal_size: '4GB',
   checkpoint_timeout: '15min',
+  max_connections: '1000',
 } as const;
 
 /** The settings that {@link BenchDatabase.statements} requires; they slow every statement down slightly. */

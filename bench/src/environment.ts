@@ -22,7 +22,9 @@ export async function describeEnvironment(
     peers: ['graphile-worker', 'pg-boss', 'bullmq', 'autocannon']
       .map((name) => `${name} ${peers[name] ?? 'not installed'}`)
       .join(', '),
-    ...Object.fromEntries(Object.entries(remarks).filter(([name]) => contenders.includes(name as ContenderName))),
+    ...Object.fromEntries(
+      Object.entries(remarks).filter(([name]) => contenders.includes(name as ContenderName)),
+    ),
   };
 }
 

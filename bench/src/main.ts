@@ -20,7 +20,9 @@ async function run(options: Options): Promise<void> {
   const redis = new BenchRedis();
   const hasRedis = await BenchRedis.isInstalled();
   const contenders = everyone.filter(
-    (name) => name === 'longshore' || (isOnRedis(name) ? hasRedis : true) && (!name.startsWith('bullmq') || !options.smoke),
+    (name) =>
+      name === 'longshore' ||
+      ((isOnRedis(name) ? hasRedis : true) && (!name.startsWith('bullmq') || !options.smoke)),
   );
   const database = await BenchDatabase.start(options);
   const interrupt = (): void => {

@@ -32,7 +32,13 @@ export async function installPeers({ all }: { all: boolean }): Promise<PeerVersi
   if (present.every(Boolean)) return dependencies;
   process.stderr.write('Installing what Longshore is measured beside (once, about 200 MB)\n');
   await rm(new URL('node_modules', peersDirectory), { recursive: true, force: true });
-  const options = ['--no-package-lock', '--no-audit', '--no-fund', '--loglevel=error', ...(all ? [] : ['--omit=optional'])];
+  const options = [
+    '--no-package-lock',
+    '--no-audit',
+    '--no-fund',
+    '--loglevel=error',
+    ...(all ? [] : ['--omit=optional']),
+  ];
   const npm = spawn('npm', ['install', '--prefix', fileURLToPath(peersDirectory), ...options], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });

@@ -58,7 +58,10 @@ export function ratioOf(row: Row, other: Row, target?: Target): Ratio {
 }
 
 /** Returns the ratios of the first row to each of the others. Targets are by the other's name. */
-export function ratiosOf([ours, ...others]: readonly Row[], targets: Readonly<Record<string, Target>> = {}): Ratio[] {
+export function ratiosOf(
+  [ours, ...others]: readonly Row[],
+  targets: Readonly<Record<string, Target>> = {},
+): Ratio[] {
   if (ours === undefined) throw new RangeError('A contender is missing');
   return others.map((other) => ratioOf(ours, other, targets[other.name]));
 }

@@ -71,7 +71,9 @@ async function bullMq(connection: object, onPostgres: boolean): Promise<Contende
       worker.on('error', ignoreErrors);
       await worker.waitUntilReady();
     },
-    stopServer: async () => void (await worker?.close()),
+    stopServer: async () => {
+      await worker?.close();
+    },
     unfinished: async () => {
       const counts = await queue.getJobCounts('waiting', 'active');
       return Object.values(counts).reduce((sum, count) => sum + count, 0);

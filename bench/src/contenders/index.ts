@@ -23,7 +23,8 @@ export const remarks: Readonly<Record<Exclude<ContenderName, 'longshore'>, strin
     'deletes finished jobs and does not fence completions by attempt; best of several settings (local queue, batched completions)',
   'pg-boss':
     'keeps finished jobs; chunks of 5000, loops that fetch and complete 1000 jobs; for latency its own workers at their shortest interval',
-  'bullmq (postgres)': 'keeps finished jobs and an event for each change of state; best of concurrency 24 and 96',
+  'bullmq (postgres)':
+    'keeps finished jobs and an event for each change of state; best of concurrency 24 and 96',
   'bullmq (redis)':
     'keeps finished jobs in memory, and may lose the last second of writes (appendfsync everysec, as its manual advises)',
 };

@@ -29,7 +29,11 @@ export async function longshore(url: string): Promise<Contender> {
       for (let started = 0; started < servers; started++) {
         const own = new PostgresStorage({ url });
         await own.open();
-        const one = new JobServer({ storage: own, handlers: [handleJob(job, () => undefined)], queues: names });
+        const one = new JobServer({
+          storage: own,
+          handlers: [handleJob(job, () => undefined)],
+          queues: names,
+        });
         await one.start();
         idle.push({ server: one, storage: own });
       }

@@ -68,9 +68,13 @@ export async function pgBoss(url: string): Promise<Contender> {
       polls = pollMs > 0 || idle > 0;
       if (!polls) loop = work(onJob, stopping);
       else
-        await boss.work(queue, { ...(pollMs > 0 && { pollingIntervalSeconds: pollMs / 1_000 }), batchSize: fetchChunk }, async (jobs) => {
-          for (const { data } of jobs) onJob(data);
-        });
+        await boss.work(
+          queue,
+          { ...(pollMs > 0 && { pollingIntervalSeconds: pollMs / 1_000 }), batchSize: fetchChunk },
+          async (jobs) => {
+            for (const { data } of jobs) onJob(data);
+          },
+        );
     },
     stopServer: async () => {
       stopping.abort();

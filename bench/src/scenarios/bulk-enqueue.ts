@@ -4,7 +4,8 @@ import type { Scenario } from '../bench.js';
 import { rateRow, ratiosOf } from '../result.js';
 import { jobsOf } from '../sizes.js';
 
-const settings = (contender: ContenderName): string => (contender === 'longshore' ? 'one call' : 'calls of 5000');
+const settings = (contender: ContenderName): string =>
+  contender === 'longshore' ? 'one call' : 'calls of 5000';
 
 /** Enqueues jobs with 20 bytes of arguments from one caller; the tables are never emptied. */
 export const bulkEnqueue: Scenario = {

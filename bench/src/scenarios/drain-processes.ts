@@ -63,6 +63,9 @@ async function drainTogether(
     const shares = await Promise.all(agents.map((agent) => agent.perform('drainShare', settings)));
     const ran = shares.reduce((sum, share) => sum + share.ran, 0);
     if (ran !== jobs) throw new Error(`${ran} instead of ${jobs} jobs ran`);
-    return Math.max(...shares.map(({ endedMs }) => endedMs)) - Math.min(...shares.map(({ startedMs }) => startedMs));
+    return (
+      Math.max(...shares.map(({ endedMs }) => endedMs)) -
+      Math.min(...shares.map(({ startedMs }) => startedMs))
+    );
   });
 }

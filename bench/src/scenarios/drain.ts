@@ -19,12 +19,7 @@ export const drain: Scenario = {
       for (const agent of agents) best.set(agent, await bestForDraining(agent, sizes));
       const settingsOf = (agent: Agent): ServerSettings => best.get(agent) ?? {};
       const samples = await bench.interleave(agents, (agent) =>
-        drainSample(
-          bench,
-          agent,
-          settingsOf(agent),
-          jobsOf(agent.contender, sizes),
-        ),
+        drainSample(bench, agent, settingsOf(agent), jobsOf(agent.contender, sizes)),
       );
       const rows = agents.map((agent) =>
         rateRow(agent.contender, describe(settingsOf(agent)), samples.get(agent) ?? []),

@@ -64,7 +64,11 @@ async function measure(bench: Bench, contender: ContenderName, servers: number):
         'postgres %': (after.postgresMs - before.postgresMs) / idleSeconds / 10,
         connections: after.connections,
       };
-      return { name: servers === 1 ? contender : `${contender}, ${share * agents.length} servers`, settings: '', figures };
+      return {
+        name: servers === 1 ? contender : `${contender}, ${share * agents.length} servers`,
+        settings: '',
+        figures,
+      };
     } finally {
       for (const agent of agents.slice(1)) await agent.stop();
     }

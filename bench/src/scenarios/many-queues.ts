@@ -32,6 +32,13 @@ async function measure(bench: Bench, all: number, busy: number): Promise<Row> {
   const client = new JobClient(storage);
   const queues = Array.from({ length: all }, (_, index) => `queue-${index}`);
   let onJob: () => void = () => undefined;
+  /** Resolves when this many more jobs have run. */
+  const jobsRun = (count: number): Promise<void> => {
+    let ran = 0;
+    return new Promise((resolve) => {
+      onJob = () => void (++ran === count && resolve());
+    });
+  };
   const serve = async (): Promise<JobServer> => {
     const handlers = [handleJob(job, () => onJob())];
     const server = new JobServer({ storage, handlers, queues, concurrency });
@@ -49,10 +56,7 @@ async function measure(bench: Bench, all: number, busy: number): Promise<Row> {
         })),
       );
       await bench.database.settle();
-      let ran = 0;
-      const finished = new Promise<void>((resolve) => {
-        onJob = () => void (++ran === jobs && resolve());
-      });
+      const finished = jobsRun(jobs);
       const startedMs = performance.now();
       const server = await serve();
       await finished;
@@ -62,7 +66,7 @@ async function measure(bench: Bench, all: number, busy: number): Promise<Row> {
     const server = await serve();
     const waits: number[] = [];
     for (let sample = 0; sample < Math.ceil(latencyJobs / 3); sample++) {
-      const heard = new Promise<void>((resolve) => (onJob = resolve));
+      const heard = jobsRun(1);
       const startedMs = performance.now();
       await client.enqueue(job, {}, { queue: `queue-${sample % all}` });
       await heard;
@@ -74,7 +78,12 @@ async function measure(bench: Bench, all: number, busy: number): Promise<Row> {
       'latency p50 ms': median(waits),
       'latency p99 ms': percentile(waits, 0.99),
     };
-    return { name: `${all} queues, jobs in ${busy}`, settings: `concurrency ${concurrency}`, figures, rounds: rates };
+    return {
+      name: `${all} queues, jobs in ${busy}`,
+      settings: `concurrency ${concurrency}`,
+      figures,
+      rounds: rates,
+    };
   } finally {
     await storage.close();
     await bench.database.drop(url);

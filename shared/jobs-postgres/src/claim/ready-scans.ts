@@ -183,7 +183,7 @@ export class ReadyScans {
       usedAtMs: nowMs,
       claimedAtMs: -Infinity,
       floor: never,
-      sweep: never,
+      sweep: { endedAtMs: nowMs, tookMs: 0 }, // it starts at the head
     };
     this.#scans.set(keyOf(serverId, queueId), scan);
     return scan;
