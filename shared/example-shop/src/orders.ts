@@ -85,7 +85,7 @@ export const orders = defineResource(
     indexes: { sort: ['number', 'status', 'total', 'createdAt'] },
     operations: {
       pay: async ({ item, enqueue }) => {
-        await enqueue(sendReceipt.name, { orderId: item.id });
+        await enqueue(sendReceipt, { orderId: item.id });
       },
       cancel: async ({ item, body, transaction }) => {
         if (item.status === 'open') return { status: 'cancelled' as const };
@@ -96,7 +96,7 @@ export const orders = defineResource(
         return { status: 'cancellation-requested' as const };
       },
       refund: async ({ item, enqueue }) => {
-        await enqueue(refundOrder.name, { orderId: item.id });
+        await enqueue(refundOrder, { orderId: item.id });
       },
     },
   }),

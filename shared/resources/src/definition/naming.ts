@@ -1,8 +1,13 @@
+import { brand } from '../brand.js';
 import indefinite from 'indefinite';
 import { pluralize, singularize } from 'inflection';
 
 /** A resource definition that breaks a rule, which the message states; thrown at start-up. */
 export class DefinitionError extends Error {
+  static {
+    brand(this, 'DefinitionError');
+  }
+
   override readonly name = 'DefinitionError';
 }
 

@@ -1,3 +1,4 @@
+import { brand } from '../brand.js';
 import type { CollectionQuery, StreamQuery } from '../query/collection-query.js';
 import type { Filter } from '../query/filter.js';
 import type { Page } from '../query/page.js';
@@ -26,6 +27,10 @@ export type OperationFunction<Item, Body> = (
  * `Prefer: respond-async` gets.
  */
 export class WithJob<Item> {
+  static {
+    brand(this, 'WithJob');
+  }
+
   readonly item: Item;
   readonly jobId: string;
 
@@ -42,6 +47,10 @@ export function withJob<Item>(item: Item, jobId: string | undefined): Item | Wit
 
 /** Returned by `create` instead of a new item if one already existed; the answer is 200 instead of 201. */
 export class Existing<Item> {
+  static {
+    brand(this, 'Existing');
+  }
+
   readonly item: Item;
 
   constructor(item: Item) {

@@ -1,9 +1,10 @@
+import { brand } from '../brand.js';
 import type { Database, Queryable, Transaction } from '../database/database.js';
 import { inTransaction } from '../database/transaction.js';
 import type { CallContext } from '../definition/call-context.js';
 import { applyAll, type ItemChange } from '../definition/item-change.js';
 import { DefinitionError } from '../definition/naming.js';
-import type { Platform } from '../definition/platform.js';
+import type { NamedJob, Platform } from '../definition/platform.js';
 import type { Operation, Resource, StorageFactory } from '../definition/resource.js';
 import { type AnyStorage, withJob } from '../definition/storage.js';
 import { apiError } from '../errors/api-error.js';
@@ -33,6 +34,10 @@ export function tableOf({ storage }: Resource): AnyTable | undefined {
 }
 
 class TableStorageFactory implements StorageFactory<unknown, unknown> {
+  static {
+    brand(this, 'TableStorageFactory');
+  }
+
   readonly table: AnyTable;
   readonly operations: readonly string[];
   readonly changesStates = true;
@@ -109,8 +114,8 @@ function createStorage(
           throw illegalState(resource, id, verb, String(item[states.field]), states.from);
         }
         const jobs: string[] = [];
-        const enqueueHere = async (job: string, args: unknown): Promise<string> => {
-          const jobId = await enqueue(transaction, job, args);
+        const enqueueHere = async (job: NamedJob | string, args: unknown = {}): Promise<string> => {
+          const jobId = await enqueue(transaction, typeof job === 'string' ? job : job.name, args);
           jobs.push(jobId);
           return jobId;
         };
