@@ -172,7 +172,7 @@ function toLimits({ concurrencyLimit, rateLimit }: Limits): QueueLimits {
 /** Returns null for a stored rate limit that cannot be read. */
 function toRateLimitItem(limit: Queue['rateLimit']): Item['rateLimit'] {
   if (typeof limit?.jobs !== 'number' || typeof limit.periodMs !== 'number') return null;
-  const { jobs, periodMs, burst = null } = limit;
+  const { jobs, periodMs, burst } = limit;
   return { jobs, periodMs, burst };
 }
 
