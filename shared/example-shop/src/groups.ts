@@ -22,9 +22,26 @@ const customersOfGroup = defineResource(
     }),
     filters: { name: 'partial', email: 'exact', status: 'exact' },
     calls: {
-      create: { note: 'A customer who is already a member is 409.' },
-      delete: { note: 'The customer remains.' },
-      deleteMany: { note: 'The customers remain.' },
+      create: {
+        wording: {
+          summary: 'Add a customer to a group',
+          description:
+            'Adds an existing customer to the group and returns the customer, or 409 if the customer is already a member. Send an array to add several at once: all or none.',
+        },
+      },
+      delete: {
+        wording: {
+          summary: 'Remove a customer from a group',
+          description: 'Removes the customer from the group. The customer is not deleted.',
+        },
+      },
+      deleteMany: {
+        wording: {
+          summary: 'Remove customers from a group',
+          description:
+            'Removes the customers that match the filters from the group, or all of them if there is no filter. The customers are not deleted.',
+        },
+      },
     },
     notAllowed: { replaceMany: underCustomers, replace: underCustomers, patch: underCustomers },
   },

@@ -183,14 +183,31 @@ export const AttemptItem = Type.Object({
   error: nullable(JobErrorItem),
 });
 
-export function toJobItem({ readyAt: _readyAt, unreadable, ...job }: Job): Static<typeof JobItem> {
+export function toJobItem(job: Job): Static<typeof JobItem> {
+  // Listing the members takes a third of the time of copying them.
   return {
-    ...job,
-    unreadable: unreadable ?? null,
+    id: job.id,
+    name: job.name,
+    queue: job.queue,
+    state: job.state,
+    priority: job.priority,
+    args: job.args,
+    result: job.result,
+    error: job.error,
+    attempt: job.attempt,
+    maxAttempts: job.maxAttempts,
     createdAt: createdAtOf(job),
     runAt: toTime(job.runAt),
     startedAt: toTime(job.startedAt),
     finishedAt: toTime(job.finishedAt),
+    progress: job.progress,
+    serverId: job.serverId,
+    tags: job.tags,
+    parentId: job.parentId,
+    batchId: job.batchId,
+    recurringJobId: job.recurringJobId,
+    idempotencyKey: job.idempotencyKey,
+    unreadable: job.unreadable ?? null,
   };
 }
 

@@ -169,10 +169,17 @@ function toLimits({ concurrencyLimit, rateLimit }: Limits): QueueLimits {
   return { concurrencyLimit, rateLimit: { ...rate, ...(typeof burst === 'number' && { burst }) } };
 }
 
+/** Returns null for a stored rate limit that cannot be read. */
+function toRateLimitItem(limit: Queue['rateLimit']): Item['rateLimit'] {
+  if (typeof limit?.jobs !== 'number' || typeof limit.periodMs !== 'number') return null;
+  const { jobs, periodMs, burst } = limit;
+  return { jobs, periodMs, burst };
+}
+
 function toQueueItem(queue: Queue): Item {
   return {
     ...queue,
-    rateLimit: queue.rateLimit && { ...queue.rateLimit, burst: queue.rateLimit.burst ?? null },
+    rateLimit: toRateLimitItem(queue.rateLimit),
     pausedAt: toTime(queue.pausedAt),
     oldestEnqueuedAt: toTime(queue.oldestEnqueuedAt),
     createdAt: queue.createdAt.toISOString(),

@@ -33,6 +33,7 @@ const recorded = 'An item records a failure; use PUT /set-aside-items/{id}/retry
 export function setAsideItemsResource(setAside: SetAside): Resource {
   return defineResource({
     name: 'set-aside-items',
+    noun: 'set-aside item',
     description: 'Items excluded from background processing because their own data makes it fail.',
     item: Item,
     serverSet: Object.keys(Item.properties) as (keyof typeof Item.properties)[],

@@ -2,8 +2,11 @@ import type { Job, JobError, JobState, JsonValue } from '@longshore/jobs';
 import {
   type Attempt,
   type AttemptOutcome,
+  bounds,
+  clamp,
   isId,
   type JobMeta,
+  maxCountedAttempts,
   type Progress,
   readMeta,
   unreadableMeta,
@@ -66,12 +69,12 @@ export function toJob(row: JobRow, queue: string): Job {
     name: row.name,
     queue,
     state: row.state,
-    priority: row.priority,
+    priority: clamp(row.priority, bounds.priority),
     args: row.args,
     result: row.result,
     error: readError(row.error),
     attempt: row.attempt,
-    maxAttempts: row.max_attempts,
+    maxAttempts: clamp(row.max_attempts, countedAttempts),
     createdAt: row.created_at,
     runAt: row.run_at,
     readyAt: row.state === 'enqueued' ? row.ready_at : null,
@@ -85,12 +88,15 @@ export function toJob(row: JobRow, queue: string): Job {
   return unreadable.length === 0 ? job : { ...job, unreadable };
 }
 
+const countedAttempts = { least: 1, most: maxCountedAttempts };
 const times = ['createdAt', 'runAt', 'readyAt', 'startedAt', 'finishedAt'] as const;
 
 /** Returns the members of a job whose stored values are unreadable. */
 function unreadableOf(row: JobRow, job: Job): string[] {
   return [
     ...times.filter((member) => job[member] instanceof UnreadableTime),
+    ...(job.priority === row.priority ? [] : ['priority']),
+    ...(job.maxAttempts === row.max_attempts ? [] : ['maxAttempts']),
     ...(row.error === null || isReadableError(row.error) ? [] : ['error']),
     ...unreadableMeta(row.meta),
     ...(row.past_attempts === null || Array.isArray(row.past_attempts) ? [] : ['attempts']),

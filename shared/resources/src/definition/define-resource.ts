@@ -93,6 +93,7 @@ function compile(definition: AnyDescription, singular: string, storage: AnyFacto
   return {
     name: definition.name,
     singular,
+    noun: definition.noun,
     description: definition.description ?? '',
     calls: compileCalls(definition.calls),
     deprecated: compileDeprecation(definition.deprecated),
@@ -132,9 +133,9 @@ function compileCalls(
   declarations: Readonly<Partial<Record<StorageFunction, CallDeclaration>>> = {},
 ): ReadonlyMap<StorageFunction, Call> {
   return new Map(
-    Object.entries(declarations).map(([name, { note, deprecated }]) => [
+    Object.entries(declarations).map(([name, { wording, note, deprecated }]) => [
       name as StorageFunction,
-      { note, deprecated: compileDeprecation(deprecated) },
+      { wording, note, deprecated: compileDeprecation(deprecated) },
     ]),
   );
 }

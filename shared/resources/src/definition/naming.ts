@@ -43,18 +43,26 @@ export function singularOf(plural: string): string {
   return singularize(plural);
 }
 
-/** Returns the singular as words in a sentence: `store-customer` → `store customer`, `api-key` → `API key`. */
-export function nameInProse({ singular }: { readonly singular: string }): string {
-  return singular.replace(/^api(?=-)/, 'API').replaceAll('-', ' ');
+/**
+ * Returns the words for an item in sentences: those of the definition, or else the singular, `store-customer` → `store
+ * customer`, `api-key` → `API key`.
+ */
+export function nameInProse({ singular, noun }: Named): string {
+  return noun ?? singular.replace(/^api(?=-)/, 'API').replaceAll('-', ' ');
 }
 
-/** Returns the plural of a noun in prose: `set aside item` → `set aside items`. */
+interface Named {
+  readonly singular: string;
+  readonly noun?: string | undefined;
+}
+
+/** Returns the plural of a noun in prose: `set-aside item` → `set-aside items`. */
 export function pluralOf(singular: string): string {
   return pluralize(singular);
 }
 
 /** Returns the plural of a resource's name as written in a sentence: `line items`. */
-export function namesInProse(resource: { readonly singular: string }): string {
+export function namesInProse(resource: Named): string {
   return pluralOf(nameInProse(resource));
 }
 

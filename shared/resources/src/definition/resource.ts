@@ -20,6 +20,8 @@ export type CreateOf<Item extends TObject, ServerSet extends string, Create> = C
 
 /** What a definition adds to a standard call. */
 export interface CallDeclaration {
+  /** The heading and the sentences of a call that does something else than its name says: `Add a customer to a group`. */
+  readonly wording?: { readonly summary: string; readonly description: string };
   /** Sentences that the reference appends to the call's description. */
   readonly note?: string;
   readonly deprecated?: DeprecationDeclaration;
@@ -103,6 +105,8 @@ export interface ResourceDescription<
   readonly name: string;
   /** Needed only if it differs from the regular singular of `name`. */
   readonly singular?: string;
+  /** The singular in sentences; needed only if it is not `singular` with spaces instead of dashes. */
+  readonly noun?: string;
   /** One or two sentences for the reference. */
   readonly description?: string;
   /** Notes and deprecations of calls, by the storage function that serves the call. */
@@ -192,6 +196,7 @@ export interface Operation {
 }
 
 export interface Call {
+  readonly wording: { readonly summary: string; readonly description: string } | undefined;
   readonly note: string | undefined;
   readonly deprecated: Deprecation | undefined;
 }
@@ -207,6 +212,7 @@ export interface Child {
 export interface Resource extends QueryRules {
   readonly name: string;
   readonly singular: string;
+  readonly noun: string | undefined;
   readonly description: string;
   readonly calls: ReadonlyMap<StorageFunction, Call>;
   readonly deprecated: Deprecation | undefined;

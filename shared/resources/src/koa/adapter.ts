@@ -22,7 +22,7 @@ export function koaAdapter(
   const readBody = bodyReader(bodyLimitBytes);
   return async (ctx, next) => {
     const request = toApiRequest(ctx, () => readBody(ctx));
-    ctx.set(responder.commonHeaders(request));
+    setHeaders(ctx, responder.commonHeaders(request));
     try {
       requireSoundHead(ctx.req);
       guard(ctx);
@@ -54,7 +54,7 @@ export function koaAdapter(
 }
 
 async function send(ctx: Koa.Context, { status, headers, body }: ApiResponse): Promise<void> {
-  ctx.set(headers);
+  setHeaders(ctx, headers);
   if (body === undefined) {
     ctx.body = null;
     ctx.status = status;
@@ -66,7 +66,8 @@ async function send(ctx: Koa.Context, { status, headers, body }: ApiResponse): P
     ctx.body = body;
     return;
   }
-  if (headers['content-type'] === undefined) ctx.type = 'application/json; charset=utf-8';
+  if (headers['content-type'] === undefined)
+    ctx.res.setHeader('content-type', 'application/json; charset=utf-8');
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const encoded = await compress(text, ctx.get('accept-encoding'));
   if (encoded.encoding !== undefined) {
@@ -74,6 +75,11 @@ async function send(ctx: Koa.Context, { status, headers, body }: ApiResponse): P
     if (headers['etag'] !== undefined) ctx.set('etag', tagOfEncoded(headers['etag'], encoded.encoding));
   }
   ctx.body = encoded.body;
+}
+
+/** Sets headers on Node's response, whose names and values need none of Koa's conversions. */
+function setHeaders({ res }: Koa.Context, headers: ApiResponse['headers']): void {
+  for (const name in headers) res.setHeader(name, headers[name] ?? '');
 }
 
 const disconnectCodes = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE']);

@@ -9,26 +9,26 @@ const zip = promisify(gzip);
 const smallestBytes = 1024;
 
 export interface Encoded {
-  readonly body: Buffer;
+  /** Text if the body was not compressed: Node sends it together with the headers, in one write. */
+  readonly body: string | Buffer;
   /** undefined if the body was not compressed. */
   readonly encoding: 'br' | 'gzip' | undefined;
 }
 
 /** Compresses a body if it is large enough and the caller accepts it. */
 export async function compress(text: string, acceptEncoding: string): Promise<Encoded> {
-  const body = Buffer.from(text);
-  if (body.length < smallestBytes) return { body, encoding: undefined };
+  if (Buffer.byteLength(text) < smallestBytes) return { body: text, encoding: undefined };
   switch (smallestEncoding(acceptEncoding)) {
     case 'br':
       // Quality 4 is as fast as gzip and smaller; the default of 11 is for static files.
       return {
-        body: await brotli(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }),
+        body: await brotli(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }),
         encoding: 'br',
       };
     case 'gzip':
-      return { body: await zip(body), encoding: 'gzip' };
+      return { body: await zip(text), encoding: 'gzip' };
     default:
-      return { body, encoding: undefined };
+      return { body: text, encoding: undefined };
   }
 }
 

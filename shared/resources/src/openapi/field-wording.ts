@@ -3,7 +3,10 @@ import type { Resource } from '../definition/resource.js';
 import type { JsonSchema } from '../validation/json-schema.js';
 
 /** Adds a description, derived from the field's name, to each field that has none. */
-export function withDescriptions(resource: Pick<Resource, 'singular'>, schema: JsonSchema): JsonSchema {
+export function withDescriptions(
+  resource: Pick<Resource, 'singular'> & Partial<Resource>,
+  schema: JsonSchema,
+): JsonSchema {
   return describedMembers(schema, nameInProse(resource));
 }
 

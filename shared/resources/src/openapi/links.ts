@@ -10,6 +10,19 @@ export function keyParameter({ singular, key }: Pick<Resource, 'singular' | 'key
   return `${camelCase(singular)}${schemaName(key)}`;
 }
 
+/**
+ * Returns the name of a resource in operation ids: that of its parents and its own, without repeating the parent's. `Store`
+ * and `store-customer` → `StoreCustomer`.
+ *
+ * @param owner the singular names of the parents, e.g. `CustomerOrder`
+ */
+export function ownedName(owner: string, words: string): string {
+  const own = schemaName(words);
+  const starts = [...own.matchAll(/[A-Z]/g)].map(({ index }) => index);
+  const repeated = starts.findLast((end) => end > 0 && owner.endsWith(own.slice(0, end))) ?? 0;
+  return owner + own.slice(repeated);
+}
+
 /** Where an item is served. */
 export interface ItemPlace {
   readonly resource: Resource;
@@ -22,7 +35,7 @@ export interface ItemPlace {
 
 /** Returns the links from an answer with a new item to the operations on that item. */
 export function itemLinks({ resource, owner, parentParameters, serves }: ItemPlace): Links {
-  const name = owner + schemaName(resource.singular);
+  const name = ownedName(owner, resource.singular);
   const ids = [
     ...(['get', 'replace', 'patch', 'delete'] as const).filter(serves).map((verb) => verb + name),
     ...(serves('operations') ? [...resource.operations.keys()].map((verb) => camelCase(verb) + name) : []),
@@ -42,7 +55,7 @@ export function childLinks(
   const parameters = ofRequest([...parentParameters, keyParameter(resource)]);
   const ids = [...resource.children.values()]
     .filter(({ resource: child, serves }) => isListed(child) && (serves?.has('list') ?? true))
-    .map(({ resource: child }) => `list${owner}${schemaName(resource.singular)}${schemaName(child.name)}`);
+    .map(({ resource: child }) => `list${ownedName(ownedName(owner, resource.singular), child.name)}`);
   return Object.fromEntries(ids.map((operationId) => [operationId, { operationId, parameters }]));
 }
 

@@ -11,7 +11,7 @@ import type { LinkObject, OperationObject, ParameterObject, ResponseObject } fro
 import { errorReference } from './error-responses.js';
 import { exampleBody, exampleOf } from './example.js';
 import { headerReferences, type responseHeaders } from './headers.js';
-import { childLinks, type ItemPlace, itemLinks } from './links.js';
+import { childLinks, type ItemPlace, itemLinks, ownedName } from './links.js';
 import {
   bulkConditionParameters,
   collectionParameters,
@@ -23,7 +23,7 @@ import {
   respondAsync,
   ifNoneMatch,
 } from './parameters.js';
-import { camelCase, selectionReference, schemaName, schemaReference } from './schemas.js';
+import { camelCase, selectionReference, schemaReference } from './schemas.js';
 import { type Call, type Subject, wordingOf } from './wording.js';
 
 /** The context of an operation. */
@@ -97,13 +97,13 @@ type Headers = readonly (keyof typeof responseHeaders)[];
 export function collectionOperations(place: OperationPlace): Readonly<Record<string, OperationObject>> {
   const { resource, serves, owner } = place;
   const { name, singular } = resource;
-  const plural = owner + schemaName(name);
+  const plural = ownedName(owner, name);
   const manyItems = arrayOf(resource, schemaReference(singular));
   return {
     ...(serves('list') && { get: listOperation(place, `list${plural}`, false) }),
     ...(serves('stream') && { get: streamOperation(place) }),
     ...(serves('create') && {
-      post: operation(place, `create${owner}${schemaName(singular)}`, 'create', {
+      post: operation(place, `create${ownedName(owner, singular)}`, 'create', {
         parameters: [idempotencyKey],
         requestBody: createBody(place),
         responses: {
@@ -181,7 +181,7 @@ const refusable = [
 export function itemOperations(place: OperationPlace): Readonly<Record<string, OperationObject>> {
   const { resource, serves, owner } = place;
   const { singular } = resource;
-  const id = owner + schemaName(singular);
+  const id = ownedName(owner, singular);
   const item = schemaReference(singular);
   const conditions = conditionParameters(resource);
   const changeErrors = [400, 409, 412, 413, 415, 422, ...(resource.ifMatch === 'required' ? [428] : [])];
@@ -244,7 +244,7 @@ export function specialOperation(place: OperationPlace, special: Operation): Ope
   const { singular } = resource;
   const { verb, body: schema, enqueues } = special;
   const item = schemaReference(singular);
-  const id = `${camelCase(verb)}${owner}${schemaName(singular)}`;
+  const id = `${camelCase(verb)}${ownedName(owner, singular)}`;
   return operation(place, id, special, {
     parameters: [
       ...(enqueues ? [respondAsync] : []),
@@ -334,7 +334,7 @@ function linked(links: Readonly<Record<string, LinkObject>>): Pick<ResponseObjec
 export function streamOperation(place: OperationPlace): OperationObject {
   const { resource, owner } = place;
   const example = eventText({ id: '1', data: exampleOf(bounded(resource.item)) });
-  return operation(place, `stream${owner}${schemaName(resource.name)}`, 'stream', {
+  return operation(place, `stream${ownedName(owner, resource.name)}`, 'stream', {
     parameters: [...filterParameters(resource), lastEventId],
     responses: {
       '200': {

@@ -10,9 +10,9 @@ import {
   type OperationPlace,
   specialOperation,
 } from './operations.js';
-import { type ItemPlace, keyParameter } from './links.js';
+import { type ItemPlace, keyParameter, ownedName } from './links.js';
 import { pathParameter } from './parameters.js';
-import { createSchemaName, schemaName } from './schemas.js';
+import { createSchemaName } from './schemas.js';
 
 /** Returns the paths of a catalog, including children. */
 export function catalogPaths(catalog: Catalog, secured: boolean): Readonly<Record<string, PathItem>> {
@@ -74,7 +74,7 @@ function resourcePaths(
   ];
   const below = {
     path: item,
-    owner: above.owner + schemaName(resource.singular),
+    owner: ownedName(above.owner, resource.singular),
     parents: [...above.parents, resource],
     parameters,
     parent: resource.singular,
@@ -130,7 +130,7 @@ function searchPath(
     minLength: 1,
     maxLength: 1000,
   });
-  const operation = listOperation(place, `search${owner}${schemaName(resource.name)}`, true);
+  const operation = listOperation(place, `search${ownedName(owner, resource.name)}`, true);
   return [[`${collection}/search/{keyword}`, withParameters([...parameters, keyword], { get: operation })]];
 }
 

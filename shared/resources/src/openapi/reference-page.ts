@@ -110,6 +110,8 @@ const hiddenClients = {
 
 const style = `
 .scalar-app { --scalar-font: system-ui, sans-serif; --scalar-font-code: ui-monospace, monospace; }
+.scalar-app .markdown :is(th, td), .scalar-app .markdown :is(th, td) code { word-break: normal; overflow-wrap: normal; }
+@media (max-width: 600px) { .scalar-app .markdown :is(th, td) { padding: 6px; } }
 `;
 
 function escape(text: string): string {

@@ -27,9 +27,10 @@ export type Call = Exclude<StorageFunction, 'wait' | 'createMany' | 'operations'
  */
 export function wordingOf(subject: Subject, call: Call | Operation): Wording {
   if (typeof call === 'object') return specialWording(subject, call);
+  const declared = call === 'search' ? undefined : subject.resource.calls.get(call);
   const { summary, sentences } = standard[call](wordsOf(subject), subject);
-  const note = call === 'search' ? undefined : subject.resource.calls.get(call)?.note;
-  return { summary, description: joined(sentences, note) };
+  const { wording = { summary, description: joined(sentences) } } = declared ?? {};
+  return { ...wording, description: joined([wording.description], declared?.note) };
 }
 
 /** Builds the wording of a special operation from its summary and its state transition. */

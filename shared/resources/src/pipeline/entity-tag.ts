@@ -1,11 +1,16 @@
 import { createHash } from 'node:crypto';
 import type { ItemRecord } from '../validation/json-schema.js';
 
-/** Returns the strong `ETag` of an item: a digest of its JSON, regardless of the order of the members of its objects. */
+/**
+ * Returns the strong `ETag` of an item: a digest of its JSON, regardless of the order of the members of the objects in its
+ * fields.
+ *
+ * @param item an item as clients see it, with its fields in the order of the schema
+ */
 export function entityTag(item: ItemRecord): string {
-  return `"${createHash('sha1')
-    .update(JSON.stringify(ordered(item)))
-    .digest('base64url')}"`;
+  const fields: Record<string, unknown> = {};
+  for (const field in item) fields[field] = ordered(item[field]);
+  return `"${createHash('sha1').update(JSON.stringify(fields)).digest('base64url')}"`;
 }
 
 /** Returns the weak `ETag` of a page: a digest of its items and of the headers that describe it. */

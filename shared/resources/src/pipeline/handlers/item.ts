@@ -24,9 +24,11 @@ export function readItem(checked: CheckedRequest<'item'>): Execute {
       id,
       context,
     );
-    const etag = entityTag(represent(resource, item));
+    const whole = represent(resource, item);
+    const etag = entityTag(whole);
     if (isKnown(conditions, etag)) return { status: 304, headers: { etag } };
-    return { status: 200, headers: { ...headers, etag }, body: represent(resource, item, fields) };
+    const body = fields === undefined ? whole : represent(resource, item, fields);
+    return { status: 200, headers: { ...headers, etag }, body };
   };
 }
 

@@ -9,9 +9,12 @@ export function represent(
   item: ItemRecord,
   fields: readonly string[] = resource.fields,
 ): ItemRecord {
-  return Object.fromEntries(
-    fields.flatMap((field) => (item[field] === undefined ? [] : [[field, item[field]] as const])),
-  );
+  const shown: Record<string, unknown> = {};
+  for (const field of fields) {
+    const value = item[field];
+    if (value !== undefined) shown[field] = value;
+  }
+  return shown;
 }
 
 /** Returns an answer with one item and its `ETag`. */
