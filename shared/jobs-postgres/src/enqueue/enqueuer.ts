@@ -29,6 +29,7 @@ import type { Notifier } from '../connection/notifier.js';
 import { EnqueueBuffer, type WriteJobs } from './enqueue-buffer.js';
 import { insertsOf, maxChunk } from './inserts.js';
 import { checkParents, visibleQueueIds, waitsForParents, withFollowed } from './dependent-inserts.js';
+import { readTime } from '../connection/stored-value.js';
 import { UniqueKeys } from './unique-keys.js';
 import { type CreatedRow, hasConcurrencyKey, type Insert } from './inserts.sql.js';
 
@@ -245,7 +246,9 @@ async function insertEach(inserts: Iterable<Insert>, run: Run): Promise<Date | n
 
 /** Returns the transaction's time, which every insert of jobs reports once. */
 function createdAtOf(rows: readonly unknown[]): Date | null {
-  return (rows as readonly CreatedRow[])[0]?.created_at ?? null;
+  const at: unknown = (rows as readonly CreatedRow[])[0]?.created_at ?? null;
+  // Some drivers return times as text.
+  return at === null || at instanceof Date ? at : readTime(at);
 }
 
 async function lastPlace(client: pg.ClientBase): Promise<string | null> {
