@@ -5,7 +5,10 @@ import { refundOrder } from './jobs/refund-order.js';
 import { sendReceipt } from './jobs/send-receipt.js';
 import { lineItems } from './line-items.js';
 
-const Reason = Type.Object({ reason: Type.Optional(line(1000)) }, { additionalProperties: false });
+const Reason = Type.Object(
+  { reason: Type.Optional({ ...line(1000), description: 'Why the order is cancelled' }) },
+  { additionalProperties: false },
+);
 
 /**
  * An order goes from `open` to `paid` to `shipped`. Cancelling an open order takes effect immediately; cancelling a

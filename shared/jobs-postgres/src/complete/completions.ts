@@ -28,10 +28,13 @@ import {
   lockClaim,
 } from './completions.sql.js';
 
-type Column = (outcomes: readonly Outcome[]) => unknown[];
+type Column = (outcomes: readonly Outcome[]) => unknown[] | null;
 
-const results: Column = (outcomes) =>
-  outcomes.map((outcome) => ('result' in outcome ? storedResult(outcome.result) : null));
+/** `null` instead of an array if no job has a result, which is usual, and saves both sides a list of nulls. */
+const results: Column = (outcomes) => {
+  const values = outcomes.map((outcome) => ('result' in outcome ? storedResult(outcome.result) : null));
+  return values.every((value) => value === null) ? null : values;
+};
 const errors: Column = (outcomes) =>
   outcomes.map((outcome) => ('error' in outcome ? JSON.stringify(outcome.error) : null));
 const delays: Column = (outcomes) =>
@@ -79,6 +82,8 @@ export class PostgresCompletions {
 
   async completeInTransaction(claim: Claim, work: TransactionWork, signal?: AbortSignal): Promise<void> {
     const queueId = await this.#queues.idOf(claim.queue);
+    const followUps: (() => void)[] = [];
+    const afterCommit = (act: () => void): void => void followUps.push(act);
     // Not repeated after a deadlock or serialization failure, because the handler's work may have effects that cannot be rolled
     // back: the attempt fails instead.
     const linkage = await this.#database.transactionOnce(
@@ -92,7 +97,7 @@ export class PostgresCompletions {
         ]);
         const [row] = rows;
         if (row === undefined) throw new ClaimLostError(jobId);
-        const result = await work(withUsualTypes(client));
+        const result = await work(withUsualTypes(client, { afterCommit }));
         const linked = row.meta === null ? 'plain' : 'linked';
         await client.query(finishDone[linked].text, [queueId, ...fences([claim]), [storedResult(result)]]);
         return linked;
@@ -103,6 +108,7 @@ export class PostgresCompletions {
       },
       signal,
     );
+    for (const act of followUps) act();
     if (linkage === 'linked') this.#notifier.notify(null);
     this.#limits.ended([claim.queue]);
   }

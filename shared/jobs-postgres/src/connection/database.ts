@@ -10,6 +10,7 @@ import {
   startupOptions,
   transactionTimeout,
 } from './settings.js';
+import { pipelined } from './pipeline.js';
 import { closePool, createPool, endOf } from './pool.js';
 import { codeOf, translate } from './errors.js';
 import { storedTypes } from './stored-value.js';
@@ -57,6 +58,12 @@ export interface DatabaseOptions {
   readonly reads?: boolean;
 }
 
+/** A statement with its parameters. */
+export interface Query {
+  readonly statement: Statement;
+  readonly values: unknown[];
+}
+
 /** Serialization failure and deadlock: repeating the statement is expected to succeed. */
 const repeatable = /^40(001|P01)$/;
 
@@ -64,6 +71,9 @@ const maxRepeats = 5;
 
 /** Connections are replaced after this time: prepared statements pile up in their memory, and some are only used for a day. */
 const maxLifetimeSeconds = 6 * 3_600;
+
+/** Opening a connection takes longer than most statements, so one stays open for this long after its last use. */
+const idleTimeoutMillis = 30_000;
 
 /** A pool of connections. Transient failures are reported as {@link StorageUnavailableError}. */
 export class Database {
@@ -75,9 +85,9 @@ export class Database {
   /**
    * Connects when it is first used.
    *
-   * @param keptOpen number of connections that stay open when idle, because opening one takes longer than most statements
+   * @param keptOpen number of connections that stay open however long they are idle
    */
-  constructor(options: DatabaseOptions, plans: Settings = indexPlans, keptOpen = 4) {
+  constructor(options: DatabaseOptions, plans: Settings = indexPlans, keptOpen = 0) {
     this.options = options;
     this.#keptOpen = Math.min(keptOpen, options.poolSize);
     const pooled = options.pooler === 'transaction';
@@ -88,6 +98,7 @@ export class Database {
       types: storedTypes,
       max: options.poolSize,
       min: this.#keptOpen,
+      idleTimeoutMillis,
       maxLifetimeSeconds,
       ...(pooled && { Client: UnnamedClient }),
     });
@@ -100,6 +111,31 @@ export class Database {
     } catch (error) {
       throw this.options.reads === true ? this.#asReadTimeout(error) : error;
     }
+  }
+
+  /**
+   * Runs one statement in a transaction of its own, and then another one, also if the first fails. Both are sent at once. Resolves
+   * when the first has committed; a failure of the second is ignored.
+   */
+  async queryAndThen<Row extends pg.QueryResultRow>(first: Query, second: Query): Promise<Row[]> {
+    if (this.options.pooler === 'none') return repeatedly(() => this.#queryBoth<Row>(first, second));
+    const rows = await this.query<Row>(first.statement, first.values);
+    this.query(second.statement, second.values).catch(() => undefined);
+    return rows;
+  }
+
+  async #queryBoth<Row extends pg.QueryResultRow>(first: Query, second: Query): Promise<Row[]> {
+    const client = await this.#pool.connect();
+    const queries = [first, second].map(({ statement, values }) => ({ ...statement, values }));
+    let leading: Promise<pg.QueryResult<Row>> | undefined;
+    const both = pipelined(client, () => {
+      const [one, two] = queries.map((query) => client.query<Row>(query));
+      leading = one;
+      return Promise.allSettled([one, two]);
+    });
+    void both.then((results) => client.release(results.some(({ status }) => status === 'rejected')));
+    const result = await leading;
+    return result?.rows ?? [];
   }
 
   /** Runs one statement, in a transaction of its own, that changes jobs of a single queue: the first of its parameters. */

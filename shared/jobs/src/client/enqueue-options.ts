@@ -54,7 +54,7 @@ export interface EnqueueOptions {
   runAt?: Date;
   /**
    * A `pg` client with an open transaction: the job becomes visible when it commits and disappears if it rolls back.
-   * No notification is sent at that point, so the job starts at the servers' next poll, within 200 ms by default.
+   * Servers are notified at that point.
    */
   transaction?: TransactionClient;
 }

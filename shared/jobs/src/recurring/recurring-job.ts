@@ -1,4 +1,5 @@
 import type { ArgsMember, InputOfJob } from '../client/enqueue-request.js';
+import { brand } from '../job/brand.js';
 import { checkConcurrency, type Concurrency } from '../job/concurrency.js';
 import { checkMaxAttempts, checkName, checkPriority, type JobDefinition } from '../job/definition.js';
 import type { JsonText, JsonValue } from '../job/job.js';
@@ -106,6 +107,10 @@ export interface RecurringJobSettings<Definition extends JobDefinition> {
  * changed.
  */
 export class RecurringJobOwnedError extends Error {
+  static {
+    brand(this, 'RecurringJobOwnedError');
+  }
+
   override readonly name = 'RecurringJobOwnedError';
 
   /** @param application `null` if an operator added it */

@@ -18,9 +18,18 @@ const maxAheadMs = 500;
 const checkAheadMs = 250;
 
 /**
- * Polling interval in milliseconds while the server relies on notifications. Finds jobs whose notification was lost.
+ * Polling interval in milliseconds while the server relies on notifications but may miss some, and after each notification.
  */
-const safetyPollMs = 200;
+const alertPollMs = 200;
+
+/**
+ * Polling interval in milliseconds while notifications arrive and the last poll found nothing. Finds jobs whose
+ * notification was never sent, because the process died that should have sent it.
+ */
+const idlePollMs = 2_000;
+
+/** Timers may fire this much early, in milliseconds. */
+const earlyMs = 5;
 
 export interface FetcherOptions {
   readonly store: Claims;
@@ -28,6 +37,8 @@ export interface FetcherOptions {
   readonly concurrency: number;
   readonly leaseMs: number;
   readonly queuePollIntervalMs: number;
+  /** Whether the server is notified of all ready jobs. */
+  readonly isNotified: () => boolean;
   /** Returns the server id to claim with; `null` while the server is not registered. */
   readonly serverId: () => string | null;
   /** Number of jobs that this server holds, running or waiting for a free slot. */
@@ -49,6 +60,10 @@ export class Fetcher {
   #measuredAt = performance.now();
   #perMs = 0;
   #more = false;
+  #stopped = false;
+  #pollAt = -Infinity;
+  /** Queues that may have ready jobs. */
+  readonly #ready = new Set<string>();
   /** Queues where a claim or a release failed. It may have been committed although the response was lost. */
   readonly #doubtful = new Set<string>();
 
@@ -65,28 +80,66 @@ export class Fetcher {
     return this.#more && this.#options.held() <= this.#capacity() / 2;
   }
 
-  /** Claims as many jobs as there is room for. Resolves to the milliseconds until the next poll. */
+  /** Has the next round look at this queue or, with `null`, poll all of them. */
+  notified(queue: string | null): void {
+    if (queue === null) this.#pollAt = -Infinity;
+    else this.#ready.add(queue);
+  }
+
+  /**
+   * Claims until there is no more room, nothing more to claim, or time to poll. While the handlers of one claim run, the
+   * storage already works on the next one. Resolves to the milliseconds until the next round.
+   */
   async runOnce(): Promise<number> {
     const { queues, queuePollIntervalMs, serverId, held, take } = this.#options;
     const id = serverId();
-    if (id === null) return safetyPollMs;
-    this.#measure();
-    this.#more = false;
+    if (id === null) return alertPollMs;
     for (const queue of this.#doubtful) await this.#releaseUnknown(id, queue);
-    for (const queue of queues.next()) {
-      const room = this.#capacity() - held();
-      if (room <= 0) {
+    const startedAt = performance.now();
+    const isPoll = startedAt >= this.#pollAt - earlyMs;
+    if (isPoll) await this.#poll(id);
+    const isIdle = isPoll && this.#ready.size === 0;
+    const endAt = startedAt + (queuePollIntervalMs || alertPollMs);
+    /** Claimed, but kept until the next claim is on its way, because handlers may occupy the event loop. */
+    let kept: ClaimedJob[] = [];
+    do {
+      this.#measure();
+      this.#more = false;
+      for (const queue of queues.next()) {
+        if (!this.#ready.has(queue)) continue;
+        const limit = this.#limit(kept.length);
+        if (limit <= 0) {
+          this.#more = true;
+          break;
+        }
+        this.#ready.delete(queue); // a notification during the claim adds it again
+        const claiming = this.#claim(id, queue, limit);
+        if (kept.length > 0) {
+          claiming.catch(() => undefined); // reported below
+          await handedOver();
+          if (serverId() === id) take(kept);
+          kept = [];
+        }
+        const jobs = await claiming;
+        if (serverId() !== id) return alertPollMs; // declared dead during the claim: the jobs are no longer ours
+        if (jobs.length < limit) {
+          if (jobs.length > 0) take(jobs);
+          continue;
+        }
+        kept = jobs;
+        this.#ready.add(queue);
         this.#more = true;
-        break;
       }
-      const limit = Math.min(room, maxBatch);
-      const jobs = await this.#claim(id, queue, limit);
-      if (serverId() !== id) return safetyPollMs; // declared dead during the claim: the jobs are no longer ours
-      if (jobs.length > 0) take(jobs);
-      if (jobs.length === limit) this.#more = true;
-    }
+    } while (this.#continues(kept.length, endAt));
+    if (kept.length > 0) take(kept);
+    this.#planPoll(startedAt, isIdle);
     if (this.#more && held() <= this.#capacity() / 2) return 0;
-    return queuePollIntervalMs || safetyPollMs;
+    return Math.max(0, this.#pollAt - performance.now());
+  }
+
+  /** Ends the current round after the claim in progress. */
+  stop(): void {
+    this.#stopped = true;
   }
 
   /** Releases jobs fetched ahead that have waited too long. Resolves to the milliseconds until the next check. */
@@ -104,12 +157,38 @@ export class Fetcher {
     return checkAheadMs;
   }
 
+  async #poll(serverId: string): Promise<void> {
+    const { store, queues } = this.#options;
+    this.#pollAt = Infinity; // a notification during the poll may set it
+    try {
+      for (const queue of await store.findReady(serverId, queues.names)) this.#ready.add(queue);
+    } catch (error) {
+      this.#pollAt = -Infinity;
+      throw error;
+    }
+  }
+
+  /** Plans the next poll, unless it is due earlier already. Claims may have missed jobs, so a poll soon follows. */
+  #planPoll(startedAt: number, isIdle: boolean): void {
+    const { queuePollIntervalMs, isNotified } = this.#options;
+    const intervalMs = queuePollIntervalMs || (isIdle && isNotified() ? idlePollMs : alertPollMs);
+    this.#pollAt = Math.min(this.#pollAt, startedAt + intervalMs);
+  }
+
+  /** Returns whether to claim again in the same round. */
+  #continues(kept: number, endAt: number): boolean {
+    if (!this.#more || this.#stopped || performance.now() >= Math.min(endAt, this.#pollAt)) return false;
+    return this.#options.held() + kept <= this.#capacity() / 2;
+  }
+
   async #claim(serverId: string, queue: string, limit: number): Promise<ClaimedJob[]> {
     const { store, leaseMs } = this.#options;
     try {
       return await store.claim({ serverId, queue, limit, leaseMs });
     } catch (error) {
       this.#doubtful.add(queue);
+      this.#ready.add(queue);
+      this.#pollAt = -Infinity;
       throw error;
     }
   }
@@ -131,6 +210,13 @@ export class Fetcher {
     return this.#options.concurrency + Math.min(2 * maxBatch, Math.floor(this.#perMs * aheadMs));
   }
 
+  /** Returns how many jobs to claim next: at most half of the capacity, so that two claims can overlap. */
+  #limit(kept: number): number {
+    const capacity = this.#capacity();
+    const half = Math.max(this.#options.concurrency, Math.ceil(capacity / 2));
+    return Math.min(capacity - this.#options.held() - kept, half, maxBatch);
+  }
+
   #measure(): void {
     const now = performance.now();
     const elapsed = Math.max(now - this.#measuredAt, 1);
@@ -138,4 +224,11 @@ export class Fetcher {
     this.#finished = 0;
     this.#measuredAt = now;
   }
+}
+
+/** Resolves after the storage has had a chance to send what it was given. */
+function handedOver(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
 }

@@ -59,6 +59,7 @@ export class JobServer {
   constructor(options: JobServerOptions) {
     const resolved = resolveServerOptions(options);
     const { storage, logger, concurrency, queues, slidingInvisibilityTimeoutMs: leaseMs } = resolved;
+    const isNotified = (): boolean => storage.notificationsArrive;
     this.#options = resolved;
     this.#membership = new Membership({
       servers: storage.servers,
@@ -80,6 +81,7 @@ export class JobServer {
       concurrency,
       leaseMs,
       queuePollIntervalMs: resolved.queuePollIntervalMs,
+      isNotified,
       serverId: () => this.#membership.serverId,
       held: () => this.#runner.held,
       take: (jobs) => this.#take(jobs),
@@ -97,10 +99,10 @@ export class JobServer {
       running: () => this.#runner.runningClaims(),
       cancel: (claims) => this.#runner.cancel(claims),
     });
-    const scheduler = new Scheduler(storage.maintenance);
-    const resolver = new DependencyResolver(storage.maintenance);
-    const bulk = new BulkRunner(storage.bulk);
-    this.#recurring = new RecurringScheduler(storage.recurring, logger);
+    const scheduler = new Scheduler(storage.maintenance, isNotified);
+    const resolver = new DependencyResolver(storage.maintenance, isNotified);
+    const bulk = new BulkRunner(storage.bulk, isNotified);
+    this.#recurring = new RecurringScheduler(storage.recurring, logger, isNotified);
     const rescuer = new Rescuer(
       storage.maintenance,
       Math.min(leaseMs / 5, resolved.serverTimeoutMs / 3),
@@ -185,6 +187,7 @@ export class JobServer {
    */
   async quiet(): Promise<void> {
     this.#membership.enter('quiet');
+    this.#fetcher.stop();
     await this.#fetching.stop();
     await this.#release(this.#runner.takeWaiting().map(({ claim }) => claim));
   }
@@ -242,7 +245,9 @@ export class JobServer {
   #notified(queue: string | null): void {
     const { queues, queuePollIntervalMs } = this.#options;
     if (queue === null) for (const loop of this.#notifiedLoops) loop.wake();
-    else if (queuePollIntervalMs === 0 && queues.names.includes(queue)) this.#fetching.wake();
+    if (queuePollIntervalMs > 0 || (queue !== null && !queues.names.includes(queue))) return;
+    this.#fetcher.notified(queue);
+    this.#fetching.wake();
   }
 
   #finish(job: ClaimedJob, outcome: Outcome | null): void {

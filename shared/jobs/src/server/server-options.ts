@@ -20,8 +20,8 @@ export interface ServerTimes {
    */
   serverTimeoutMs?: number;
   /**
-   * Interval between polls of the queues. With 0, the server waits for notifications, and polls every 200 ms in case
-   * one was lost. At most 60 000, default 0.
+   * Interval between polls of the queues. With 0, the server waits for notifications, and polls in case one was lost:
+   * every 2 s, or every 200 ms while notifications do not arrive. At most 60 000, default 0.
    */
   queuePollIntervalMs?: number;
 }

@@ -13,6 +13,7 @@ export {
   clamp,
   timeBounds,
 } from '../job/bounds.js';
+export { brand } from '../job/brand.js';
 export { checkNewJob } from '../job/job.js';
 export type { Concurrency } from '../job/concurrency.js';
 export {
@@ -79,7 +80,7 @@ export * from './bulk-operations.js';
 export type * from './claims.js';
 export type { Clock } from './clock.js';
 export type * from './completions.js';
-export type * from './enqueuer.js';
+export { collected, type Enqueuer, type NewJobs } from './enqueuer.js';
 export * from './error-groups.js';
 export {
   checkEditedBytes,

@@ -11,8 +11,8 @@ export interface TransactionClient {
   ): Promise<{ readonly rows: readonly Row[] }>;
   /**
    * Calls `act` once the transaction has committed; never if it rolls back. The storage uses it to notify servers of
-   * new jobs. Absent on clients that do not know when they commit, such as a plain `pg` client; new jobs then start
-   * at the servers' next poll.
+   * new jobs. Absent on clients that do not know when they commit, such as a plain `pg` client; the transaction then
+   * contains the notification, which Postgres sends when it commits.
    */
   afterCommit?(act: () => void): void;
 }
