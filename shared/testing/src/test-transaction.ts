@@ -1,4 +1,4 @@
-import type { TransactionClient } from '@longshore/jobs';
+import type { TransactionClient, TransactionRows } from '@longshore/jobs';
 
 /** Answers a statement with rows. A function that passes it on to a real client fits, too. */
 export type Query = (text: string, values: unknown[]) => Promise<{ readonly rows: readonly unknown[] }>;
@@ -21,7 +21,7 @@ export class TestTransaction implements TransactionClient {
   async query<Row extends object = Readonly<Record<string, unknown>>>(
     text: string,
     values: unknown[] = [],
-  ): Promise<{ readonly rows: readonly Row[] }> {
+  ): Promise<TransactionRows<Row>> {
     if (this.#ended) throw new Error('The transaction has ended');
     this.statements.push({ text, values });
     const { rows } = (await this.#query?.(text, values)) ?? { rows: [] };

@@ -23,11 +23,11 @@ export function runWithin(given: TransactionClient): Run {
     );
 }
 
-const { prepareValue } = (pg as unknown as { utils: { prepareValue(value: unknown): unknown } }).utils;
+const { utils } = pg as unknown as { utils: { prepareValue(value: unknown): unknown } };
 
 /** Formats arrays as pg does, because drivers disagree about them. */
 function portable(value: unknown): unknown {
-  return Array.isArray(value) ? prepareValue(value) : value;
+  return Array.isArray(value) ? utils.prepareValue(value) : value;
 }
 
 /** Runs statements in the caller's transaction or, if there is none, each in a transaction of its own. */
