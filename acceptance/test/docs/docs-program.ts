@@ -6,7 +6,7 @@ import { house } from '../house/house.js';
 
 const run = promisify(execFile);
 
-const pages = 'docs/jobs';
+const directory = 'docs/jobs';
 
 /** A complete program on a page of the documentation, with its documented output. */
 export interface DocsProgram {
@@ -20,14 +20,15 @@ const block = /^```ts\n(?<text>.*?)^```\n\s*^```text\n(?<output>.*?)^```$/gms;
 
 /** Returns every `ts` block that is followed by a `text` block. */
 export async function docsPrograms(): Promise<DocsProgram[]> {
-  const files = (await readdir(path.join(house, pages))).filter((file) => file.endsWith('.md'));
+  const files = (await readdir(path.join(house, directory))).filter((file) => file.endsWith('.md'));
+  const pages = ['docs/testing.md', ...files.toSorted().map((file) => `${directory}/${file}`)];
   const found = await Promise.all(
-    files.toSorted().map(async (file) => {
-      const page = await readFile(path.join(house, pages, file), 'utf8');
+    pages.map(async (place) => {
+      const page = await readFile(path.join(house, place), 'utf8');
       return [...page.matchAll(block)].map(({ index, groups }) => {
         const line = page.slice(0, index).split('\n').length;
         return {
-          place: `${pages}/${file}:${line}`,
+          place: `${place}:${line}`,
           text: groups?.['text'] ?? '',
           output: groups?.['output'] ?? '',
         };

@@ -15,7 +15,7 @@ const names = `
   JobStorage JobTimeoutError JsonValue Logger MemoryStorage MemoryStorageOptions NewRecurringJob
   ReadTimeoutError RecurringClient RecurringJob RecurringJobOptions RecurringJobOwnedError
   ResultTooLargeError RetryDelay RunJob RunMiddleware RunningJob ServerQueues SnoozeJob
-  StorageUnavailableError ThreadHandler TooManyQueuesError TransactionClient UniquenessRule
+  StorageUnavailableError ThreadHandler TooManyQueuesError TransactionClient TransactionRows UniquenessRule
   UnknownParentError defineJob defineRecurringJob handleJob nextOccurrences silentLogger
 `;
 

@@ -17,6 +17,7 @@ const published = [
   '@longshore/memory-database',
   '@longshore/resources',
   '@longshore/service',
+  '@longshore/testing',
   '@longshore/worker',
 ];
 

@@ -10,6 +10,11 @@ export type { Authorize, Role, Viewer } from './auth/viewer.js';
 export type { ActionRecord } from './actions/audited-action.js';
 export type { DashboardControl } from './actions/control.js';
 export { createDashboard } from './dashboard.js';
+export {
+  createDashboardHandler,
+  type DashboardHandler,
+  type DashboardHandlerOptions,
+} from './dashboard-handler.js';
 export { defaultRedaction } from './format/redaction.js';
 export { setSecurityHeaders } from './http/security-headers.js';
 export type { DashboardOptions } from './options.js';

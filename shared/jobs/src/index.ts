@@ -61,4 +61,4 @@ export type { ServerQueues } from './server/queue-order.js';
 export type { JobServerEvents } from './server/server-events.js';
 export type { JobServerOptions } from './server/server-options.js';
 export type { JobStorage } from './storage/storage.js';
-export type { TransactionClient } from './storage/transaction.js';
+export type { TransactionClient, TransactionRows } from './storage/transaction.js';

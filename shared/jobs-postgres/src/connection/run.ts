@@ -1,6 +1,7 @@
 import type { TransactionClient } from '@longshore/jobs';
-import type pg from 'pg';
+import pg from 'pg';
 import type { Database } from './database.js';
+import { checkTransaction, rowsOf } from '../drivers/check-transaction.js';
 import { storedRow } from './stored-value.js';
 import type { Statement } from './statement.js';
 
@@ -13,10 +14,20 @@ export function runAlone(database: Database): Run {
 }
 
 /** Runs statements in the caller's transaction. */
-export function runWithin(transaction: TransactionClient): Run {
+export function runWithin(given: TransactionClient): Run {
+  const transaction = checkTransaction(given);
   return async (statement, values) =>
     // The caller's connection has its own type parsers.
-    (await transaction.query(statement.text, values)).rows.map((row) => storedRow(row as object));
+    rowsOf(await transaction.query(statement.text, values.map(portable))).map((row) =>
+      storedRow(row as object),
+    );
+}
+
+const { utils } = pg as unknown as { utils: { prepareValue(value: unknown): unknown } };
+
+/** Formats arrays as pg does, because drivers disagree about them. */
+function portable(value: unknown): unknown {
+  return Array.isArray(value) ? utils.prepareValue(value) : value;
 }
 
 /** Runs statements in the caller's transaction or, if there is none, each in a transaction of its own. */
@@ -29,6 +40,7 @@ export async function atOnce<Result>(
   transaction: TransactionClient,
   write: (run: Run) => Promise<Result>,
 ): Promise<Result> {
+  checkTransaction(transaction);
   await transaction.query('savepoint longshore');
   try {
     const result = await write(runWithin(transaction));

@@ -4,6 +4,7 @@ import { noteGaps, selectLastPlace } from '../claim/ready-scans.sql.js';
 import { arrayOf } from '../connection/array-literal.js';
 import { type Database, repeatedly } from '../connection/database.js';
 import { pipelined } from '../connection/pipeline.js';
+import { readTime } from '../connection/stored-value.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import { insertsOf, maxChunk } from './inserts.js';
 import { type CreatedRow, type Insert } from './inserts.sql.js';
@@ -132,7 +133,9 @@ async function runEach(
 
 /** Returns the transaction's time, which every insert of jobs reports once. */
 export function createdAtOf(rows: readonly unknown[]): Date | null {
-  return (rows as readonly CreatedRow[])[0]?.created_at ?? null;
+  const at: unknown = (rows as readonly CreatedRow[])[0]?.created_at ?? null;
+  // Drivers of callers' transactions may return times as text.
+  return at === null || at instanceof Date ? at : readTime(at);
 }
 
 function write(client: pg.ClientBase, { statement, values }: Insert): Promise<Date | null> {

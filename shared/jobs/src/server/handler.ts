@@ -67,9 +67,9 @@ export interface ThreadHandler {
   readonly thread: true;
 }
 
-/** A job definition with its handler. */
-export interface JobHandler {
-  readonly definition: JobDefinition;
+/** A job definition with its handler. The type parameters are those of the definition. */
+export interface JobHandler<Args = unknown, Result = unknown, Input = Args> {
+  readonly definition: JobDefinition<Args, Result, Input>;
   readonly run: RunJob<unknown> | ThreadHandler;
 }
 
@@ -79,17 +79,17 @@ export interface JobHandler {
  *
  * @throws {TypeError} if the module of a thread handler is not given as a URL
  */
-export function handleJob<Args, Result, Input>(
+export function handleJob<Args, Result, Input, Returned extends Result>(
   definition: JobDefinition<Args, Result, Input>,
-  run: RunJob<NoInfer<Args>, NoInfer<Result>> | ThreadHandler,
-): JobHandler {
-  const erased = definition as JobDefinition;
+  run: RunJob<NoInfer<Args>, Returned> | ThreadHandler,
+): JobHandler<Args, Returned, Input> {
+  const typed = definition as JobDefinition<Args, Returned, Input>;
   if (typeof run === 'object') {
-    if (run.module instanceof URL) return { definition: erased, run };
+    if (run.module instanceof URL) return { definition: typed, run };
     throw new TypeError(
       `The module of the job "${definition.name}" is a URL: new URL('./file.js', import.meta.url)`,
     );
   }
   // Arguments are validated against the definition's schema when the job is enqueued, so this cast is safe.
-  return { definition: erased, run: run as RunJob<unknown> };
+  return { definition: typed, run: run as RunJob<unknown> };
 }

@@ -1,4 +1,5 @@
 import type { Claim, ClaimedJob, Outcome } from '../job/job.js';
+import type { JobStorage } from '../storage/storage.js';
 import { BulkRunner } from './bulk-runner.js';
 import { Canceller } from './canceller.js';
 import { Cleaner } from './cleaner.js';
@@ -140,6 +141,10 @@ export class JobServer {
   /** Aborts once this server has stopped, whether by a call of `stop` or at an operator's request. */
   get ended(): AbortSignal {
     return this.#ended.signal;
+  }
+
+  get storage(): JobStorage {
+    return this.#options.storage;
   }
 
   /** Number of jobs whose handlers are running. */

@@ -1,11 +1,19 @@
 import type { JsonText } from '../job/job.js';
 
+/** The rows that a statement returned. */
+export interface TransactionRows<Row extends object> {
+  readonly rows: readonly Row[];
+}
+
 /**
  * The part of a `pg` client that a transaction needs. The caller begins and ends the transaction; the storage only
- * writes in it.
+ * writes in it. Statements have numbered placeholders: `$1`. Any driver that can run them in its transaction fits.
  */
 export interface TransactionClient {
-  query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }>;
+  query<Row extends object = Readonly<Record<string, unknown>>>(
+    text: string,
+    values?: unknown[],
+  ): Promise<TransactionRows<Row>>;
   /**
    * Calls `act` once the transaction has committed; never if it rolls back. The storage uses it to notify servers of
    * new jobs. Absent on clients that do not know when they commit, such as a plain `pg` client; the transaction then

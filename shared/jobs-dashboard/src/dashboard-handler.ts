@@ -1,0 +1,50 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import Koa from 'koa';
+import { createDashboard } from './dashboard.js';
+import { BasePath } from './http/base-path.js';
+import type { DashboardOptions } from './options.js';
+
+/** The options of a dashboard that is mounted in a server other than Koa. */
+export interface DashboardHandlerOptions extends DashboardOptions {
+  /** Whether the server is behind a proxy whose `X-Forwarded-*` headers can be trusted; `false` by default. */
+  readonly trustProxy?: boolean;
+  /** Called with unexpected errors. By default they are written to standard error. */
+  readonly onError?: (error: unknown) => void;
+}
+
+/**
+ * Answers a request below the dashboard's path; calls `next` for any other, or answers it with 404 if there is no `next`.
+ * The request must be as Node received it: with its full path, and with a body that nothing has read.
+ */
+export type DashboardHandler = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  next?: (error?: unknown) => void,
+) => void;
+
+/**
+ * Creates the dashboard as a request handler of Node, for `http.createServer` and every framework that gives access to
+ * Node's request and response.
+ *
+ * ```ts
+ * app.use(createDashboardHandler({ storage, control: storage, authorize })); // Express
+ * ```
+ *
+ * @throws {TypeError} as {@link createDashboard} does
+ */
+export function createDashboardHandler({
+  trustProxy = false,
+  onError,
+  ...options
+}: DashboardHandlerOptions): DashboardHandler {
+  const basePath = new BasePath(options.path ?? '/job-dashboard');
+  const app = new Koa({ proxy: trustProxy });
+  if (onError !== undefined) app.on('error', onError);
+  app.use(createDashboard(options));
+  const answer = app.callback();
+  return (request, response, next) => {
+    const [path = '/'] = (request.url ?? '/').split('?');
+    if (next !== undefined && basePath.inside(path) === null) next();
+    else void answer(request, response);
+  };
+}

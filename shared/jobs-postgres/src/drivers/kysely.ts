@@ -1,0 +1,26 @@
+import type { TransactionClient } from '@longshore/jobs';
+import { requireOpen } from './check-transaction.js';
+
+/** The part of a Kysely transaction that enqueueing needs. */
+export interface KyselyTransaction {
+  readonly isTransaction: boolean;
+  withoutPlugins(): { executeQuery(query: never): Promise<{ readonly rows: readonly unknown[] }> };
+}
+
+/**
+ * Enqueues in a transaction of Kysely, with its Postgres dialect: `{ transaction: kyselyTransaction(trx) }`.
+ *
+ * @throws {TypeError} if it is a database instead of a transaction
+ */
+export function kyselyTransaction(trx: KyselyTransaction): TransactionClient {
+  requireOpen(trx.isTransaction, 'Kysely', 'db.transaction().execute(async (trx) => …)');
+  const plain = trx.withoutPlugins();
+  return {
+    query: async (text, values = []) => {
+      const node = { kind: 'RawNode', sqlFragments: [text], parameters: [] };
+      const query = { sql: text, parameters: values, query: node, queryId: { queryId: 'longshore' } };
+      const { rows } = await plain.executeQuery(query as never);
+      return { rows: rows as never[] };
+    },
+  };
+}

@@ -1,0 +1,20 @@
+import type { TransactionClient } from '@longshore/jobs';
+import { requireOpen } from './check-transaction.js';
+
+/** The part of a Prisma transaction that enqueueing needs. */
+export interface PrismaTransaction {
+  $queryRawUnsafe(query: string, ...values: unknown[]): PromiseLike<unknown>;
+}
+
+/**
+ * Enqueues in an interactive transaction of Prisma: `{ transaction: prismaTransaction(tx) }`.
+ *
+ * @throws {TypeError} if it is a client instead of a transaction
+ */
+export function prismaTransaction(tx: PrismaTransaction): TransactionClient {
+  const { $connect } = tx as { $connect?: unknown };
+  requireOpen($connect === undefined, 'Prisma', 'prisma.$transaction(async (tx) => …)');
+  return {
+    query: async (text, values = []) => ({ rows: (await tx.$queryRawUnsafe(text, ...values)) as never[] }),
+  };
+}

@@ -1,0 +1,34 @@
+import type { TransactionClient } from '@longshore/jobs';
+import { requireOpen } from './check-transaction.js';
+
+/** The part of a TypeORM entity manager that enqueueing needs. */
+export interface TypeormManager {
+  readonly queryRunner?: {
+    readonly isTransactionActive: boolean;
+    query(
+      text: string,
+      values: unknown[],
+      structured: true,
+    ): Promise<{ readonly records: readonly unknown[] }>;
+  };
+}
+
+/**
+ * Enqueues in a transaction of TypeORM: `{ transaction: typeormTransaction(manager) }`.
+ *
+ * @throws {TypeError} if the manager is not that of a transaction
+ */
+export function typeormTransaction(manager: TypeormManager): TransactionClient {
+  const runner = manager.queryRunner;
+  requireOpen(
+    runner?.isTransactionActive === true,
+    'TypeORM',
+    'dataSource.transaction(async (manager) => …)',
+  );
+  return {
+    query: async (text, values = []) => {
+      const result = await runner?.query(text, values, true);
+      return { rows: (result?.records ?? []) as never[] };
+    },
+  };
+}

@@ -1,0 +1,109 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type JobError, type JobHandler, JobServer, type JobStorage, silentLogger } from '@longshore/jobs';
+
+export interface DrainOptions {
+  /** The handlers of the jobs to run, by a server that exists only for the call. */
+  readonly handlers?: readonly JobHandler[];
+  /** After this time, in milliseconds, draining fails; 10 000 by default. */
+  readonly timeoutMs?: number;
+}
+
+/** How the attempts of a call ended. */
+export interface DrainReport {
+  readonly done: number;
+  readonly failed: number;
+  /** Attempts after which the job is scheduled to be retried. */
+  readonly retrying: number;
+  readonly cancelled: number;
+  readonly snoozed: number;
+  /** The errors of failed attempts, in order. */
+  readonly errors: readonly JobError[];
+}
+
+const unfinished = ['enqueued', 'processing'] as const;
+
+/** Interval between checks whether jobs are left, in milliseconds. */
+const checkMs = 2;
+
+/**
+ * Runs jobs until none is ready, those included that jobs enqueue or that become ready because others finish. Scheduled jobs
+ * run if they are due by the storage's clock, so a failed job is retried only after the clock has moved past its delay.
+ *
+ * @param target a storage and the handlers to run its jobs with, or a running server, which then does all the work
+ * @throws {Error} if jobs are left when the time is up, for example because their queue is paused
+ */
+export async function drain(
+  target: JobStorage | JobServer,
+  { handlers = [], timeoutMs = 10_000 }: DrainOptions = {},
+): Promise<DrainReport> {
+  if ('storage' in target) return observed(target, () => drained(target.storage, {}, timeoutMs));
+  const storage = target;
+  const name = handlers.map(({ definition }) => definition.name);
+  if (name.length === 0)
+    throw new TypeError(
+      'drain needs the handlers of the jobs to run: drain(storage, { handlers: [sendReceipt] })',
+    );
+  const queues = new Set(handlers.map(({ definition }) => definition.queue));
+  for (const queue of await storage.queues.list()) queues.add(queue.name);
+  const server = new JobServer({
+    storage,
+    handlers,
+    queues: [...queues],
+    stopTimeoutMs: 0,
+    logger: silentLogger,
+  });
+  await server.start();
+  try {
+    return await observed(server, () => drained(storage, { name }, timeoutMs));
+  } finally {
+    await server.stop();
+  }
+}
+
+/** Counts the outcomes of a server while `work` runs. */
+async function observed(server: JobServer, work: () => Promise<void>): Promise<DrainReport> {
+  const counts = { done: 0, failed: 0, retrying: 0, cancelled: 0, snoozed: 0 };
+  const errors: JobError[] = [];
+  const stops = (['done', 'failed', 'retrying', 'cancelled', 'snoozed'] as const).map((end) =>
+    server.on(end, (event) => {
+      counts[end]++;
+      if ('error' in event) errors.push(event.error);
+    }),
+  );
+  try {
+    await work();
+  } finally {
+    for (const stop of stops) stop();
+  }
+  return { ...counts, errors };
+}
+
+/** Resolves when no job that matches is ready or running, and no other job can become ready without the clock. */
+async function drained(storage: JobStorage, filter: { name?: string[] }, timeoutMs: number): Promise<void> {
+  const until = performance.now() + timeoutMs;
+  const left = async (): Promise<number> =>
+    (await storage.jobs.count({ ...filter, state: unfinished })).count;
+  for (;;) {
+    const { promoted } = await storage.maintenance.promoteDue(1_000);
+    const resolved = await storage.maintenance.resolveDependencies(500);
+    const count = await left();
+    if (count === 0 && promoted === 0 && resolved === 0) return;
+    if (performance.now() > until) throw new Error(await describe(storage, filter, count, timeoutMs));
+    await sleep(checkMs);
+  }
+}
+
+async function describe(
+  storage: JobStorage,
+  filter: { name?: string[] },
+  count: number,
+  timeoutMs: number,
+): Promise<string> {
+  const jobs = await storage.jobs.list({
+    filter: { ...filter, state: unfinished },
+    order: 'oldest',
+    limit: 10,
+  });
+  const list = jobs.map(({ name, queue, state }) => `${name} in ${queue} (${state})`);
+  return `After ${timeoutMs} ms, ${count} jobs were still left: ${list.join(', ')}`;
+}

@@ -1,0 +1,87 @@
+import { AssertionError } from 'node:assert';
+import { inspect, isDeepStrictEqual } from 'node:util';
+import type { Job, JobDefinition, JobStorage } from '@longshore/jobs';
+
+/** Which enqueued jobs to find; a member that is left out matches any. */
+export interface EnqueuedFilter<Args> {
+  /** Arguments that must be equal; others may have any value. */
+  readonly args?: Partial<Args>;
+  readonly queue?: string;
+  readonly tag?: string;
+  /** When a scheduled job is due. */
+  readonly runAt?: Date;
+}
+
+type Jobs = Pick<JobStorage, 'jobs'>;
+
+const waiting = ['awaiting', 'scheduled', 'enqueued'] as const;
+
+/** Maximum number of jobs that are read. */
+const limit = 10_000;
+
+/** Returns the jobs of a definition that have not started, oldest first, typed by the definition. */
+export async function enqueuedJobs<Args, Result, Input>(
+  { jobs }: Jobs,
+  definition: JobDefinition<Args, Result, Input>,
+  { args = {}, queue, tag, runAt }: EnqueuedFilter<NoInfer<Args>> = {},
+): Promise<Job<Args, Result>[]> {
+  const filter = {
+    name: [definition.name],
+    state: waiting,
+    ...(queue !== undefined && { queue: [queue] }),
+    ...(tag !== undefined && { tag: [tag] }),
+  };
+  const found = (await jobs.list({ filter, order: 'oldest', limit })) as Job<Args, Result>[];
+  return found.filter(
+    (job) => matches(job.args, args) && (runAt === undefined || job.runAt?.getTime() === runAt.getTime()),
+  );
+}
+
+/**
+ * Returns the first job that {@link enqueuedJobs} finds.
+ *
+ * @throws {AssertionError} that lists what is enqueued instead, if there is none
+ */
+export async function assertEnqueued<Args, Result, Input>(
+  storage: Jobs,
+  definition: JobDefinition<Args, Result, Input>,
+  filter: EnqueuedFilter<NoInfer<Args>> = {},
+): Promise<Job<Args, Result>> {
+  const [job] = await enqueuedJobs(storage, definition, filter);
+  if (job !== undefined) return job;
+  const others = await storage.jobs.list({ filter: { state: waiting }, order: 'oldest', limit: 20 });
+  const list = others.map(
+    ({ name, queue, args }) => `  ${name} in ${queue}: ${inspect(args, { breakLength: Infinity })}`,
+  );
+  throw new AssertionError({
+    message: [
+      `No job "${definition.name}" is enqueued${described(filter)}.`,
+      list.length === 0 ? 'Nothing is enqueued.' : `Enqueued are:\n${list.join('\n')}`,
+    ].join(' '),
+    stackStartFn: assertEnqueued,
+  });
+}
+
+/** @throws {AssertionError} if {@link enqueuedJobs} finds a job */
+export async function refuteEnqueued<Args, Result, Input>(
+  storage: Jobs,
+  definition: JobDefinition<Args, Result, Input>,
+  filter: EnqueuedFilter<NoInfer<Args>> = {},
+): Promise<void> {
+  const [job] = await enqueuedJobs(storage, definition, filter);
+  if (job === undefined) return;
+  throw new AssertionError({
+    message: `A job "${definition.name}" is enqueued${described(filter)}: ${job.id} with ${inspect(job.args)}`,
+    stackStartFn: refuteEnqueued,
+  });
+}
+
+function described(filter: object): string {
+  return Object.keys(filter).length === 0 ? '' : ` with ${inspect(filter, { breakLength: Infinity })}`;
+}
+
+function matches(args: unknown, expected: object): boolean {
+  return Object.entries(expected).every(([key, value]) =>
+    isDeepStrictEqual((args as Readonly<Record<string, unknown>>)[key], value),
+  );
+}

@@ -1,0 +1,7 @@
+/** Helpers for the tests of an application, with any test runner. */
+export { drain, type DrainOptions, type DrainReport } from './drain.js';
+export { assertEnqueued, enqueuedJobs, type EnqueuedFilter, refuteEnqueued } from './enqueued-jobs.js';
+export { type JobRun, runJob, type RunJobOptions } from './run-job.js';
+export { TestClock } from './test-clock.js';
+export { TestJobs, type TestJobsOptions } from './test-jobs.js';
+export { inTestTransaction, type Query, TestTransaction } from './test-transaction.js';

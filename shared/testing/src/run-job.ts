@@ -1,0 +1,78 @@
+import type { JobContext, JobHandler, RunJob, RunningJob } from '@longshore/jobs';
+import { type LogLevel, newId } from '@longshore/jobs/storage';
+import { inTestTransaction, type Query } from './test-transaction.js';
+
+/** What the handler sees besides its arguments. */
+export interface RunJobOptions extends Partial<Omit<RunningJob, 'args' | 'name'>> {
+  /** Aborts the handler's signal. */
+  readonly signal?: AbortSignal;
+  /** Runs the statements of the handler's `transaction`: `(text, values) => client.query(text, values)`. */
+  readonly query?: Query;
+}
+
+/** What a handler did. */
+export interface JobRun<Result> {
+  /** The result as it would be stored: `null` if the handler returned nothing. */
+  readonly result: Result;
+  readonly logs: readonly {
+    readonly level: LogLevel;
+    readonly message: string;
+    readonly fields: object | null;
+  }[];
+  /** The latest progress; `null` if the handler reported none. */
+  readonly progress: { readonly percent: number; readonly message: string | null } | null;
+}
+
+/**
+ * Runs one attempt of a handler, without a storage and in this thread. The arguments and the result are checked against the
+ * definition, as an enqueuer and a server would check them.
+ *
+ * @throws {InvalidArgumentsError} if the arguments or the result do not match the definition
+ * @throws whatever the handler throws, `CancelJob` and `SnoozeJob` included
+ */
+export async function runJob<Args, Result, Input>(
+  { definition, run }: JobHandler<Args, Result, Input>,
+  ...[input, options = {}]: {} extends Input
+    ? [args?: NoInfer<Input>, options?: RunJobOptions]
+    : [args: NoInfer<Input>, options?: RunJobOptions]
+): Promise<JobRun<Result>> {
+  const { signal = new AbortController().signal, query, ...job } = options;
+  // What is stored is JSON, so the handler gets what JSON makes of the arguments.
+  const args: unknown = JSON.parse(definition.check(input ?? ({} as Input)).text);
+  const logs: JobRun<Result>['logs'][number][] = [];
+  let progress: JobRun<Result>['progress'] = null;
+  const log = (level: LogLevel) => (message: string, fields?: object) => {
+    logs.push({ level, message, fields: fields ?? null });
+  };
+  const context: JobContext<unknown> = {
+    args,
+    job: {
+      id: newId(),
+      queue: definition.queue,
+      attempt: 1,
+      maxAttempts: definition.maxAttempts,
+      createdAt: new Date(),
+      traceparent: null,
+      ...job,
+      name: definition.name,
+      args,
+    },
+    signal,
+    log: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
+    progress: (percent, message) => {
+      progress = { percent, message: message ?? null };
+    },
+    transaction: (work) => inTestTransaction(work, query ?? missing),
+  };
+  const call =
+    typeof run === 'function' ? run : ((await import(run.module.href)) as { run: RunJob<unknown> }).run;
+  const returned = (await call(context)) ?? null;
+  return { result: JSON.parse(definition.checkResult(returned as Result)) as Result, logs, progress };
+}
+
+const missing: Query = () =>
+  Promise.reject(
+    new TypeError(
+      'The handler ran a statement in its transaction: give runJob a function that answers it, { query: (text, values) => … }',
+    ),
+  );

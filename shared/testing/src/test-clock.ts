@@ -1,0 +1,32 @@
+/** A clock that only the test moves. Give it to a `MemoryStorage`, whose times then follow it. */
+export class TestClock {
+  #nowMs: number;
+
+  /** Starts at 2026-01-01T00:00:00Z by default. */
+  constructor(start: Date | string = '2026-01-01T00:00:00Z') {
+    this.#nowMs = timeOf(start);
+  }
+
+  /** Milliseconds since 1970, as `Date.now()`. */
+  readonly now = (): number => this.#nowMs;
+
+  /** Moves the clock forward, by milliseconds. */
+  advance(ms: number): void {
+    if (!(ms >= 0)) throw new RangeError(`A clock advances by 0 or more milliseconds, not ${ms}`);
+    this.#nowMs += ms;
+  }
+
+  /** Moves the clock forward to a time. */
+  advanceTo(time: Date | string): void {
+    this.advance(timeOf(time) - this.#nowMs);
+  }
+}
+
+function timeOf(time: Date | string): number {
+  const ms = new Date(time).getTime();
+  if (Number.isNaN(ms))
+    throw new RangeError(
+      `"${String(time)}" is not a time: give a Date, or text such as 2026-01-01T00:00:00Z`,
+    );
+  return ms;
+}

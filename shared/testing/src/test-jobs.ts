@@ -1,0 +1,68 @@
+import { type Job, JobClient, type JobDefinition, type JobHandler, MemoryStorage } from '@longshore/jobs';
+import { drain, type DrainReport } from './drain.js';
+import { assertEnqueued, enqueuedJobs, type EnqueuedFilter, refuteEnqueued } from './enqueued-jobs.js';
+import { TestClock } from './test-clock.js';
+import { inTestTransaction, type Query, type TestTransaction } from './test-transaction.js';
+
+export interface TestJobsOptions {
+  /** The handlers that `drain` runs jobs with. */
+  readonly handlers?: readonly JobHandler[];
+  /** Answers the statements of transactions; without it, they have no rows. */
+  readonly query?: Query;
+  /** When the clock starts; 2026-01-01T00:00:00Z by default. */
+  readonly start?: Date | string;
+}
+
+/**
+ * Jobs in memory, for one test: a storage, a client and a clock, with the helpers of this package. Nothing runs between calls,
+ * so there is nothing to stop after a test, whether it passes or fails.
+ */
+export class TestJobs {
+  readonly clock: TestClock;
+  readonly storage: MemoryStorage;
+  readonly client: JobClient;
+  readonly #handlers: readonly JobHandler[];
+  readonly #query: Query | undefined;
+
+  constructor({ handlers = [], query, start }: TestJobsOptions = {}) {
+    this.clock = new TestClock(start);
+    this.#handlers = handlers;
+    this.#query = query;
+    this.storage = new MemoryStorage({ clock: this.clock, transaction: (work) => this.transaction(work) });
+    this.client = new JobClient(this.storage);
+  }
+
+  /** Runs jobs until none is ready; see {@link drain}. */
+  drain(): Promise<DrainReport> {
+    return drain(this.storage, { handlers: this.#handlers });
+  }
+
+  /** Runs work in a transaction: jobs that are enqueued in it exist once it commits, and never if the work throws. */
+  transaction<Result>(work: (transaction: TestTransaction) => Promise<Result>): Promise<Result> {
+    return inTestTransaction(work, this.#query);
+  }
+
+  /** Returns the jobs of a definition that have not started; see {@link enqueuedJobs}. */
+  enqueued<Args, Result, Input>(
+    definition: JobDefinition<Args, Result, Input>,
+    filter?: EnqueuedFilter<NoInfer<Args>>,
+  ): Promise<Job<Args, Result>[]> {
+    return enqueuedJobs(this.storage, definition, filter);
+  }
+
+  /** Returns the first of the jobs that {@link enqueued} finds; throws if there is none. */
+  assertEnqueued<Args, Result, Input>(
+    definition: JobDefinition<Args, Result, Input>,
+    filter?: EnqueuedFilter<NoInfer<Args>>,
+  ): Promise<Job<Args, Result>> {
+    return assertEnqueued(this.storage, definition, filter);
+  }
+
+  /** Throws if {@link enqueued} finds a job. */
+  refuteEnqueued<Args, Result, Input>(
+    definition: JobDefinition<Args, Result, Input>,
+    filter?: EnqueuedFilter<NoInfer<Args>>,
+  ): Promise<void> {
+    return refuteEnqueued(this.storage, definition, filter);
+  }
+}

@@ -1,0 +1,60 @@
+import type { TransactionClient, TransactionRows } from '@longshore/jobs';
+
+/** Answers a statement with rows. A function that passes it on to a real client fits, too. */
+export type Query = (text: string, values: unknown[]) => Promise<{ readonly rows: readonly unknown[] }>;
+
+/**
+ * A transaction without a database: jobs of a `MemoryStorage` that are enqueued in it exist once it commits. Statements are
+ * recorded, and answered by `query`, or with no rows if there is none.
+ */
+export class TestTransaction implements TransactionClient {
+  /** The statements that ran, in order. */
+  readonly statements: { readonly text: string; readonly values: readonly unknown[] }[] = [];
+  readonly #query: Query | undefined;
+  #acts: (() => void)[] = [];
+  #ended = false;
+
+  constructor(query?: Query) {
+    this.#query = query;
+  }
+
+  async query<Row extends object = Readonly<Record<string, unknown>>>(
+    text: string,
+    values: unknown[] = [],
+  ): Promise<TransactionRows<Row>> {
+    if (this.#ended) throw new Error('The transaction has ended');
+    this.statements.push({ text, values });
+    const { rows } = (await this.#query?.(text, values)) ?? { rows: [] };
+    return { rows: rows as readonly Row[] };
+  }
+
+  afterCommit(act: () => void): void {
+    this.#acts.push(act);
+  }
+
+  commit(): void {
+    this.#ended = true;
+    for (const act of this.#acts.splice(0)) act();
+  }
+
+  rollback(): void {
+    this.#ended = true;
+    this.#acts = [];
+  }
+}
+
+/** Runs work in a {@link TestTransaction} and commits it. Rolls it back if the work throws. */
+export async function inTestTransaction<Result>(
+  work: (transaction: TestTransaction) => Promise<Result>,
+  query?: Query,
+): Promise<Result> {
+  const transaction = new TestTransaction(query);
+  try {
+    const result = await work(transaction);
+    transaction.commit();
+    return result;
+  } catch (error) {
+    transaction.rollback();
+    throw error;
+  }
+}
