@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort, startLocalPostgres, type LocalPostgres } from '@longshore/local-postgres';
-import { formatLogLine, paintFor } from './log-line.js';
+import { formatLogLine, paintFor } from '@longshore/service/log-line';
 import { oneProcess, threeServices, type Places } from './plan.js';
 import { supervise } from './supervise.js';
 import { welcome } from './welcome.js';
