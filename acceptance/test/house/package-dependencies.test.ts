@@ -80,7 +80,9 @@ function forbidden(folder: string, manifest: Manifest, services: readonly string
   const allowed = siblings[folder];
   return Object.keys(neededBy(manifest)).filter((name) =>
     name.startsWith('@longshore/')
-      ? allowed === undefined ? services.includes(name) : !allowed.includes(name)
+      ? allowed === undefined
+        ? services.includes(name)
+        : !allowed.includes(name)
       : libraries[folder]?.test(name),
   );
 }

@@ -6,7 +6,7 @@ const maxWidth = 48;
 /** Formats items as a table with these fields as columns. */
 export function table(items: readonly Item[], columns: readonly string[]): string {
   const rows = [
-    columns.map((column) => column.toUpperCase()),
+    columns.map((column) => column.replaceAll(/[A-Z]/g, ' $&').toUpperCase()),
     ...items.map((item) => columns.map((column) => cell(item[column]))),
   ];
   const widths = columns.map((_, index) => Math.max(...rows.map((row) => row[index]?.length ?? 0)));
