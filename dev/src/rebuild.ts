@@ -24,6 +24,7 @@ export function rebuildOnChange(
   const compiler = path.join(root, 'node_modules/typescript/bin/tsc');
   let settled: NodeJS.Timeout | undefined;
   let building = Promise.resolve();
+  let waiting = false;
   const build = async (changed: string): Promise<void> => {
     try {
       await promisify(execFile)(process.execPath, [compiler, '-b', ...projects], { cwd: root });
@@ -40,7 +41,12 @@ export function rebuildOnChange(
   }).on('all', (_, file) => {
     clearTimeout(settled);
     settled = setTimeout(() => {
-      building = building.then(() => build(path.relative(root, file)));
+      if (waiting) return; // for a build that will include this change
+      waiting = true;
+      building = building.then(() => {
+        waiting = false;
+        return build(path.relative(root, file));
+      });
     }, settleMs);
   });
   return async () => {

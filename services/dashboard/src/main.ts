@@ -1,13 +1,16 @@
 import { runService } from '@longshore/service';
-import { startDashboard } from './dashboard-service.js';
 import { dashboardServiceVariables, readDashboardConfig } from './config.js';
+import { startDashboard } from './dashboard-service.js';
+import { printPasswordHash } from './hash-password.js';
 
-process.exit(
-  await runService({
-    name: 'dashboard',
-    environment: process.env,
-    variables: dashboardServiceVariables,
-    readConfig: readDashboardConfig,
-    start: startDashboard,
-  }),
-);
+if (process.argv[2] === 'hash-password') await printPasswordHash();
+else
+  process.exit(
+    await runService({
+      name: 'dashboard',
+      environment: process.env,
+      variables: dashboardServiceVariables,
+      readConfig: readDashboardConfig,
+      start: startDashboard,
+    }),
+  );

@@ -7,6 +7,7 @@ export {
   type SeedOptions,
 } from './application.js';
 export { type Config, ConfigError, type Environment, listOf, readConfig } from './config.js';
+export { type DashboardAccess, dashboardAccess } from './dashboard-access.js';
 export { databaseOptions, retentionDays } from './database-options.js';
 export { type Health, healthRoutes, type Readiness, storageHealth } from './health.js';
 export { type HttpListener, listen } from './http-listener.js';

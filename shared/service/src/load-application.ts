@@ -30,7 +30,10 @@ export async function loadApplication(
   try {
     module = (await import(url)) as { application?: unknown };
   } catch (error) {
-    throw new ConfigError(`LONGSHORE_APP: the module "${specifier}" cannot be loaded`, { cause: error });
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ConfigError(`LONGSHORE_APP: the module "${specifier}" cannot be loaded: ${reason}`, {
+      cause: error,
+    });
   }
   if (!isApplication(module.application)) {
     throw new ConfigError(

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
-import { codeOf, connectionConfig, type DatabaseOptions, translate } from './database.js';
+import { connectionConfig, type DatabaseOptions } from './database.js';
+import { codeOf, isTransient, translate } from './errors.js';
 import { jobStoreFiles, withDirectory } from './migration-files.js';
 
 /** A schema and its migration files. */
@@ -29,6 +30,7 @@ const betweenAttemptsMs = 1_000;
  * advisory lock, and later ones find nothing to do. Applies all files or none.
  *
  * @throws {StorageUnavailableError} if the database cannot be reached
+ * @throws {Error} that names the migration that failed
  */
 export async function migrate(
   options: DatabaseOptions,
@@ -41,6 +43,7 @@ export async function migrate(
     pooler: 'none',
     statementTimeoutMs: 0,
   });
+  let name = '';
   const run = (dir: string): Promise<void> =>
     withClient(connection, async (client) =>
       runner({
@@ -52,10 +55,23 @@ export async function migrate(
         createSchema: !(await schemaExists(client, schema)),
         singleTransaction: true,
         advisoryLockMode: 'wait',
-        log: () => undefined,
+        log: (line) => (name = /^### MIGRATION (\S+) \(UP\)/.exec(line)?.[1] ?? name),
+      }).catch((error: unknown) => {
+        throw isTransient(error) || lost.test(codeOf(error)) ? error : new MigrationError(name, dir, error);
       }),
     );
   await patiently(() => withDirectory(directory, run));
+}
+
+/** A migration failed because of its content. Nothing was changed, because all migrations are applied in one transaction. */
+class MigrationError extends Error {
+  override readonly name = 'MigrationError';
+
+  constructor(migration: string, directory: string, cause: unknown) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const which = migration === '' ? 'A migration' : `The migration ${migration}`;
+    super(`${which} in ${directory} failed, and nothing was changed: ${reason}`, { cause });
+  }
 }
 
 /**
@@ -68,6 +84,7 @@ async function patiently(run: () => Promise<unknown>): Promise<void> {
       await run();
       return;
     } catch (error) {
+      if (error instanceof MigrationError) throw error;
       if (attempt === maxAttempts || !lost.test(codeOf(error))) throw translate(error);
       await delay(betweenAttemptsMs);
     }

@@ -53,6 +53,11 @@ export function pluralOf(singular: string): string {
   return pluralize(singular);
 }
 
+/** Returns the plural of a resource's name as written in a sentence: `line items`. */
+export function namesInProse(resource: { readonly singular: string }): string {
+  return pluralOf(nameInProse(resource));
+}
+
 /** Puts the indefinite article before words: `an order`, `a car`. */
 export function withArticle(words: string): string {
   return indefinite(words);

@@ -1,5 +1,6 @@
 import { brand } from '../brand.js';
-import type { CollectionQuery, Selection, StreamQuery } from '../query/collection-query.js';
+import type { CollectionQuery, StreamQuery } from '../query/collection-query.js';
+import type { Filter } from '../query/filter.js';
 import type { Page } from '../query/page.js';
 import type { ItemRecord } from '../validation/json-schema.js';
 import type { CallContext } from './call-context.js';
@@ -92,7 +93,7 @@ export interface ResourceStorage<Item, Create, Fields, Operations> {
   /** DELETE on an item: calls `check` with the locked item before deleting it. Resolves to false if there is no such item. */
   delete?(id: string, check: Check<Item>, context: CallContext): Promise<boolean>;
   /** DELETE on the collection; resolves to the number of deleted items. */
-  deleteMany?(selection: Selection, context: CallContext): Promise<number>;
+  deleteMany?(filters: readonly Filter[], context: CallContext): Promise<number>;
   /**
    * Special operations by verb. Each resolves to the changed item, or to undefined if there is none, and throws 40902 if
    * the item's state forbids the operation. It has no effect on an item that is already in the target state.

@@ -54,10 +54,11 @@ export class ThreadPool {
     const pool = await this.#pool;
     const { port1: port, port2: far } = new MessageChannel();
     const attempt = new ThreadAttempt(context, port, this.#options.graceMs);
+    const { args: _, ...job } = context.job;
     const task: ThreadTask = {
       module: module.href,
       args: context.args as JsonValue,
-      job: context.job,
+      job,
       maxLogLines: this.#options.maxLogLines,
       port: far,
     };
