@@ -59,7 +59,7 @@ export async function supervise(supervision: Supervision): Promise<void> {
     if (!over.signal.aborted) start(spec);
   };
 
-  specs.forEach(start);
+  for (const spec of specs) start(spec);
   onStart?.(async () => void (await Promise.all(specs.map(replace))));
   void databaseEnded?.then(() => fail(new Error('Postgres ended by itself.')));
   try {
