@@ -43,6 +43,15 @@ export class ReadyQueue {
     return low;
   }
 
+  /** Returns whether there is a job, with `names` one that has one of these names. */
+  has(names: readonly string[] | null): boolean {
+    if (names === null) return this.length > 0;
+    const wanted = new Set(names);
+    for (let at = this.#head; at < this.#jobs.length; at++)
+      if (wanted.has(this.#jobs[at]?.name ?? '')) return true;
+    return false;
+  }
+
   /** Removes and returns the first `limit` jobs or fewer; with `names`, only jobs that have one of these names. */
   take(limit: number, names: readonly string[] | null): JobRecord[] {
     if (names !== null) return this.#takeNamed(limit, new Set(names));
