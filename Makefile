@@ -15,6 +15,9 @@ others := 'shared/!(jobs-postgres|resources|jobs-api)/test/**/*.test.ts'
 whole := '{dev,acceptance}/test/**/*.test.ts'
 measured := $(if $(COVERAGE),NODE_V8_COVERAGE='$(CURDIR)/coverage/tmp') $(bin)/mocha
 
+# What make dev runs.
+served := services/api services/worker services/dashboard shared/example-shop
+
 both := --file compose.yaml --file compose.gateway.yaml
 compose = docker compose $(if $(GATEWAY),$(both))
 
@@ -24,8 +27,9 @@ DIRECTORY ?= .data/packages
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-dev: build ## Run everything without Docker: a local Postgres, api, worker and dashboard
-	@node dev/dist/main.js
+dev: $(installed) $(renderer) ## Run everything without Docker, with reload on save (PORT_API, PORT_DASHBOARD, PORT_WORKER choose ports)
+	@$(bin)/tsc -b dev $(served)
+	@node dev/dist/main.js $(served)
 
 seed: build ## Replace the example rows: make seed ROWS=1000000 (in the database of make dev, or in DATABASE_URL)
 	@ROWS='$(ROWS)' node dev/dist/seed.js

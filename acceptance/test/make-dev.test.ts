@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { eventually } from './system/eventually.js';
 import { getJob, getJson, postTest } from './system/jobs.js';
 import { run, type Running } from './system/process.js';
+import { freePort } from './system/service.js';
 
 interface Dev extends Running {
   /** All http addresses that it has printed. */
@@ -65,14 +66,35 @@ describe('make dev', function () {
     expect(await getJob(dev.api + pathname)).to.have.property('name', 'test');
   });
 
-  it('names the service that ends by itself, stops the others and fails', async () => {
-    dev = await start();
+  it('restarts a worker that is killed, and its job runs again', async () => {
+    dev = await start({ API_TEST_JOB_MS: '3000', WORKER_SERVER_TIMEOUT_MS: '5000' });
+    const { location } = await postTest(dev.api);
+    const { pathname } = new URL(location);
+    await eventually(async () => (await getJob(dev.api + pathname)).state === 'processing');
     const servers = await getJson<{ pid: number; startedAt: string }[]>(`${dev.api}/api/v1/servers`);
     const newest = servers.toSorted((a, b) => a.startedAt.localeCompare(b.startedAt)).at(-1);
     process.kill(newest?.pid ?? 0, 'SIGKILL');
-    const ending = await eventually(() => Promise.resolve(dev.ending()));
-    expect(ending).to.equal('exit 1');
-    expect(dev.lines.at(-1)).to.include('worker ended by itself: SIGKILL');
+    const done = await eventually(async () => {
+      const job = await getJob(dev.api + pathname);
+      return job.state === 'done' ? job : null;
+    }, 40_000);
+    expect(done).to.have.property('attempt', 2);
+    expect(dev.lines.join('\n')).to.include('worker ended by itself: SIGKILL; restarting it');
+  });
+
+  it('says at once that another one is running', async () => {
+    dev = await start();
+    const second = run('dev/dist/main.js', [], { DATA_DIR: data });
+    started.push(second);
+    expect(await second.ended).to.equal('exit 1');
+    expect(second.lines.join('\n')).to.include(`It is already running (process ${dev.pid})`);
+  });
+
+  it('uses the ports of PORT_API, PORT_DASHBOARD and PORT_WORKER', async () => {
+    const ports = await Promise.all([freePort(), freePort(), freePort()]);
+    const [PORT_API, PORT_DASHBOARD, PORT_WORKER] = ports.map(String) as [string, string, string];
+    dev = await start({ PORT_API, PORT_DASHBOARD, PORT_WORKER });
+    expect(dev.urls.map((url) => Number(new URL(url).port))).to.deep.equal(ports);
   });
 
   it('runs everything in one process with API_STORAGE=memory', async () => {

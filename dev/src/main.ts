@@ -1,9 +1,15 @@
-/** `make dev`: runs everything that a developer needs as local processes until it is interrupted with Ctrl-C. */
+/**
+ * `make dev`: runs everything that a developer needs as local processes until it is interrupted with Ctrl-C. The
+ * arguments are the projects to compile when a source changes; without any, nothing is watched.
+ */
+import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort, startLocalPostgres, type LocalPostgres } from '@longshore/local-postgres';
-import { formatLogLine, paintFor } from './log-line.js';
+import { formatLogLine, paintFor } from '@longshore/service/log-line';
 import { oneProcess, threeServices, type Places } from './plan.js';
+import { rebuildOnChange } from './rebuild.js';
+import { runningOnce } from './running-once.js';
 import { supervise } from './supervise.js';
 import { welcome } from './welcome.js';
 
@@ -19,11 +25,20 @@ const dashboardPath = process.env['DASHBOARD_PATH'] ?? '/job-dashboard';
 const paint = paintFor(process.stdout, process.env);
 const colours = { api: 'cyan', dashboard: 'magenta', worker: 'yellow', postgres: 'blue' } as const;
 
+const projects = process.argv.slice(2);
+
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 function sayFrom(name: string, line: string): void {
   const prefix = paint(colours[name as keyof typeof colours], `${name.padEnd(9)} │ `);
   say(prefix + formatLogLine(line, paint).replaceAll('\n', `\n${prefix}`));
+}
+
+function reload(restart: () => Promise<void>): (changed: string) => Promise<void> {
+  return async (changed) => {
+    say(`${changed} has changed: restarting`);
+    await restart();
+  };
 }
 
 async function startPostgres(): Promise<LocalPostgres> {
@@ -38,8 +53,12 @@ async function run(): Promise<void> {
   const interrupted = new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve());
   });
-  const postgres = process.env['API_STORAGE'] === 'memory' ? null : await startPostgres();
+  await mkdir(data, { recursive: true });
+  const allowNext = await runningOnce(data);
+  let postgres: LocalPostgres | null = null;
+  let stopWatching = async (): Promise<void> => undefined;
   try {
+    if (process.env['API_STORAGE'] !== 'memory') postgres = await startPostgres();
     const specs = postgres === null ? await oneProcess(places) : await threeServices(places, postgres.url);
     const urls = Object.fromEntries(specs.map(({ name, url }) => [name, url]));
     const { api = '', dashboard = api, worker } = urls;
@@ -48,12 +67,18 @@ async function run(): Promise<void> {
       interrupted,
       ...(postgres === null ? {} : { databaseEnded: postgres.ended }),
       onLine: sayFrom,
+      onEnded: (name, how) => sayFrom(name, paint('red', `${name} ended by itself: ${how}; restarting it`)),
+      onStart: (restart) => {
+        if (projects.length > 0) stopWatching = rebuildOnChange(root, projects, reload(restart), say);
+      },
       onReady: () =>
         say(welcome({ api, dashboard: dashboard + dashboardPath, worker, database: postgres?.url }, paint)),
     });
   } finally {
     say('Stopping');
+    await stopWatching();
     await postgres?.stop();
+    await allowNext();
   }
 }
 

@@ -32,7 +32,11 @@ async function service(
   preferredPort: number,
   env: Readonly<Record<string, string>>,
 ): Promise<ServiceSpec> {
-  const port = await freePort(preferredPort);
+  const variable = `PORT_${name.toUpperCase()}`;
+  const wanted = process.env[variable];
+  const port = await freePort(Number(wanted ?? preferredPort));
+  if (wanted !== undefined && port !== Number(wanted))
+    throw new Error(`${variable}: the port ${wanted} is in use`);
   const url = `http://localhost:${port}`;
   return {
     name,

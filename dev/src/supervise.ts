@@ -1,4 +1,4 @@
-import { runService, untilReady, type ServiceSpec } from './service-process.js';
+import { runService, type ServiceProcess, type ServiceSpec, untilReady } from './service-process.js';
 
 export interface Supervision {
   readonly specs: readonly ServiceSpec[];
@@ -10,41 +10,68 @@ export interface Supervision {
   readonly onLine: (service: string, line: string) => void;
   /** Called once all services are ready. */
   readonly onReady: () => void;
+  /** Called with how a service ended by itself, before it is restarted. */
+  readonly onEnded: (service: string, how: string) => void;
+  /** Called at the start with a function that replaces every service by a new process. */
+  readonly onStart?: (restart: () => Promise<void>) => void;
   /** How long all services may take to become ready, in milliseconds; 60 000 by default. */
   readonly startDeadlineMs?: number;
   /** How long a service may take to stop before it is killed, in milliseconds; 2 000 by default. */
   readonly stopDeadlineMs?: number;
+  /** How long after its end a service is restarted, in milliseconds; 1 000 by default. */
+  readonly restartDelayMs?: number;
 }
 
 /**
- * Runs the services until `interrupted` resolves or one of them fails, and then stops all of them.
+ * Runs the services until `interrupted` resolves, and then stops all of them. Restarts a service that ends by itself.
  *
- * @throws if a service or the database ends by itself, or a service does not become ready; the message names which one
+ * @throws if the database ends by itself, or a service ends before all are ready or does not become ready; the message
+ *   names which one
  */
 export async function supervise(supervision: Supervision): Promise<void> {
-  const { specs, databaseEnded, interrupted, onLine, onReady } = supervision;
-  const { startDeadlineMs = 60_000, stopDeadlineMs = 2_000 } = supervision;
+  const { specs, databaseEnded, interrupted, onLine, onReady, onEnded, onStart } = supervision;
+  const { startDeadlineMs = 60_000, stopDeadlineMs = 2_000, restartDelayMs = 1_000 } = supervision;
   const over = new AbortController();
-  const running = specs.map((spec) => runService(spec, (line) => onLine(spec.name, line)));
-  const failures = running.map(async ({ name, ended }) => {
-    throw new Error(`${name} ended by itself: ${await ended}`);
-  });
-  if (databaseEnded !== undefined) {
-    failures.push(databaseEnded.then(() => Promise.reject(new Error('Postgres ended by itself.'))));
-  }
+  const running = new Map<string, ServiceProcess>();
+  let allReady = false;
+  let fail: (error: Error) => void = () => undefined;
+  const failure = new Promise<never>((_, reject) => (fail = reject));
+
+  const start = (spec: ServiceSpec): void => {
+    const service = runService(spec, (line) => onLine(spec.name, line));
+    running.set(spec.name, service);
+    void service.ended.then((how) => {
+      if (over.signal.aborted || running.get(spec.name) !== service) return;
+      if (!allReady) {
+        fail(new Error(`${spec.name} ended by itself: ${how}`));
+        return;
+      }
+      onEnded(spec.name, how);
+      setTimeout(() => {
+        if (!over.signal.aborted && running.get(spec.name) === service) start(spec);
+      }, restartDelayMs);
+    });
+  };
+  const replace = async (spec: ServiceSpec): Promise<void> => {
+    const before = running.get(spec.name);
+    running.delete(spec.name);
+    await before?.stop(stopDeadlineMs);
+    if (!over.signal.aborted) start(spec);
+  };
+
+  for (const spec of specs) start(spec);
+  onStart?.(async () => void (await Promise.all(specs.map(replace))));
+  void databaseEnded?.then(() => fail(new Error('Postgres ended by itself.')));
   try {
     const giveUp = AbortSignal.any([over.signal, AbortSignal.timeout(startDeadlineMs)]);
-    const allReady = Promise.all(specs.map((spec) => untilReady(spec, giveUp)));
-    const outcome = await Promise.race([
-      allReady,
-      interrupted.then(() => 'interrupted' as const),
-      ...failures,
-    ]);
-    if (outcome === 'interrupted') return;
-    onReady();
-    await Promise.race([interrupted, ...failures]);
+    const ready = Promise.all(specs.map((spec) => untilReady(spec, giveUp))).then(() => {
+      if (over.signal.aborted) return;
+      allReady = true;
+      onReady();
+    });
+    await Promise.race([ready.then(() => interrupted), interrupted, failure]);
   } finally {
     over.abort();
-    await Promise.all(running.map((service) => service.stop(stopDeadlineMs)));
+    await Promise.all([...running.values()].map((service) => service.stop(stopDeadlineMs)));
   }
 }

@@ -1,4 +1,4 @@
-import type { Paint } from './log-line.js';
+import type { Paint } from '@longshore/service/log-line';
 
 export interface Addresses {
   readonly api: string;

@@ -22,6 +22,8 @@ async function watch(supervision: Partial<Supervision> & { specs: readonly Servi
     interrupted: never,
     onLine: (_, line) => pids.push(Number(line.replace(/\D/g, ''))),
     onReady: () => (ready = true),
+    onEnded: () => undefined,
+    restartDelayMs: 10,
     stopDeadlineMs: 500,
     ...supervision,
   }).then(
@@ -60,13 +62,36 @@ describe('supervise', () => {
     expect(pids.map(isRunning)).to.deep.equal([false]);
   });
 
-  it('names the service that ends by itself, and stops the others', async () => {
+  it('restarts the service that ends by itself, and names it', async () => {
+    let interrupt = (): void => undefined;
+    const interrupted = new Promise<void>((resolve) => (interrupt = resolve));
     const frail = await spec('frail', 'obedient');
     const specs = [await spec('sound', 'obedient'), frail];
-    const crash = (): void => void fetch(new URL('/crash', frail.url)).catch(() => undefined);
-    const { error, pids } = await watch({ specs, onReady: crash });
-    expect(error).to.have.property('message', 'frail ended by itself: exit code 4');
-    expect(pids.map(isRunning)).to.deep.equal([false, false]);
+    const lines: string[] = [];
+    const { error } = await watch({
+      specs,
+      interrupted,
+      onLine: (name) => lines.push(name) === 3 && interrupt(),
+      onReady: () => void fetch(new URL('/crash', frail.url)).catch(() => undefined),
+      onEnded: (name, how) => expect(`${name}: ${how}`).to.equal('frail: exit code 4'),
+    });
+    expect(error).to.equal(null);
+    expect(lines.toSorted()).to.deep.equal(['frail', 'frail', 'sound']);
+  });
+
+  it('replaces every service when the code has changed', async () => {
+    let interrupt = (): void => undefined;
+    const interrupted = new Promise<void>((resolve) => (interrupt = resolve));
+    let restart: () => Promise<void> = async () => undefined;
+    const { error, pids } = await watch({
+      specs: [await spec('one', 'obedient')],
+      interrupted,
+      onStart: (replace) => (restart = replace),
+      onReady: () => void restart().then(interrupt),
+      onEnded: () => expect.fail('it did not end by itself'),
+    });
+    expect(error).to.equal(null);
+    expect(pids.map(isRunning)).to.not.include(true);
   });
 
   it('does not wait for a service that fails to start', async () => {

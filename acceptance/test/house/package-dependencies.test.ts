@@ -29,10 +29,18 @@ const siblings: Readonly<Record<string, readonly string[]>> = {
   'shared/local-postgres': [],
   // Serves tables, whatever the application.
   'shared/memory-database': ['@longshore/resources'],
+  // Starts the services, and calls a running installation.
+  'services/cli': [
+    '@longshore/api',
+    '@longshore/dashboard',
+    '@longshore/local-postgres',
+    '@longshore/service',
+    '@longshore/worker',
+  ],
   // Used by the tests of every package, so it depends on none of them.
   'shared/test-support': ['@longshore/local-postgres'],
   // Starts the services as processes, as Compose does.
-  dev: ['@longshore/local-postgres'],
+  dev: ['@longshore/local-postgres', '@longshore/service'],
   // Tests from outside, over HTTP and with a browser.
   acceptance: [],
 };
@@ -72,7 +80,9 @@ function forbidden(folder: string, manifest: Manifest, services: readonly string
   const allowed = siblings[folder];
   return Object.keys(neededBy(manifest)).filter((name) =>
     name.startsWith('@longshore/')
-      ? services.includes(name) || (allowed !== undefined && !allowed.includes(name))
+      ? allowed === undefined
+        ? services.includes(name)
+        : !allowed.includes(name)
       : libraries[folder]?.test(name),
   );
 }

@@ -26,7 +26,7 @@ export interface Consumer {
   remove(): Promise<void>;
 }
 
-/** Packs all packages, and installs them with `typebox` and the types of Node.js. */
+/** Packs all packages, and installs them with `typebox` and what an application needs to develop. */
 export async function installTarballs(): Promise<Consumer> {
   const directory = await mkdtemp(path.join(tmpdir(), 'longshore-consumer-'));
   const packed = path.join(directory, 'packages');
@@ -50,7 +50,7 @@ export async function installTarballs(): Promise<Consumer> {
     private: true,
     type: 'module',
     dependencies: { ...dependencies, typebox: '^1.4.3' },
-    devDependencies: { '@types/node': '^20.19.43' },
+    devDependencies: { '@types/node': '^20.19.43', tsx: '^4.23.15', typescript: '^5.9.3' },
   };
   await write('package.json', JSON.stringify(manifest));
   await install(directory);

@@ -2,12 +2,15 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
+import { testCreatedApplication } from './created-application.js';
 import { type Postgres, startPostgres } from '../system/postgres.js';
 import { type Consumer, execute, installTarballs, installTools, textInTarball, tools } from './consumer.js';
 
 const published = [
+  'create-longshore',
   'longshore',
   '@longshore/api',
+  '@longshore/cli',
   '@longshore/dashboard',
   '@longshore/jobs',
   '@longshore/jobs-api',
@@ -20,6 +23,10 @@ const published = [
   '@longshore/testing',
   '@longshore/worker',
 ];
+
+/** Packages that are commands, and export nothing. */
+const commands = new Set(['create-longshore', '@longshore/cli']);
+const imported = published.filter((name) => !commands.has(name));
 
 /** A program in a README, and its output. */
 const programBlock = /^```js\n(?<program>.*?)^```\n+```text\n(?<output>.*?)^```$/ms;
@@ -63,7 +70,9 @@ describe('the packages, installed from their tarballs', function () {
       const { text } = await execute('tar', ['-tzf', tarball]);
       const files = text.trim().split('\n');
       expect(files, name).to.include.members(['package/README.md', 'package/LICENSE']);
-      const unwanted = files.filter((file) => /\.map$|tsbuildinfo|(?<!\.d)\.ts$|\/test\//.test(file));
+      const unwanted = files.filter((file) =>
+        /^(?!package\/template\/).*(\.map$|tsbuildinfo|(?<!\.d)\.ts$|\/test\/)/.test(file),
+      );
       expect(unwanted, name).to.deep.equal([]);
       const manifest = JSON.parse(await textInTarball(tarball, 'package/package.json')) as {
         version: string;
@@ -85,6 +94,7 @@ describe('the packages, installed from their tarballs', function () {
         '--strict',
       ]);
       expect(linted.ok, `${name}: ${linted.text}`).to.equal(true);
+      if (commands.has(name)) continue;
       const attw = [tool('@arethetypeswrong/cli/dist/index.js'), tarball, '--profile', 'esm-only'];
       const judged = await execute(process.execPath, attw);
       expect(judged.ok, `${name}: ${judged.text}`).to.equal(true);
@@ -105,7 +115,7 @@ describe('the packages, installed from their tarballs', function () {
 
   for (const version of ['5.4', '5.9', '7']) {
     it(`type-check with TypeScript ${version}, their declarations included`, async () => {
-      const imports = published.map((name, index) => `import * as p${index} from '${name}';`);
+      const imports = imported.map((name, index) => `import * as p${index} from '${name}';`);
       const more = ['@longshore/jobs/storage', '@longshore/service/application'];
       imports.push(...more.map((name, index) => `import * as more${index} from '${name}';`));
       const { program } = programs.get('longshore') ?? { program: '' };
@@ -129,7 +139,7 @@ describe('the packages, installed from their tarballs', function () {
     });
   }
 
-  for (const name of published.filter((each) => each !== '@longshore/resources')) {
+  for (const name of imported.filter((each) => each !== '@longshore/resources')) {
     it(`${name} runs the program of its README, with the output given there`, async () => {
       const { program, output } = programs.get(name) ?? { program: '', output: '' };
       const file = await consumer.write(`readme-${name.replace(/\W+/g, '-')}.js`, program);
@@ -137,6 +147,8 @@ describe('the packages, installed from their tarballs', function () {
       expect(answer.text).to.equal(output);
     });
   }
+
+  testCreatedApplication(() => consumer);
 
   it('are loaded by require in CommonJS', async () => {
     const program = programs.get('longshore')?.program ?? '';

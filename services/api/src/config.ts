@@ -54,6 +54,9 @@ const variables = Type.Object({
 
 export type ApiConfig = Config<typeof variables>;
 
+/** The names of the environment variables of the service. */
+export const apiVariables = Object.keys(variables.properties);
+
 /**
  * Reads the configuration of the API from the environment.
  *

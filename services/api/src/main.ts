@@ -1,6 +1,6 @@
 import { runService } from '@longshore/service';
 import { startApi } from './api-service.js';
-import { type ApiConfig, readApiConfig } from './config.js';
+import { type ApiConfig, apiVariables, readApiConfig } from './config.js';
 import { createKey } from './create-key.js';
 import { seedTables } from './seed.js';
 
@@ -12,4 +12,12 @@ const commands = new Map([
 ]);
 const start = commands.get(command) ?? startApi;
 
-process.exit(await runService({ name: 'api', environment: process.env, readConfig: readApiConfig, start }));
+process.exit(
+  await runService({
+    name: 'api',
+    environment: process.env,
+    variables: apiVariables,
+    readConfig: readApiConfig,
+    start,
+  }),
+);

@@ -23,6 +23,9 @@ const variables = Type.Object({
 
 export type DashboardConfig = Config<typeof variables>;
 
+/** The names of the environment variables of the service. */
+export const dashboardServiceVariables = Object.keys(variables.properties);
+
 /**
  * Reads the configuration of the dashboard from the environment.
  *

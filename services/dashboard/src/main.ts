@@ -1,6 +1,6 @@
 import { runService } from '@longshore/service';
+import { dashboardServiceVariables, readDashboardConfig } from './config.js';
 import { startDashboard } from './dashboard-service.js';
-import { readDashboardConfig } from './config.js';
 import { printPasswordHash } from './hash-password.js';
 
 if (process.argv[2] === 'hash-password') await printPasswordHash();
@@ -9,6 +9,7 @@ else
     await runService({
       name: 'dashboard',
       environment: process.env,
+      variables: dashboardServiceVariables,
       readConfig: readDashboardConfig,
       start: startDashboard,
     }),

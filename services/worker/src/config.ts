@@ -22,6 +22,9 @@ const variables = Type.Object({
 
 export type WorkerConfig = Config<typeof variables>;
 
+/** The names of the environment variables of the service. */
+export const workerVariables = Object.keys(variables.properties);
+
 /**
  * Reads the configuration of a worker from the environment.
  *

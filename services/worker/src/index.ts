@@ -1,2 +1,2 @@
-export { readWorkerConfig, type WorkerConfig } from './config.js';
+export { readWorkerConfig, type WorkerConfig, workerVariables } from './config.js';
 export { startWorker } from './worker-service.js';

@@ -1,11 +1,12 @@
 import { runService } from '@longshore/service';
 import { startWorker } from './worker-service.js';
-import { readWorkerConfig } from './config.js';
+import { readWorkerConfig, workerVariables } from './config.js';
 
 process.exit(
   await runService({
     name: 'worker',
     environment: process.env,
+    variables: workerVariables,
     readConfig: readWorkerConfig,
     start: startWorker,
   }),

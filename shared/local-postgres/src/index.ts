@@ -1,2 +1,3 @@
+export { commandLine } from './lock-file.js';
 export { freePort } from './free-port.js';
 export { startLocalPostgres, type LocalPostgres, type LocalPostgresOptions } from './local-postgres.js';

@@ -29,7 +29,7 @@ export async function clearStaleLock(data: string): Promise<void> {
 }
 
 /** Returns the command line of a process; an empty string if there is no such process. */
-async function commandLine(pid: number): Promise<string> {
+export async function commandLine(pid: number): Promise<string> {
   if (process.platform === 'linux') return readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
   const ps = promisify(execFile)('ps', ['-o', 'command=', '-p', String(pid)]);
   return ps.then(({ stdout }) => stdout).catch(() => '');

@@ -1,5 +1,6 @@
 import { ConfigError, type Environment } from './config.js';
 import { createLogger, type Logger } from './logger.js';
+import { misspeltVariables } from './misspelt-variables.js';
 import { surviveStrayErrors } from './stray-errors.js';
 
 /** A service that runs until it is stopped. */
@@ -14,6 +15,8 @@ export interface ServiceDescription<Config> {
   /** The name of the service, which is in every log line. */
   readonly name: string;
   readonly environment: Environment;
+  /** The names of the service's environment variables, to find misspelt ones. */
+  readonly variables: readonly string[];
   /** @throws {ConfigError} if the environment is invalid */
   readonly readConfig: (environment: Environment) => Config;
   /**
@@ -40,6 +43,7 @@ export async function runService<Config extends { readonly LOG_LEVEL: string }>(
   try {
     const config = service.readConfig(service.environment);
     logger = createLogger(service.name, config.LOG_LEVEL);
+    for (const warning of misspeltVariables(service.environment, service.variables)) logger.warn({}, warning);
     const running = await service.start(config, logger, signal);
     if (running === null) return 0;
     process.off('uncaughtExceptionMonitor', report);

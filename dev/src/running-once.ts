@@ -1,0 +1,21 @@
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { commandLine } from '@longshore/local-postgres';
+
+/**
+ * Makes sure that only one `make dev` uses a data directory.
+ *
+ * @param directory an existing directory
+ * @returns a function that allows the next one
+ * @throws {Error} at once if another one is running; the message names its process
+ */
+export async function runningOnce(directory: string): Promise<() => Promise<void>> {
+  const file = path.join(directory, 'dev.pid');
+  const pid = Number(await readFile(file, 'utf8').catch(() => '0'));
+  if (pid > 0 && (await commandLine(pid)).includes('dev/dist/main.js'))
+    throw new Error(
+      `It is already running (process ${pid}). Stop that one with Ctrl-C, or choose other data with DATA_DIR`,
+    );
+  await writeFile(file, String(process.pid));
+  return () => rm(file, { force: true });
+}

@@ -1,0 +1,28 @@
+import { ConfigError, loadApplication, type Logger } from '@longshore/service';
+import type { ApiConfig } from './config.js';
+import { apiMigrations, createStorage } from './storage.js';
+
+/**
+ * Brings all schemas up to date: those of the jobs, of the API and of the application. The services do so when they
+ * start; this is for deployments that migrate in a step of its own.
+ *
+ * @throws {ConfigError} if there is no database, or the application cannot be loaded
+ */
+export async function migrateAll(config: ApiConfig, logger: Logger): Promise<null> {
+  const storage = createStorage(config);
+  const { jobs, application: database } = storage;
+  try {
+    if (storage.kind === 'memory') throw new ConfigError('Set DATABASE_URL to migrate a database');
+    const { name, tables } = await loadApplication(config.LONGSHORE_APP, {
+      database: database.pool,
+      directory: config.WORKER_RESULTS_DIR,
+    });
+    await jobs.open();
+    await database.migrate(apiMigrations);
+    if (tables !== undefined) await database.migrate(tables.migrations);
+    logger.info({ application: name }, 'migrated');
+  } finally {
+    await Promise.all([jobs.close(), database.close()]);
+  }
+  return null;
+}

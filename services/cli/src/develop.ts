@@ -1,0 +1,133 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { createRequire } from 'node:module';
+import { formatLogLine, paintFor } from '@longshore/service/log-line';
+import { watch } from 'chokidar';
+import { startDevelopmentPostgres } from './development-postgres.js';
+
+const main = fileURLToPath(new URL('main.js', import.meta.url));
+const paint = paintFor(process.stdout, process.env);
+
+/** What is not watched: dependencies, output, and everything whose name begins with a dot. */
+const ignored = /(^|[/\\])(\.[^./\\][^/\\]*|node_modules|dist|coverage)([/\\]|$)/;
+
+/** How long the process may take to stop before it is killed, in milliseconds. */
+const stopMs = 3_000;
+
+/** How long further changes are awaited before a restart, in milliseconds. */
+const settleMs = 50;
+
+/**
+ * `longshore dev`: runs api, worker and dashboard in one process, and restarts it when a file of the working directory
+ * changes. Starts a Postgres if `DATABASE_URL` is not set. Resolves after Ctrl-C.
+ *
+ * @throws {Error} if the port is in use
+ */
+export async function develop(application: string, port: number): Promise<void> {
+  const interrupted = new Promise<void>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve());
+  });
+  const url = `http://localhost:${port}`;
+  if (await answers(url)) throw new Error(`Port ${port} is in use; is another one running? Use --port`);
+  const postgres = process.env['DATABASE_URL'] ? null : await startDevelopmentPostgres(say);
+  const env = {
+    NODE_ENV: 'development',
+    HOST: '127.0.0.1',
+    API_BASE_URL: url,
+    API_EMBEDDED_SERVER: 'true',
+    API_EMBEDDED_DASHBOARD: 'true',
+    WORKER_STOP_TIMEOUT_MS: '1000',
+    ...process.env,
+    PORT: String(port),
+    ...(postgres && { DATABASE_URL: postgres.url }),
+  };
+  const start = (): ChildProcess => startService(application, env, url);
+  let service = start();
+  let restart: NodeJS.Timeout | undefined;
+  let restarting = Promise.resolve();
+  const watcher = watch('.', { ignored, ignoreInitial: true }).on('all', (_, file) => {
+    clearTimeout(restart);
+    restart = setTimeout(() => {
+      restarting = restarting.then(async () => {
+        say(`${file} has changed: restarting`);
+        await stop(service);
+        service = start();
+      });
+    }, settleMs);
+  });
+  await interrupted;
+  say('Stopping');
+  clearTimeout(restart);
+  await watcher.close();
+  await restarting;
+  await stop(service);
+  await postgres?.stop();
+}
+
+function startService(application: string, env: NodeJS.ProcessEnv, url: string): ChildProcess {
+  const startedAt = performance.now();
+  const child = spawn(process.execPath, [...loaderFor(application), main, 'api'], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true, // Ctrl-C reaches only this process, which then stops the service
+  });
+  for (const stream of [child.stdout, child.stderr])
+    createInterface({ input: stream }).on('line', (line) => {
+      say(formatLogLine(line, paint));
+      if (line.includes('"msg":"ready"')) welcome(url, Math.round(performance.now() - startedAt));
+    });
+  child.once('close', (code) => {
+    if (code !== 0 && code !== null)
+      say(paint('red', `It ended with exit code ${code}; waiting for a change`));
+  });
+  process.once('exit', () => child.kill('SIGKILL'));
+  return child;
+}
+
+/** Returns the options with which Node.js loads TypeScript, from the application's own `tsx`. */
+function loaderFor(application: string): string[] {
+  if (!/\.[cm]?ts$/.test(application)) return [];
+  const here = createRequire(path.resolve('package.json'));
+  try {
+    return ['--import', pathToFileURL(here.resolve('tsx')).href];
+  } catch {
+    throw new Error(`${application} is TypeScript: run npm install --save-dev tsx`);
+  }
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'close');
+  child.kill('SIGTERM');
+  const impatience = setTimeout(() => child.kill('SIGKILL'), stopMs);
+  await ended;
+  clearTimeout(impatience);
+}
+
+async function answers(url: string): Promise<boolean> {
+  return fetch(new URL('/healthz', url)).then(
+    () => true,
+    () => false,
+  );
+}
+
+function welcome(url: string, ms: number): void {
+  say(
+    [
+      '',
+      `  ${paint('bold', 'Longshore is up')} after ${ms} ms. Ctrl-C stops it; a change restarts it.`,
+      '',
+      `    API         ${paint('cyan', `${url}/api/v1`)}`,
+      `    Reference   ${paint('cyan', `${url}/api/v1/docs`)}`,
+      `    Dashboard   ${paint('cyan', `${url}${process.env['DASHBOARD_PATH'] ?? '/job-dashboard'}`)}`,
+      '',
+    ].join('\n'),
+  );
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

@@ -1,0 +1,58 @@
+import type { Installation, Item } from './installation.js';
+
+const final = new Set(['done', 'failed', 'cancelled']);
+
+/** How often a job that is followed is read again, in milliseconds. */
+const intervalMs = 500;
+
+/** The longest answer of the log at once. */
+const pageSize = 100;
+
+const barWidth = 30;
+
+/**
+ * Follows a job until it has finished, or only to its present state.
+ *
+ * @param onLine called with each line of its log, from the beginning
+ * @param onProgress called with its progress, from 0 to 100, when that changes
+ * @returns the job as it was last
+ */
+export async function follow(
+  installation: Installation,
+  id: string,
+  untilFinished: boolean,
+  onLine: (line: Item) => void,
+  onProgress: (percent: number, message: string | null) => void = () => undefined,
+): Promise<Item> {
+  let lines = 0;
+  let shown = '';
+  for (;;) {
+    // Read before the log, so that the log of a finished job is complete.
+    const job = await installation.call<Item>('GET', `jobs/${id}`);
+    for (;;) {
+      const page = await installation.call<Item[]>(
+        'GET',
+        `jobs/${id}/logs?limit=${pageSize}&offset=${lines}`,
+      );
+      for (const line of page) onLine(line);
+      lines += page.length;
+      if (page.length < pageSize) break;
+    }
+    const progress = job['progress'] as { percent: number; message: string | null } | null;
+    if (progress !== null && JSON.stringify(progress) !== shown) {
+      shown = JSON.stringify(progress);
+      onProgress(progress.percent, progress.message);
+    }
+    if (!untilFinished || final.has(String(job['state']))) return job;
+    await new Promise((resolve) => setTimeout(resolve, intervalMs));
+  }
+}
+
+/** Draws a progress bar in place of the current line of a terminal. */
+export function drawProgress(stream: NodeJS.WriteStream, percent: number, message: string | null): void {
+  if (!stream.isTTY) return;
+  const full = Math.round((percent / 100) * barWidth);
+  const bar = '█'.repeat(full) + '░'.repeat(barWidth - full);
+  stream.write(`\r\u001B[K${bar} ${Math.round(percent)} % ${message ?? ''}`);
+  if (percent === 100) stream.write('\n');
+}

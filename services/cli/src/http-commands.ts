@@ -1,0 +1,182 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { drawProgress, follow } from './follow.js';
+import { type Address, Installation, type Item } from './installation.js';
+import { fields, table } from './table.js';
+
+interface Shared extends Address {
+  readonly json?: boolean;
+}
+
+interface EnqueueOptions extends Shared {
+  readonly queue?: string;
+  readonly priority?: number;
+  readonly delayMs?: number;
+  readonly tag?: string[];
+  readonly wait?: boolean;
+}
+
+interface ListOptions extends Shared {
+  readonly state?: string[];
+  readonly queue?: string[];
+  readonly name?: string[];
+  readonly tag?: string[];
+  readonly limit: string;
+}
+
+const jobColumns = ['id', 'name', 'queue', 'state', 'attempt', 'createdAt'];
+
+/** Adds the commands that call a running installation over HTTP. */
+export function addHttpCommands(program: Command): void {
+  const command = (name: string, description: string): Command =>
+    program
+      .command(name)
+      .description(description)
+      .option(
+        '--url <url>',
+        'the base URL of the API; default: LONGSHORE_URL',
+        process.env['LONGSHORE_URL'] ?? 'http://localhost:8080',
+      )
+      .option('--key <token>', 'an API key; default: LONGSHORE_KEY', process.env['LONGSHORE_KEY'])
+      .option('--json', 'print JSON');
+
+  command('enqueue', 'Enqueue a job')
+    .argument('<name>', 'the name of the job')
+    .argument('[args]', 'its arguments as JSON', readJson, {})
+    .option('--queue <name>', 'another queue than that of the definition')
+    .option('--priority <number>', 'from -100 (first) to 100', readInteger)
+    .option('--delay-ms <number>', 'milliseconds to wait before it may run', readInteger)
+    .option('--tag <tag...>', 'labels to find it by')
+    .option('--wait', 'wait until it has finished, with its log; exit code 1 unless it is done')
+    .addHelpText('after', `\nExample: longshore enqueue greet '{"name":"Ada"}' --queue mail --wait`)
+    .action(async (name: string, args: object, options: EnqueueOptions) => {
+      const { queue, priority, delayMs, tag: tags, wait } = options;
+      const installation = new Installation(options);
+      const job = await installation.call<Item>('POST', 'jobs', {
+        name,
+        args,
+        queue,
+        priority,
+        delayMs,
+        tags,
+      });
+      if (wait === true) await showFollowed(installation, String(job['id']), true, options);
+      else show(job, options, fields);
+    });
+
+  command('jobs', 'List jobs, latest first')
+    .option('--state <state...>', 'only these states')
+    .option('--queue <name...>', 'only these queues')
+    .option('--name <name...>', 'only jobs of these names')
+    .option('--tag <tag...>', 'only with these tags')
+    .option('--limit <number>', 'at most so many', '20')
+    .addHelpText('after', '\nExample: longshore jobs --state failed --queue mail --json')
+    .action(async (options: ListOptions) => {
+      const query = new URLSearchParams({ limit: options.limit, sort: '-createdAt' });
+      for (const filter of ['state', 'queue', 'name', 'tag'] as const)
+        for (const value of options[filter] ?? []) query.append(filter, value);
+      await list(options, `jobs?${query.toString()}`, jobColumns);
+    });
+
+  command('job', 'Show a job')
+    .argument('<id>')
+    .action(async (id: string, options: Shared) => {
+      show(await new Installation(options).call<Item>('GET', jobPath(id)), options, fields);
+    });
+
+  command('logs', 'Show the log of a job')
+    .argument('<id>')
+    .option('--follow', 'until the job has finished; exit code 1 unless it is done')
+    .action(async (id: string, options: Shared & { readonly follow?: boolean }) => {
+      await showFollowed(new Installation(options), id, options.follow === true, options);
+    });
+
+  for (const [verb, description] of [
+    ['retry', 'Retry jobs that have failed or were cancelled'],
+    ['cancel', 'Cancel jobs'],
+  ] as const)
+    command(verb, description)
+      .argument('<id...>')
+      .action(async (ids: string[], options: Shared) => {
+        const installation = new Installation(options);
+        const changed: Item[] = [];
+        for (const id of ids) changed.push(await installation.call<Item>('PUT', `${jobPath(id)}/${verb}`));
+        show(changed, options, (jobs) => table(jobs, jobColumns));
+      });
+
+  command('queues', 'List queues').action((options: Shared) =>
+    list(
+      options,
+      'queues?limit=100',
+      ['name', 'enqueued', 'processing', 'failed', 'servers', 'pausedAt'],
+      (queue) => ({
+        ...queue,
+        ...(queue['counts'] as Item),
+      }),
+    ),
+  );
+  command('recurring', 'List recurring jobs').action((options: Shared) =>
+    list(options, 'recurring-jobs?limit=100', ['id', 'name', 'cron', 'timeZone', 'nextDueAt', 'pausedAt']),
+  );
+}
+
+async function list(
+  options: Shared,
+  path: string,
+  columns: readonly string[],
+  row = (item: Item): Item => item,
+): Promise<void> {
+  const items = await new Installation(options).call<Item[]>('GET', path);
+  show(items, options, (all) => (all.length === 0 ? 'none' : table(all.map(row), columns)));
+}
+
+/** Shows the log of a job, and then its end. A job that ended in another state than `done` is a failure. */
+async function showFollowed(
+  installation: Installation,
+  id: string,
+  untilFinished: boolean,
+  { json = false }: Shared,
+): Promise<void> {
+  jobPath(id);
+  const onLine = (line: Item): void => {
+    const { at, level, message } = line as { at: string; level: string; message: string };
+    write(json ? JSON.stringify(line) : `${at} ${level} ${message}`);
+  };
+  const onProgress = (percent: number, message: string | null): void =>
+    drawProgress(process.stderr, percent, message);
+  const job = await follow(installation, id, untilFinished, onLine, onProgress);
+  if (!untilFinished) return;
+  const { state, result, error } = job as { state: string; result: unknown; error: Item | null };
+  write(json ? JSON.stringify(job) : `${state} ${JSON.stringify(error ?? result)}`);
+  if (state !== 'done') process.exitCode = 1;
+}
+
+function show<Content>(
+  content: Content,
+  { json = false }: Shared,
+  format: (content: Content) => string,
+): void {
+  write(json ? JSON.stringify(content, null, 2) : format(content));
+}
+
+function write(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+/** @throws {Error} if the text cannot be an id */
+function jobPath(id: string): string {
+  if (!/^[\da-f-]{36}$/i.test(id)) throw new Error(`"${id}" is not the id of a job`);
+  return `jobs/${id}`;
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new InvalidArgumentError(`It is not JSON: ${(error as Error).message}`);
+  }
+}
+
+function readInteger(text: string): number {
+  if (!/^-?\d+$/.test(text)) throw new InvalidArgumentError('It is not a whole number.');
+  return Number(text);
+}

@@ -1,0 +1,46 @@
+/** Where a running installation is, and the key for it. */
+export interface Address {
+  /** The base URL of its API: `https://example.com`. */
+  readonly url: string;
+  readonly key?: string | undefined;
+}
+
+/** A field of an answer, as JSON. */
+export type Item = Readonly<Record<string, unknown>>;
+
+interface Refusal {
+  readonly errors?: readonly { readonly internalMessage: string }[];
+}
+
+/** A running installation, called over HTTP. */
+export class Installation {
+  readonly #address: Address;
+
+  constructor(address: Address) {
+    this.#address = address;
+  }
+
+  /** @throws {Error} with the API's own message if it refuses, or with its URL if it does not respond */
+  async call<Answer>(method: string, path: string, body?: object): Promise<Answer> {
+    const { url, key } = this.#address;
+    const target = new URL(`${url.replace(/\/+$/, '')}/api/v1/${path}`);
+    const headers = {
+      ...(key !== undefined && { authorization: `Bearer ${key}` }),
+      ...(body && { 'content-type': 'application/json' }),
+    };
+    const response = await fetch(target, {
+      method,
+      headers,
+      ...(body && { body: JSON.stringify(body) }),
+    }).catch((error: unknown) => {
+      throw new Error(`${url} does not respond; give the address of the API with --url or LONGSHORE_URL`, {
+        cause: error,
+      });
+    });
+    const answer: unknown = await response.json().catch(() => ({}));
+    if (response.ok) return answer as Answer;
+    const messages = (answer as Refusal).errors?.map(({ internalMessage }) => internalMessage) ?? [];
+    if (response.status === 401) messages.push('give a key with --key or LONGSHORE_KEY');
+    throw new Error(messages.length > 0 ? messages.join('; ') : `${target.href} answered ${response.status}`);
+  }
+}

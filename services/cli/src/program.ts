@@ -1,0 +1,28 @@
+import { Command } from 'commander';
+import { addHttpCommands } from './http-commands.js';
+import { addLocalCommands } from './local-commands.js';
+
+/**
+ * Creates the command line. Exit codes: 0 after success, 1 if the work failed, 2 if the arguments are wrong.
+ */
+export function createProgram(): Command {
+  const program = new Command('longshore')
+    .description('Background jobs on Postgres: development, services, and a running installation over HTTP')
+    .exitOverride()
+    .showSuggestionAfterError()
+    .addHelpText(
+      'after',
+      `
+Variables are read from the environment and from the file .env in the working directory.
+
+Examples:
+  longshore dev src/application.ts             everything in one process, with reload
+  longshore worker dist/application.js         runs jobs
+  longshore enqueue greet '{"name":"Ada"}' --wait
+  longshore jobs --state failed --json
+  longshore logs 01a20472-5ed1-7102-9962-bf1f1a0fa733 --follow`,
+    );
+  addLocalCommands(program);
+  addHttpCommands(program);
+  return program;
+}

@@ -1,0 +1,40 @@
+import type { Item } from './installation.js';
+
+/** The longest text in a cell; the rest is cut off. */
+const maxWidth = 48;
+
+/** Formats items as a table with these fields as columns. */
+export function table(items: readonly Item[], columns: readonly string[]): string {
+  const rows = [
+    columns.map((column) => column.replaceAll(/[A-Z]/g, ' $&').toUpperCase()),
+    ...items.map((item) => columns.map((column) => cell(item[column]))),
+  ];
+  const widths = columns.map((_, index) => Math.max(...rows.map((row) => row[index]?.length ?? 0)));
+  return rows
+    .map((row) =>
+      row
+        .map((text, index) => text.padEnd(widths[index] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+/** Formats one item, a field per line, without fields that have no value. */
+export function fields(item: Item): string {
+  const shown = Object.entries(item).filter(
+    ([, value]) => value !== null && !(Array.isArray(value) && value.length === 0),
+  );
+  const width = Math.max(...shown.map(([name]) => name.length));
+  return shown.map(([name, value]) => `${name.padEnd(width)}  ${text(value)}`).join('\n');
+}
+
+function cell(value: unknown): string {
+  const line = text(value).replaceAll(/\s+/g, ' ');
+  return line.length > maxWidth ? `${line.slice(0, maxWidth - 1)}…` : line;
+}
+
+function text(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

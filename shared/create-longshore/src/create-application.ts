@@ -1,0 +1,48 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const template = fileURLToPath(new URL('../template/', import.meta.url));
+
+/** Files that npm would not publish under their own names. */
+const renamed: Readonly<Record<string, string>> = {
+  _gitignore: '.gitignore',
+  _dockerignore: '.dockerignore',
+  _github: '.github',
+  '_env.example': '.env.example',
+  '_package.json': 'package.json',
+};
+
+/**
+ * Writes the files of a new application, and an `.env` with generated secrets for its containers.
+ *
+ * @param directory created if missing; its last part becomes the name of the application
+ * @throws {Error} if the directory is not empty, or its name is not a valid name for a package
+ */
+export async function createApplication(directory: string): Promise<void> {
+  const target = path.resolve(directory);
+  const name = path.basename(target);
+  if (!/^[a-z0-9][a-z0-9._-]{0,99}$/.test(name))
+    throw new Error(`"${name}" cannot name a package: use lower-case letters, digits and dashes`);
+  await mkdir(target, { recursive: true });
+  const present = (await readdir(target)).filter((file) => file !== '.git');
+  if (present.length > 0) throw new Error(`${directory} is not empty`);
+  const manifest = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
+  const values: Readonly<Record<string, string>> = { name, version: manifest.version };
+  const fill = (text: string): string =>
+    text.replaceAll(/\{\{(\w+)\}\}/g, (_, key: string) => values[key] ?? '');
+  const entries = await readdir(template, { recursive: true, withFileTypes: true });
+  for (const entry of entries.filter((each) => each.isFile())) {
+    const file = path.join(entry.parentPath, entry.name);
+    const parts = path.relative(template, file).split(path.sep);
+    const place = path.join(target, ...parts.map((part) => renamed[part] ?? part));
+    await mkdir(path.dirname(place), { recursive: true });
+    await writeFile(place, fill(await readFile(file, 'utf8')));
+  }
+  const example = await readFile(path.join(target, '.env.example'), 'utf8');
+  const env = example.replaceAll('generate-me', () => randomBytes(24).toString('hex'));
+  await writeFile(path.join(target, '.env'), env, { mode: 0o600 });
+}

@@ -1,0 +1,29 @@
+import { defineResource, tableStorage } from '@longshore/resources';
+import Type from 'typebox';
+
+/** Served below /api/v1/customers, with validation, filters, paging, and a page in the reference. */
+export const customers = defineResource(
+  {
+    name: 'customers',
+    description: 'The customers of {{name}}.',
+    item: Type.Object({
+      id: Type.String({ format: 'uuid' }),
+      name: Type.String({ minLength: 1, maxLength: 100 }),
+      email: Type.String({ format: 'email' }),
+      welcomedAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
+    }),
+    serverSet: ['id', 'welcomedAt'],
+    filters: { name: 'partial', email: 'exact' },
+    sort: ['name', 'email'],
+    operations: { welcome: { summary: 'Send the welcome mail', enqueues: true } },
+  },
+  tableStorage({
+    name: 'app.customer',
+    operations: {
+      // The job is enqueued in the transaction of the request: both happen, or neither does.
+      welcome: async ({ item, enqueue }) => {
+        await enqueue('send-welcome', { email: item.email });
+      },
+    },
+  }),
+);

@@ -1,0 +1,17 @@
+import { defineJob, handleJob } from 'longshore';
+import Type from 'typebox';
+
+/** Clients and servers share the definition: the name of the job and the schema of its arguments. */
+export const sendWelcome = defineJob({
+  name: 'send-welcome',
+  args: Type.Object({ email: Type.String({ minLength: 3 }) }),
+});
+
+/** Welcomes a customer. The update and the end of the job commit together: exactly once. */
+export const sendWelcomeHandler = handleJob(sendWelcome, ({ args, log, transaction }) => {
+  log.info(`Welcome, ${args.email}!`); // call your mail provider here
+  return transaction(async (client) => {
+    await client.query('update app.customer set welcomed_at = now() where email = $1', [args.email]);
+    return { sentTo: args.email };
+  });
+});

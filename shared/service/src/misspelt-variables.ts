@@ -1,0 +1,34 @@
+import { closest, distance } from 'fastest-levenshtein';
+import type { Environment } from './config.js';
+
+/** Variables with the prefix `LONGSHORE_`, which no other program uses. */
+const ownVariables = ['LONGSHORE_APP', 'LONGSHORE_KEY', 'LONGSHORE_URL'];
+
+/** The largest number of wrong, missing or additional characters in a name that counts as misspelt. */
+const maxMistakes = 3;
+
+/**
+ * Returns a warning for each environment variable that has no effect although it looks as if it should: an unknown one
+ * with the prefix `LONGSHORE_`, and one that resembles a known name and has its prefix. Other unknown variables, such
+ * as `DATABASE_HOST`, may belong to the application.
+ */
+export function misspeltVariables(environment: Environment, variables: readonly string[]): string[] {
+  const known = [...new Set([...variables, ...ownVariables])].filter((name) => name.includes('_'));
+  const prefixes = new Set(known.map(prefixOf));
+  return Object.keys(environment)
+    .filter((name) => !known.includes(name) && prefixes.has(prefixOf(name)))
+    .flatMap((name) => {
+      const nearest = closest(
+        name,
+        known.filter((each) => prefixOf(each) === prefixOf(name)),
+      );
+      if (distance(name, nearest) <= maxMistakes)
+        return [`${name} has no effect: there is no such variable. Did you mean ${nearest}?`];
+      const isOwn = name.startsWith('LONGSHORE_');
+      return isOwn ? [`${name} has no effect: the known names are ${ownVariables.join(', ')}`] : [];
+    });
+}
+
+function prefixOf(name: string): string {
+  return name.slice(0, name.indexOf('_') + 1);
+}
