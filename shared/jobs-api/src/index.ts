@@ -12,6 +12,7 @@ import { queuesResource } from './queues-resource.js';
 import { recurringJobsResource } from './recurring-jobs-resource.js';
 import { serversResource } from './servers-resource.js';
 import { setAsideItemsResource } from './set-aside-items-resource.js';
+import { statisticsResource } from './statistics-resource.js';
 
 export { classifyStorageError } from './storage-error.js';
 
@@ -29,6 +30,7 @@ export interface JobsApiOptions {
     | 'feed'
     | 'clock'
     | 'setAside'
+    | 'timings'
   >;
   readonly client: JobClient;
   /**
@@ -45,8 +47,8 @@ export interface JobsApiOptions {
 }
 
 /**
- * Returns the resources of the job platform: jobs, events, queues, servers, recurring jobs, batches, job definitions and
- * set-aside items.
+ * Returns the resources of the job platform: jobs, events, queues, servers, recurring jobs, batches, job definitions,
+ * set-aside items and statistics.
  */
 export function jobsApi(options: JobsApiOptions): Resource[] {
   const { storage, client, definitions, acceptUnknownJobs = false, maxBacklog = Infinity } = options;
@@ -63,5 +65,6 @@ export function jobsApi(options: JobsApiOptions): Resource[] {
     batchesResource(storage, enqueuer, jobs),
     jobDefinitionsResource(definitions),
     setAsideItemsResource(storage.setAside),
+    statisticsResource(storage),
   ];
 }

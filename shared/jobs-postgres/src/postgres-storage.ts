@@ -37,6 +37,7 @@ import { PostgresReports } from './read/reports.js';
 import { PostgresServers } from './control/servers.js';
 import { PostgresSetAside } from './maintain/set-aside.js';
 import { PostgresStatistics } from './read/statistics.js';
+import { PostgresTimings } from './timings/timings.js';
 import { QueueIdCache } from './connection/queue-id-cache.js';
 import { ReadyScans } from './claim/ready-scans.js';
 import { longestOf } from './maintain/retention.js';
@@ -64,6 +65,7 @@ export class PostgresStorage implements JobStorage {
   readonly bulk: PostgresBulkOperations;
   readonly feed: PostgresFeed;
   readonly statistics: PostgresStatistics;
+  readonly timings: PostgresTimings;
   readonly audit: PostgresAuditLog;
   readonly setAside: PostgresSetAside;
   readonly #database: Database;
@@ -103,7 +105,8 @@ export class PostgresStorage implements JobStorage {
       new PostgresCounters(database),
     );
     const retentionDays = retentionOf(options.retentionDays);
-    const housekeeping = new Housekeeping(database, retentionDays, setAside);
+    const timings = new PostgresTimings({ database, reads }, queues, clock);
+    const housekeeping = new Housekeeping(database, retentionDays, setAside, timings);
     const historyIndexes = new HistoryIndexes(database, indexing);
     this.clock = clock;
     this.enqueuer = new PostgresEnqueuer(database, clock, queues, notifier);
@@ -147,6 +150,7 @@ export class PostgresStorage implements JobStorage {
     this.bulk = new PostgresBulkOperations(database, queues, written, setAside, clock, notify);
     this.feed = new PostgresFeed(database, feeds, clock, queues);
     this.statistics = new PostgresStatistics(reads, queues, clock);
+    this.timings = timings;
     this.audit = new PostgresAuditLog(database, reads);
     this.setAside = setAside;
     this.#database = database;
@@ -180,7 +184,7 @@ export class PostgresStorage implements JobStorage {
     this.#limits.close();
     // Closing the pools cuts off work that is still waiting for an unresponsive database.
     const written = this.enqueuer.drained().then(() => this.servers.close());
-    await endsWithin(closeGraceMs, written);
+    await endsWithin(closeGraceMs, Promise.all([written, this.timings.store().catch(() => undefined)]));
     await endsWithin(closeGraceMs, Promise.all([this.#notifier.close(), this.#historyIndexes.close()]));
     await Promise.all(this.#pools.map((pool) => pool.close()));
   }

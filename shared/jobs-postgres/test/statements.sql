@@ -3,6 +3,23 @@ update longshore.queue
 set priorities = array(select distinct priority from unnest(priorities || $2::smallint[]) as priority order by priority)
 where id = $1 and not priorities @> $2::smallint[];
 
+-- longshore-add-timings
+insert into longshore.timing as stored
+  (queue_id, name, seconds, at, done, failed, retried, waiting, running, waited_ms, ran_ms)
+select queue_id, name, seconds, to_timestamp(ms / 1000), done, failed, retried, waiting::integer[], running::integer[],
+  waited_ms, ran_ms
+from unnest($1::integer[], $2::text[], $3::smallint[], $4::float8[], $5::integer[], $6::integer[], $7::integer[], $8::text[],
+  $9::text[], $10::float8[], $11::float8[])
+  as recorded (queue_id, name, seconds, ms, done, failed, retried, waiting, running, waited_ms, ran_ms)
+on conflict (queue_id, name, seconds, at) do update set
+  done = stored.done + excluded.done,
+  failed = stored.failed + excluded.failed,
+  retried = stored.retried + excluded.retried,
+  waiting = longshore.add_histograms(stored.waiting, excluded.waiting),
+  running = longshore.add_histograms(stored.running, excluded.running),
+  waited_ms = stored.waited_ms + excluded.waited_ms,
+  ran_ms = stored.ran_ms + excluded.ran_ms;
+
 -- longshore-admit-held
   with admissible as materialized (
     select candidate.id
@@ -35,6 +52,20 @@ then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), 10000)::integer e
     insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from admitted order by priority, seq
   )
   select count(*)::integer as admitted from admitted;
+
+-- longshore-admit-names
+with known as (
+  update longshore.timed_name set seen_at = now() where name = any ($1::text[]) returning name
+),
+added as (
+  insert into longshore.timed_name (name)
+  select wanted.name from unnest($1) as wanted (name)
+  where not exists (select from longshore.timed_name where name = wanted.name)
+  limit greatest(0, $2::integer - (select count(*) from longshore.timed_name))
+  on conflict (name) do nothing
+  returning name
+)
+select name from known union all select name from added;
 
 -- longshore-advance-bulk
 update longshore.bulk_operation
@@ -369,7 +400,7 @@ claimed as (
   from candidate, alive
   where job.queue_id = $1 and job.id = candidate.id
   returning job.id, job.seq, job.priority, job.attempt, job.max_attempts, job.name, job.args, job.created_at,
-    job.meta
+    nullif(job.ready_at, job.created_at) as later_ready_at, job.meta
 ),
 counted as (
   insert into longshore.job_count (queue_id, state, jobs)
@@ -431,7 +462,7 @@ claimed as (
   from candidate, alive
   where job.queue_id = $1 and job.id = candidate.id
   returning job.id, job.seq, job.priority, job.attempt, job.max_attempts, job.name, job.args, job.created_at,
-    job.meta
+    nullif(job.ready_at, job.created_at) as later_ready_at, job.meta
 ),
 counted as (
   insert into longshore.job_count (queue_id, state, jobs)
@@ -551,6 +582,13 @@ where (parent_id, child_id) in (
 -- longshore-delete-old-throughput
 delete from longshore.throughput
 where at < now() - case when queue_id = 0 then $1::float8 else $2::float8 end * interval '1 millisecond';
+
+-- longshore-delete-old-timings
+with forgotten as (
+  delete from longshore.timed_name where seen_at < now() - $2::float8 * interval '1 millisecond'
+)
+delete from longshore.timing
+where at < now() - case when seconds = 60 then $1::float8 else $2::float8 end * interval '1 millisecond';
 
 -- longshore-delete-recurring-jobs
 delete from longshore.recurring_job where id = any($1::text[]) returning id;
@@ -1537,6 +1575,50 @@ select longshore.queue_number($1, $2) as id;
 update longshore.job_dependency set marked = true
 from unnest($1::uuid[], $2::uuid[]) as known (parent_id, child_id)
 where job_dependency.parent_id = known.parent_id and job_dependency.child_id = known.child_id;
+
+-- longshore-measure-backlog
+with ready as materialized (
+  select queue_id, sum(jobs)::bigint as jobs from longshore.job_count where state = 'enqueued' and queue_id > 0
+  group by queue_id having sum(jobs) > 0
+),
+first as (
+  insert into longshore.timing as stored (queue_id, name, seconds, at, backlog)
+  select 0, '', 60, date_bin('1 minute', now(), 'epoch'), coalesce((select sum(jobs) from ready), 0)
+  on conflict (queue_id, name, seconds, at) do update set backlog = excluded.backlog where stored.backlog is null
+  returning stored.backlog
+),
+others as (
+  insert into longshore.timing as stored (queue_id, name, seconds, at, backlog)
+  select queue_id, '', seconds, date_bin(seconds * interval '1 second', now(), 'epoch'), jobs
+  from (
+    select 0 as queue_id, 3600 as seconds, backlog as jobs from first
+    union all select queue_id, seconds, jobs from ready, (values (60), (3600)) as resolution (seconds)
+  ) as measured
+  where exists (select from first)
+  order by queue_id, seconds
+  on conflict (queue_id, name, seconds, at) do update set backlog = greatest(stored.backlog, excluded.backlog)
+)
+select backlog from first;
+
+-- longshore-measure-names
+with found as materialized (
+  select queue_id, name, ceil(count(*) * 100 / $1::float8)::bigint as jobs
+  from (
+    select queue_id, name from longshore.job tablesample system ($1::real) where server_id is null and queue_id > 0
+    union all
+    select queue_id, name from longshore.job_blocked tablesample system ($1::real) where queue_id > 0
+  ) as ready
+  where name in (select name from longshore.timed_name)
+  group by queue_id, name
+)
+insert into longshore.timing as stored (queue_id, name, seconds, at, backlog)
+select queue_id, name, seconds, date_bin(seconds * interval '1 second', now(), 'epoch'), jobs
+from (
+  select queue_id, name, jobs from found
+  union all select 0, name, sum(jobs)::bigint from found group by name
+) as measured, (values (60), (3600)) as resolution (seconds)
+order by queue_id, name, seconds
+on conflict (queue_id, name, seconds, at) do update set backlog = greatest(stored.backlog, excluded.backlog);
 
 -- longshore-move-job
 with
@@ -2747,6 +2829,11 @@ order by job.id limit $3;
 select id, host, pid, processing, heartbeat_at as "heartbeatAt", lost_at as "lostAt" from longshore.lost_server
 where lost_at > now() - interval '1 day' order by lost_at desc, id desc limit 100;
 
+-- longshore-select-measured
+select extract(epoch from at)::float8 * 1000 as at from longshore.timing
+where queue_id = 0 and name = '' and seconds = $1 and at >= to_timestamp($2::float8 / 1000)
+  and at < to_timestamp($3::float8 / 1000) and backlog is not null;
+
 -- longshore-select-missing-days
 select history, to_char(day, 'YYYY-MM-DD') as day
 from (
@@ -2764,6 +2851,18 @@ order by day, history;
 select message as move, at, attempt, fields as before from longshore.job_report
 where queue_id = $1 and job_id = $2 and started_at >= $3::timestamptz - interval '1 hour' and line = -1
 order by started_at;
+
+-- longshore-select-name-timings
+with busiest as materialized (
+  select name from longshore.timing
+  where queue_id = $1 and seconds = $2 and at >= to_timestamp($3::float8 / 1000) and name <> ''
+  group by name having sum(done + failed + retried) > 0 or max(cardinality(waiting)) > 0
+  order by sum(done + failed + retried) desc, name limit $4
+)
+select extract(epoch from at)::float8 * 1000 as at, name, done, failed, retried, waiting::text, running::text, waited_ms, ran_ms,
+  backlog from longshore.timing
+where queue_id = $1 and name = any (array(select name from busiest)) and seconds = $2
+  and at >= to_timestamp($3::float8 / 1000);
 
 -- longshore-select-newest-batches
 select id, name, total, done, failed, cancelled, follow_up_id, created_at, finished_at from longshore.batch
@@ -2790,6 +2889,10 @@ select id, name from longshore.queue where id = $1;
 select id, name, paused_at, concurrency_limit, rate_limit, created_at from longshore.queue where (queue.retired_at is null or queue.id in (
       select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
     ) or queue.name in (select unnest(server.queues) from longshore.server)) order by name;
+
+-- longshore-select-ready-pages
+select ((pg_relation_size('longshore.job') + pg_relation_size('longshore.job_blocked'))
+  / current_setting('block_size')::integer)::integer as pages;
 
 -- longshore-select-recurring-args
 select args::text as args from longshore.recurring_job where id = $1;
@@ -2904,6 +3007,12 @@ from (
   where queue_id = any ($1) and at >= to_timestamp($2::float8 / 1000) and jobs > 0 and state in ('done', 'failed')
 ) as ended
 group by queue_id, bucket;
+
+-- longshore-select-timings
+select extract(epoch from at)::float8 * 1000 as at, name, done, failed, retried, waiting::text, running::text, waited_ms, ran_ms,
+  backlog from longshore.timing
+where queue_id = $1 and name = $2 and seconds = $3 and at >= to_timestamp($4::float8 / 1000)
+  and at < to_timestamp($5::float8 / 1000);
 
 -- longshore-select-totals
 select state, sum(jobs::float8) as jobs from longshore.job_count group by state;

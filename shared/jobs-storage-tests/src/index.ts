@@ -31,6 +31,7 @@ import { keepingRecurring } from './recurring.js';
 import { reporting } from './reporting.js';
 import { rescuing } from './rescuing.js';
 import { scheduling } from './scheduling.js';
+import { timing } from './timing.js';
 import { transitions } from './transitions.js';
 import { searching } from './searching.js';
 import { searchingTexts } from './searching-texts.js';
@@ -81,6 +82,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     describe('reading leases', () => leasing(fixture));
     describe('finding orphans', () => orphaning(fixture));
     describe('measuring', () => measuring(fixture));
+    describe('timing', () => timing(fixture));
     describe('filtering', () => filtering(fixture));
     describe('searching', () => searching(fixture));
     describe('feeding', () => feeding(fixture));

@@ -15,6 +15,8 @@ export interface ClaimedRow {
   name: string;
   args: JsonValue;
   created_at: Date;
+  /** When the job became ready; null if that was when it was created, as for most jobs, because reading a time costs more than a null. */
+  later_ready_at: Date | null;
   meta: JobMeta | null;
   /** Whether the queue has limits, which only {@link claimWithinLimits} observes. Only reliable if nothing was claimed. */
   limited: boolean;
@@ -70,7 +72,7 @@ export const claimReady = prepared(
       from candidate, alive
       where job.queue_id = $1 and job.id = candidate.id
       returning job.id, job.seq, job.priority, job.attempt, job.max_attempts, job.name, job.args, job.created_at,
-        job.meta
+        nullif(job.ready_at, job.created_at) as later_ready_at, job.meta
     ),
     counted as (
       insert into longshore.job_count (queue_id, state, jobs)
@@ -156,7 +158,7 @@ export const claimWithinLimits = prepared(
       from candidate, alive
       where job.queue_id = $1 and job.id = candidate.id
       returning job.id, job.seq, job.priority, job.attempt, job.max_attempts, job.name, job.args, job.created_at,
-        job.meta
+        nullif(job.ready_at, job.created_at) as later_ready_at, job.meta
     ),
     counted as (
       insert into longshore.job_count (queue_id, state, jobs)

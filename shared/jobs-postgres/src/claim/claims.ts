@@ -125,6 +125,7 @@ function toClaimedJob(row: ClaimedRow, queue: string, serverId: string): Claimed
     args: row.args,
     maxAttempts: row.max_attempts,
     createdAt: row.created_at,
+    readyAt: row.later_ready_at ?? row.created_at,
     meta: row.meta,
   };
 }

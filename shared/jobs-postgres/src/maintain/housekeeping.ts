@@ -1,4 +1,4 @@
-import { idleQueueDays, type RetentionDays, throughputKept } from '@longshore/jobs/storage';
+import { idleQueueDays, type RetentionDays, throughputKept, timingsKept } from '@longshore/jobs/storage';
 import type { Database } from '../connection/database.js';
 import { deleteOldAudit } from '../control/audit.js';
 import { deleteOldBatches } from '../dependencies/batches.sql.js';
@@ -14,6 +14,8 @@ import { countRows, foldCounts } from '../read/counters.sql.js';
 import { deleteOldDependencies } from '../dependencies/dependencies.sql.js';
 import { deleteOldThroughput } from '../read/statistics.sql.js';
 import { retireIdleQueues, returnQueues } from '../control/queues.sql.js';
+import type { PostgresTimings } from '../timings/timings.js';
+import { deleteOldTimings } from '../timings/timings.sql.js';
 import { deleteGoneMoves } from '../enqueue/unique-keys.sql.js';
 import { BloatControl } from './bloat-control.js';
 import { Chores } from './chores.js';
@@ -42,12 +44,19 @@ export class Housekeeping {
   readonly #keys: KeySweeper;
   readonly #bloat: BloatControl;
   readonly #gaps: GapCleaner;
+  readonly #timings: PostgresTimings;
   #cleanedAt = -Infinity;
   #oldDaysDroppedAt = -Infinity;
   #roomNotedAt = performance.now();
   #queuesReturnedAt = -Infinity;
 
-  constructor(database: Database, retentionDays: RetentionDays, setAside: PostgresSetAside) {
+  constructor(
+    database: Database,
+    retentionDays: RetentionDays,
+    setAside: PostgresSetAside,
+    timings: PostgresTimings,
+  ) {
+    this.#timings = timings;
     this.#database = database;
     this.#chores = new Chores(setAside);
     this.days = new HistoryDays(database);
@@ -60,6 +69,7 @@ export class Housekeeping {
   async runOnce(): Promise<void> {
     const chores = this.#chores;
     await chores.do('fold counters', () => this.#foldCounts());
+    await chores.do('store timings', () => this.#timings.maintain());
     await chores.do('rewrite small tables', () => this.#bloat.runOnce());
     await chores.do('delete old gaps', () => this.#gaps.runOnce());
     await chores.do('cancel jobs with missed requests', () => this.#cancelIdle());
@@ -84,6 +94,10 @@ export class Housekeeping {
     const { all, queue } = throughputKept;
     await chores.do('delete old throughput', () =>
       this.#database.query(deleteOldThroughput, [all.forMs, queue.forMs]),
+    );
+    const { minute, hour } = timingsKept;
+    await chores.do('delete old timings', () =>
+      this.#database.query(deleteOldTimings, [minute.forMs, hour.forMs]),
     );
     await chores.do('delete old dependencies', () => this.#database.query(deleteOldDependencies));
     await chores.do('delete moves of deleted jobs', () => this.#database.query(deleteGoneMoves, [10_000]));

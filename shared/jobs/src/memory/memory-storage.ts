@@ -19,6 +19,7 @@ import { MemoryReports } from './memory-reports.js';
 import { MemoryServers } from './memory-servers.js';
 import { MemorySetAside } from './memory-set-aside.js';
 import { MemoryStatistics } from './memory-statistics.js';
+import { MemoryTimings } from './memory-timings.js';
 
 export interface MemoryStorageOptions {
   clock?: Clock;
@@ -62,6 +63,7 @@ export class MemoryStorage implements JobStorage {
   readonly bulk: MemoryBulkOperations;
   readonly feed: MemoryFeed;
   readonly statistics: MemoryStatistics;
+  readonly timings: MemoryTimings;
   readonly audit: MemoryAuditLog;
   readonly setAside: MemorySetAside;
   readonly #jobs: MemoryJobs;
@@ -80,6 +82,7 @@ export class MemoryStorage implements JobStorage {
       await this.maintenance.rescue();
     });
     const setAside = new MemorySetAside(clock, audit, (order) => void this.bulk.start(order));
+    const timings = new MemoryTimings(jobs, clock);
     const retention = { maxFinished, days: retentionOf(retentionDays) };
     this.#jobs = jobs;
     this.clock = clock;
@@ -96,6 +99,7 @@ export class MemoryStorage implements JobStorage {
       setAside,
       clock,
       retention,
+      timings,
       recurringQueues: async () => (await this.recurring.list()).map(({ queue }) => queue),
     });
     this.queues = new MemoryQueues(jobs, servers, clock, audit);
@@ -105,6 +109,7 @@ export class MemoryStorage implements JobStorage {
     this.bulk = new MemoryBulkOperations(jobs, this.control, clock, setAside, audit);
     this.feed = new MemoryFeed(jobs, clock);
     this.statistics = new MemoryStatistics(jobs, clock);
+    this.timings = timings;
     this.audit = audit;
     this.setAside = setAside;
   }

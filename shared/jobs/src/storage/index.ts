@@ -22,6 +22,7 @@ export {
   isMet,
   type ParentEnd,
 } from '../job/continuation.js';
+export { durationBuckets, DurationHistogram } from '../job/duration-histogram.js';
 export { errorFingerprint } from '../job/error-fingerprint.js';
 export {
   type ArgumentProblem,
@@ -116,4 +117,6 @@ export { wordsOf } from './search-words.js';
 export type * from './servers.js';
 export * from './set-aside.js';
 export * from './spellings.js';
+export { TimingBuffer, type TimingCell } from './timing-buffer.js';
+export * from './timings.js';
 export type { TransactionWork } from './transaction.js';

@@ -16,6 +16,7 @@ import type { Queues } from './queues.js';
 import type { RecurringJobs } from './recurring-jobs.js';
 import type { Servers } from './servers.js';
 import type { SetAside } from './set-aside.js';
+import type { Timings } from './timings.js';
 
 /**
  * Stores jobs, attempts, results and servers; each member has one role. Everything that runs Longshore depends on
@@ -40,6 +41,7 @@ export interface JobStorage {
   readonly bulk: BulkOperations;
   readonly feed: JobFeed;
   readonly statistics: JobStatistics;
+  readonly timings: Timings;
   readonly audit: AuditLog;
   readonly setAside: SetAside;
   /**

@@ -1,0 +1,48 @@
+-- Up Migration
+
+-- Adds two histograms of durations. The first element of a histogram is the number of its first bucket, and the others are the counts
+-- from there on; '{}' is empty.
+create function add_histograms(one integer[], other integer[]) returns integer[] language sql immutable parallel safe as $$
+  select case
+    when cardinality(one) = 0 then other
+    when cardinality(other) = 0 then one
+    else (
+      select array[least(one[1], other[1])] || array_agg(
+        case when bucket < one[1] then 0 else coalesce(one[bucket - one[1] + 2], 0) end
+          + case when bucket < other[1] then 0 else coalesce(other[bucket - other[1] + 2], 0) end
+        order by bucket)
+      from generate_series(
+        least(one[1], other[1]),
+        greatest(one[1] + cardinality(one), other[1] + cardinality(other)) - 2
+      ) as bucket
+    )
+  end
+$$;
+
+-- How attempts went and how many jobs were ready, per minute and per hour: for each queue (0 for all together) and each job name
+-- ('' for all together). Servers add what they have recorded every few seconds (docs/adr/030).
+create table timing (
+  queue_id integer not null,
+  name text collate "C" not null,
+  -- 60 or 3600.
+  seconds smallint not null,
+  at timestamptz not null,
+  done integer not null default 0,
+  failed integer not null default 0,
+  retried integer not null default 0,
+  waiting integer[] not null default '{}',
+  running integer[] not null default '{}',
+  waited_ms double precision not null default 0,
+  ran_ms double precision not null default 0,
+  -- The largest number of ready jobs that was measured; null if none was.
+  backlog bigint,
+  primary key (queue_id, name, seconds, at)
+) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05);
+
+create index timing_at on timing (queue_id, seconds, at);
+
+-- The job names with timings of their own. The jobs of all further names are counted together.
+create table timed_name (
+  name text collate "C" primary key,
+  seen_at timestamptz not null default now()
+);
