@@ -8,7 +8,8 @@ installed := node_modules/.package-lock.json
 renderer := shared/resources/assets/scalar.js.br
 browser := $(wildcard /usr/bin/chromium /usr/bin/chromium-browser /usr/bin/google-chrome /Applications/Chromium.app)
 storage := 'shared/jobs-postgres/test/**/*.test.ts'
-others := '{shared,services}/!(jobs-postgres)/test/**/*.test.ts'
+http := '{shared/{resources,jobs-api},services/*}/test/**/*.test.ts'
+others := 'shared/!(jobs-postgres|resources|jobs-api)/test/**/*.test.ts'
 whole := '{dev,acceptance}/test/**/*.test.ts'
 measured := $(if $(COVERAGE),NODE_V8_COVERAGE='$(CURDIR)/coverage/tmp') $(bin)/mocha
 
@@ -28,10 +29,11 @@ seed: build ## Replace the example rows: make seed ROWS=1000000 (in the database
 
 test: build ## Run the tests of all packages, for use before a commit (local Postgres or TEST_POSTGRES_URL; COVERAGE=1 measures coverage)
 	@rm -rf coverage && mkdir coverage
-	@# Runs two halves in parallel, one per core; the output of the storage's tests is shown at the end.
-	@$(measured) $(storage) >coverage/storage.log 2>&1 & \
+	@# Runs three parts at a time, so that two cores stay busy while tests wait; shows the first two when all have ended.
+	@$(measured) $(storage) >coverage/storage.log 2>&1 & storage=$$!; \
+	$(measured) $(http) >coverage/http.log 2>&1 & http=$$!; \
 	failed=0; $(measured) $(others) || failed=1; \
-	wait $$! || failed=1; cat coverage/storage.log; exit $$failed
+	wait $$storage || failed=1; wait $$http || failed=1; cat coverage/storage.log coverage/http.log; exit $$failed
 	@$(if $(COVERAGE),$(bin)/c8 report)
 
 check: ## Run everything that CI runs; installs what it needs on Debian
