@@ -2,11 +2,13 @@ import { type JobClient, type JobDefinition, JobEvents, type JobStorage } from '
 import type { Resource } from '@longshore/resources';
 import { Backlog } from './backlog.js';
 import { batchesResource } from './batches-resource.js';
+import { deploymentsResource } from './deployments-resource.js';
 import { eventsResource } from './events-resource.js';
 import { jobDefinitionsResource } from './job-definitions-resource.js';
 import { JobEditor } from './job-editor.js';
 import { JobEnqueuer } from './job-enqueuer.js';
 import { EnqueueRequests } from './enqueue-requests.js';
+import { jobTypesResource } from './job-types-resource.js';
 import { jobsResource } from './jobs-resource.js';
 import { queuesResource } from './queues-resource.js';
 import { recurringJobsResource } from './recurring-jobs-resource.js';
@@ -31,6 +33,8 @@ export interface JobsApiOptions {
     | 'clock'
     | 'setAside'
     | 'timings'
+    | 'jobTypes'
+    | 'deployments'
   >;
   readonly client: JobClient;
   /**
@@ -48,7 +52,7 @@ export interface JobsApiOptions {
 
 /**
  * Returns the resources of the job platform: jobs, events, queues, servers, recurring jobs, batches, job definitions,
- * set-aside items and statistics.
+ * set-aside items, statistics, job types and deployments.
  */
 export function jobsApi(options: JobsApiOptions): Resource[] {
   const { storage, client, definitions, acceptUnknownJobs = false, maxBacklog = Infinity } = options;
@@ -66,5 +70,7 @@ export function jobsApi(options: JobsApiOptions): Resource[] {
     jobDefinitionsResource(definitions),
     setAsideItemsResource(storage.setAside),
     statisticsResource(storage),
+    jobTypesResource(storage, definitions),
+    deploymentsResource(storage),
   ];
 }

@@ -18,6 +18,8 @@ import { PostgresContinuations } from './dependencies/continuations.js';
 import { PostgresControl } from './control/job-control.js';
 import { PostgresCounters } from './read/counters.js';
 import { PostgresFeed } from './read/feed.js';
+import { PostgresDeployments } from './control/deployments.js';
+import { PostgresJobTypes } from './control/job-types.js';
 import { PostgresEnqueuer } from './enqueue/enqueuer.js';
 import { PostgresJobReader } from './read/job-reader.js';
 import { PostgresLeases } from './read/leases.js';
@@ -66,6 +68,8 @@ export class PostgresStorage implements JobStorage {
   readonly feed: PostgresFeed;
   readonly statistics: PostgresStatistics;
   readonly timings: PostgresTimings;
+  readonly jobTypes: PostgresJobTypes;
+  readonly deployments: PostgresDeployments;
   readonly audit: PostgresAuditLog;
   readonly setAside: PostgresSetAside;
   readonly #database: Database;
@@ -133,6 +137,7 @@ export class PostgresStorage implements JobStorage {
     const resolvers = [this.batches, new PostgresContinuations(queues), new ConcurrencySemaphore(queues)];
     const marker = new DependencyMarker(database, setAside);
     const outbox = new OutboxRelay(database, marker, resolvers, setAside, notify);
+    this.deployments = new PostgresDeployments({ database, reads }, clock);
     this.maintenance = new PostgresMaintenance({
       database,
       queues,
@@ -143,7 +148,7 @@ export class PostgresStorage implements JobStorage {
       historyIndexes,
       setAside,
     });
-    this.servers = new PostgresServers({ database, reads }, clock, queues, () =>
+    this.servers = new PostgresServers({ database, reads }, clock, queues, this.deployments, () =>
       this.maintenance.rescue(true),
     );
     this.recurring = new PostgresRecurringJobs(database, this.enqueuer, notifier, setAside);
@@ -151,6 +156,7 @@ export class PostgresStorage implements JobStorage {
     this.feed = new PostgresFeed(database, feeds, clock, queues);
     this.statistics = new PostgresStatistics(reads, queues, clock);
     this.timings = timings;
+    this.jobTypes = new PostgresJobTypes({ database, reads }, scans);
     this.audit = new PostgresAuditLog(database, reads);
     this.setAside = setAside;
     this.#database = database;

@@ -376,14 +376,16 @@ counted as (
 select true as changed from removed;
 
 -- longshore-claim-ready
-with names as materialized (select job_names as handled from longshore.server where id = $2),
+with names as materialized (
+  select job_names as handled, array(select name from longshore.paused_type) as paused from longshore.server where id = $2),
 candidate as materialized (
   select next.id
   from unnest($5::smallint[], $6::bigint[], $7::bigint[]) as range (priority, after, up_to)
   cross join lateral (
     select job.id from longshore.job
     where job.queue_id = $1 and job.priority = range.priority and job.seq > range.after and job.seq <= range.up_to
-      and job.server_id is null and coalesce(name = any ((select handled from names)::text[]), true) and not exists (
+      and job.server_id is null and coalesce(name = any ((select handled from names)::text[]), true)
+      and name <> all ((select paused from names)::text[]) and not exists (
     select from longshore.queue
     where id = $1 and (paused_at is not null or concurrency_limit is not null or rate_limit is not null))
     order by job.seq limit $3
@@ -440,14 +442,16 @@ room as materialized (
     ))) as jobs
   from setting where open
 ),
-names as materialized (select job_names as handled from longshore.server where id = $2),
+names as materialized (
+  select job_names as handled, array(select name from longshore.paused_type) as paused from longshore.server where id = $2),
 candidate as materialized (
   select next.id
   from unnest($5::smallint[], $6::bigint[], $7::bigint[]) as range (priority, after, up_to)
   cross join lateral (
     select job.id from longshore.job
     where job.queue_id = $1 and job.priority = range.priority and job.seq > range.after and job.seq <= range.up_to
-      and job.server_id is null and coalesce(name = any ((select handled from names)::text[]), true) and true
+      and job.server_id is null and coalesce(name = any ((select handled from names)::text[]), true)
+      and name <> all ((select paused from names)::text[]) and true
     order by job.seq limit coalesce((select jobs from room), 0)
     for update skip locked
   ) as next
@@ -519,6 +523,9 @@ select count(*)::integer as batches from (select from longshore.batch order by i
 -- longshore-delete-aside
 delete from longshore.set_aside where id = $1;
 
+-- longshore-delete-deployment
+delete from longshore.deployment where id = $1 returning id;
+
 -- longshore-delete-finished
 with removed as (delete from longshore.job_history where queue_id = $1 and id = $2 returning *),
 
@@ -570,6 +577,9 @@ delete from longshore.batch where finished_at < now() - interval '30 days';
 
 -- longshore-delete-old-bulks
 delete from longshore.bulk_operation where finished_at < now() - interval '30 days';
+
+-- longshore-delete-old-deployments
+delete from longshore.deployment where at < now() - $1::integer * interval '1 day';
 
 -- longshore-delete-old-links
 delete from longshore.job_dependency
@@ -1311,6 +1321,10 @@ values ($1, $2, $3, $4, case when $3::integer = 0 then now() end);
   returning id, action, filter, state, cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at,
 created_at::text as started, finished_at, error;
 
+-- longshore-insert-deployment
+insert into longshore.deployment (id, version, at, note, source) values ($1, $2, coalesce($3::timestamptz, now()), $4, 'api')
+returning id, version, at, note, source;
+
 -- longshore-insert-held
 with new as materialized (
   select $1::integer as queue_id, *
@@ -1544,6 +1558,9 @@ select *, args::text as args_text, now() as now from longshore.recurring_job whe
 
 -- longshore-lock-server
 select * from longshore.server where id = $1 for update;
+
+-- longshore-lock-type
+select pg_advisory_xact_lock('longshore.paused_type'::regclass::oid::integer, hashtext($1));
 
 -- longshore-lock-unique
 insert into longshore.job_key as held (queue_id, namespace, key, job_id, states, expires_at, fingerprint)
@@ -1825,6 +1842,21 @@ then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), 10000)::integer e
   where taken.jobs < allowed.jobs
   returning 1;
 
+-- longshore-note-version
+with gone as (
+  delete from longshore.server_version
+  where server_id <> $1 and not exists (select from longshore.server where id = server_id)
+),
+noted as (
+  insert into longshore.deployment (id, version, source)
+  select $3::uuid, $2::text, 'server'
+  where not exists (
+      select from longshore.server_version join longshore.server on server.id = server_id
+      where version = $2 and server_id <> $1)
+    and (select version from longshore.deployment order by at desc limit 1) is distinct from $2
+)
+insert into longshore.server_version (server_id, version) values ($1, $2);
+
 -- longshore-notify
 select pg_notify('longshore', payload) from unnest($1::text[]) as payload;
 
@@ -1848,6 +1880,9 @@ update longshore.queue set paused_at = coalesce(paused_at, now()), retired_at = 
 -- longshore-pause-recurring-job
 update longshore.recurring_job set paused_at = coalesce(paused_at, now()), next_due_at = null
 where id = $1 returning *;
+
+-- longshore-pause-type
+insert into longshore.paused_type (name) values ($1) on conflict (name) do nothing;
 
 -- longshore-promote-due
 with due as materialized (
@@ -2318,6 +2353,19 @@ update longshore.queue set paused_at = null, retired_at = null, idle_since = nul
 -- longshore-resume-recurring-job
 update longshore.recurring_job set paused_at = null, next_due_at = $2 where id = $1 returning *;
 
+-- longshore-resume-type
+with resumed as (
+  delete from longshore.paused_type where name = $1 returning name
+),
+gap as (
+  insert into longshore.scan_gap (queue_id, priority, first_seq, last_seq)
+  select queue_id, priority, min(seq), max(seq) from longshore.job
+  where name in (select name from resumed) and server_id is null and queue_id > 0
+  group by queue_id, priority
+  returning queue_id
+)
+select distinct queue_id from gap;
+
 -- longshore-retire-idle-queues
 with looked_at as materialized (
   select id, idle_since, paused_at is null and concurrency_limit is null and rate_limit is null
@@ -2603,6 +2651,11 @@ null::timestamptz as finished_at, null::jsonb as error, meta, past_attempts from
     select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
   ) or queue.name in (select unnest(server.queues) from longshore.server));
 
+-- longshore-select-deployments
+select id, version, at, note, source from longshore.deployment
+where ($1::uuid is null or id = $1) and ($2::timestamptz is null or at >= $2) and ($3::timestamptz is null or at < $3)
+order by at desc, id desc limit 1000;
+
 -- longshore-select-documents
 select wanted_id as id, found.args::text as args, found.result::text as result
 from unnest($1::uuid[], $2::integer[]) as wanted (wanted_id, wanted_queue)
@@ -2874,6 +2927,12 @@ select id, name, total, done, failed, cancelled, follow_up_id, created_at, finis
 where id > coalesce($3::uuid, '00000000-0000-0000-0000-000000000000')
 order by id limit $1 offset $2;
 
+-- longshore-select-paused-at
+select paused_at from longshore.paused_type where name = $1;
+
+-- longshore-select-paused-types
+select name, paused_at as "pausedAt" from longshore.paused_type order by name;
+
 -- longshore-select-queue
 select id, name, paused_at, concurrency_limit, rate_limit, created_at from longshore.queue where name = $1 and (queue.retired_at is null or queue.id in (
       select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
@@ -3087,9 +3146,12 @@ where part.relnamespace = 'longshore'::regnamespace and part.relname = any($1::t
   and made.relam = (select oid from pg_catalog.pg_am where amname = 'brin');
 
 -- longshore-sweep-ready
-with names as materialized (select job_names as handled from longshore.server where id = $2)
+with names as materialized (
+  select job_names as handled, array(select name from longshore.paused_type) as paused from longshore.server where id = $2
+)
 select priority, seq from longshore.job
 where queue_id = $1 and server_id is null and coalesce(name = any ((select handled from names)::text[]), true)
+  and name <> all ((select paused from names)::text[])
 order by priority, seq limit 1000;
 
 -- longshore-sweep-unique

@@ -26,6 +26,8 @@ import { operatingInBulk } from './operating-in-bulk.js';
 import { modelling } from './modelling.js';
 import { orphaning } from './orphaning.js';
 import { paging } from './paging.js';
+import { deploying } from './deploying.js';
+import { pausingTypes } from './pausing-types.js';
 import { reading } from './reading.js';
 import { keepingRecurring } from './recurring.js';
 import { reporting } from './reporting.js';
@@ -83,6 +85,8 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     describe('finding orphans', () => orphaning(fixture));
     describe('measuring', () => measuring(fixture));
     describe('timing', () => timing(fixture));
+    describe('pausing job types', () => pausingTypes(fixture));
+    describe('noting deployments', () => deploying(fixture));
     describe('filtering', () => filtering(fixture));
     describe('searching', () => searching(fixture));
     describe('feeding', () => feeding(fixture));

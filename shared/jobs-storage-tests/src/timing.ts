@@ -96,6 +96,8 @@ export function timing(fixture: Fixture): void {
 
   it('returns with a claim when the job became ready, not when it was created', async () => {
     const { queue, claim } = await fixture.claimOne();
+    const claimedAt = fixture.storage.clock.now();
+    await expectEventually(async () => fixture.storage.clock.now() > claimedAt);
     await fixture.storage.completions.complete([{ claim, outcome: { kind: 'retry', error, delayMs: 0 } }]);
     await fixture.storage.maintenance.promoteDue(10);
     const [again] = await fixture.claim(claim.serverId, queue);

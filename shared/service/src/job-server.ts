@@ -25,6 +25,7 @@ export function createJobServer(
     recurring: application.recurring,
     queues: readQueues(config.WORKER_QUEUES) ?? handlers.map(({ definition }) => definition.queue),
     concurrency: config.WORKER_CONCURRENCY,
+    ...(config.WORKER_VERSION !== '' && { version: config.WORKER_VERSION }),
     serverTimeoutMs: config.WORKER_SERVER_TIMEOUT_MS,
     slidingInvisibilityTimeoutMs: config.WORKER_SLIDING_INVISIBILITY_TIMEOUT_MS,
     queuePollIntervalMs: config.WORKER_QUEUE_POLL_INTERVAL_MS,

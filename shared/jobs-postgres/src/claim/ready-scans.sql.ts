@@ -65,9 +65,12 @@ export const mostSwept = 1_000;
 export const sweepReady = prepared(
   'longshore-sweep-ready',
   `
-    with names as materialized (select job_names as handled from longshore.server where id = $2)
+    with names as materialized (
+      select job_names as handled, array(select name from longshore.paused_type) as paused from longshore.server where id = $2
+    )
     select priority, seq from longshore.job
     where queue_id = $1 and server_id is null and coalesce(name = any ((select handled from names)::text[]), true)
+      and name <> all ((select paused from names)::text[])
     order by priority, seq limit ${mostSwept}`,
 );
 

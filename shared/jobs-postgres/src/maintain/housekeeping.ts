@@ -1,6 +1,13 @@
-import { idleQueueDays, type RetentionDays, throughputKept, timingsKept } from '@longshore/jobs/storage';
+import {
+  deploymentDays,
+  idleQueueDays,
+  type RetentionDays,
+  throughputKept,
+  timingsKept,
+} from '@longshore/jobs/storage';
 import type { Database } from '../connection/database.js';
 import { deleteOldAudit } from '../control/audit.js';
+import { deleteOldDeployments } from '../control/deployments.sql.js';
 import { deleteOldBatches } from '../dependencies/batches.sql.js';
 import { deleteOldBulks } from '../control/bulk-operations.sql.js';
 import {
@@ -98,6 +105,9 @@ export class Housekeeping {
     const { minute, hour } = timingsKept;
     await chores.do('delete old timings', () =>
       this.#database.query(deleteOldTimings, [minute.forMs, hour.forMs]),
+    );
+    await chores.do('delete old deployments', () =>
+      this.#database.query(deleteOldDeployments, [deploymentDays]),
     );
     await chores.do('delete old dependencies', () => this.#database.query(deleteOldDependencies));
     await chores.do('delete moves of deleted jobs', () => this.#database.query(deleteGoneMoves, [10_000]));

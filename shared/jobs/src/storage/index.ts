@@ -80,6 +80,7 @@ export * from './bulk-operations.js';
 export type * from './claims.js';
 export type { Clock } from './clock.js';
 export type * from './completions.js';
+export * from './deployments.js';
 export type * from './enqueuer.js';
 export * from './error-groups.js';
 export { checkEditedBytes, checkEdits, editableStates, type JobContent } from './job-content.js';
@@ -99,6 +100,7 @@ export {
   type KeyResolution,
   resolveKeys,
 } from './key-resolution.js';
+export type * from './job-types.js';
 export type * from './leases.js';
 export type * from './maintenance.js';
 export { maxExamined, type Orphan, orphansAmong } from './orphan.js';
