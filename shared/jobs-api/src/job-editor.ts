@@ -1,5 +1,5 @@
 import type { Job, JobStorage } from '@longshore/jobs';
-import { editableStates, type JobContent } from '@longshore/jobs/storage';
+import { type DecideEdits, editableStates, type JobContent, mapInSlices } from '@longshore/jobs/storage';
 import { ApiError, applyAll, type ItemChange, type KeyedChange } from '@longshore/resources';
 import type { Static } from 'typebox';
 import { type JobItem, toJobItem } from './job-item.js';
@@ -47,7 +47,7 @@ export class JobEditor {
    * or finished
    */
   async one(id: string, change: ItemChange<Item, Fields>): Promise<Item | undefined> {
-    const edited = await this.#edit([id], (current) => {
+    const edited = await this.#edit([id], async (current) => {
       const [job] = current.values();
       return job === undefined ? new Map() : this.#decide([{ id: job.id, change }], current);
     });
@@ -63,22 +63,19 @@ export class JobEditor {
     return this.#edit(ids, (current) => this.#decide(changes, current));
   }
 
-  async #edit(
-    ids: readonly string[],
-    decide: (current: ReadonlyMap<string, Job>) => ReadonlyMap<string, JobContent>,
-  ): Promise<Item[]> {
-    return (await asked(() => this.#storage.control.edit(ids, decide))).map(toJobItem);
+  async #edit(ids: readonly string[], decide: DecideEdits): Promise<Item[]> {
+    return mapInSlices(await asked(() => this.#storage.control.edit(ids, decide)), toJobItem);
   }
 
-  #decide(
+  async #decide(
     changes: readonly KeyedChange<Item, Fields>[],
     current: ReadonlyMap<string, Job>,
-  ): ReadonlyMap<string, JobContent> {
-    const items = new Map([...current].map(([id, job]) => [id, toJobItem(job)]));
-    const fields = applyAll({ singular: 'job' }, changes, items);
+  ): Promise<ReadonlyMap<string, JobContent>> {
+    const items = new Map(await mapInSlices([...current], ([id, job]) => [id, toJobItem(job)] as const));
+    const fields = await applyAll({ singular: 'job' }, changes, items);
     requireEditable([...current.values()]);
     return new Map(
-      changes.map(({ id, change }, index) => {
+      await mapInSlices(changes, ({ id, change }, index) => {
         const { queue, priority, args, runAt } = fields[index] ?? change.fields;
         const job = current.get(id);
         const name = job?.name ?? '';

@@ -64,7 +64,7 @@ export function recurringJobsResource(
   const update = async (id: string, change: ItemChange<Item, Fields>): Promise<Item | undefined> => {
     const [updated] = await owned(() =>
       asked(() =>
-        recurring.updateAll([id], (current) =>
+        recurring.updateAll([id], async (current) =>
           [...current.values()].map((job) => changed({ ...change.apply(toRecurringJobItem(job)), id }, job)),
         ),
       ),
@@ -75,9 +75,9 @@ export function recurringJobsResource(
     const ids = changes.map(({ id }) => id);
     const updated = await owned(() =>
       asked(() =>
-        recurring.updateAll(ids, (current) => {
+        recurring.updateAll(ids, async (current) => {
           const items = new Map([...current].map(([id, job]) => [id, toRecurringJobItem(job)]));
-          const fields = applyAll({ singular: 'recurring-job' }, changes, items);
+          const fields = await applyAll({ singular: 'recurring-job' }, changes, items);
           return eachAsked(
             fields,
             (index) => `[${index}]`,

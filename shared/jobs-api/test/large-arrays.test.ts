@@ -36,4 +36,19 @@ describe('A request for 10 000 jobs', () => {
       expect(status).to.equal(201);
       expect(longest).to.be.below(75);
     });
+
+  it('does not keep others waiting: a PUT', async () => {
+    const scheduled = await api.post(
+      '/jobs',
+      jobs.map((job) => ({ ...job, delayMs: 3_600_000 })),
+    );
+    const edits = scheduled.items.map(({ id, args }) => ({ id, args, queue: 'many', priority: 3 }));
+    await api.put('/jobs', edits);
+    let status = 0;
+    const longest = await longestTurn(async () => {
+      ({ status } = await api.put('/jobs', edits));
+    });
+    expect(status).to.equal(200);
+    expect(longest).to.be.below(75);
+  });
 });

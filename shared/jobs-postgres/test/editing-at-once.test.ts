@@ -24,7 +24,7 @@ describe('Editing one job concurrently', () => {
     const edits = Array.from({ length: 20 }, (_, n) =>
       storage.control.edit(
         [id],
-        (current) =>
+        async (current) =>
           new Map(
             [...current].map(([found, { args }]) => [
               found,

@@ -34,7 +34,7 @@ describe('A job that another process moved to another queue', () => {
   });
 
   async function move(id: string, queue: string): Promise<void> {
-    await mover.control.edit([id], (current) => {
+    await mover.control.edit([id], async (current) => {
       const job = current.get(id);
       if (job === undefined) throw new Error('It is not there');
       return new Map([
@@ -58,7 +58,7 @@ describe('A job that another process moved to another queue', () => {
     listTransitions: async (id) => (await storage.reports.listTransitions(id)).length === 1 && 'to',
     editJobs: async (id) => {
       let found: Job | undefined;
-      await storage.control.edit([id], (current) => {
+      await storage.control.edit([id], async (current) => {
         found = current.get(id);
         return new Map();
       });

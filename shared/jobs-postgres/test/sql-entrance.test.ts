@@ -66,7 +66,7 @@ describe('longshore.enqueue()', () => {
   it('returns the job that holds a unique key in the queue that it was moved to', async () => {
     const call = `'work', queue => 'left', unique_key => 'a'`;
     const id = await enqueue(call);
-    await storage.control.edit([id], (current) => {
+    await storage.control.edit([id], async (current) => {
       const { priority, args, runAt } = current.get(id) ?? expect.fail('The job is gone');
       return new Map([[id, { queue: 'reached', priority, args: JSON.stringify(args), runAt }]]);
     });

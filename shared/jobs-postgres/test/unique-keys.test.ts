@@ -204,7 +204,7 @@ describe('Unique keys on Postgres', () => {
 
   it('are found with moved jobs exactly as long as these exist', async () => {
     const { id } = await client.enqueue(work, {}, { unique });
-    await storage.control.edit([id], (current) => {
+    await storage.control.edit([id], async (current) => {
       const { priority, args, runAt } = current.get(id) ?? expect.fail('The job is gone');
       return new Map([[id, { queue: 'other', priority, args: JSON.stringify(args), runAt }]]);
     });

@@ -12,7 +12,7 @@ export function editing(fixture: Fixture): void {
   const find = async (id: string): Promise<Job | null> => fixture.storage.jobs.find(id);
 
   const edit = async (ids: readonly string[], change: Partial<JobContent>): Promise<Job[]> =>
-    fixture.storage.control.edit(ids, (current) => {
+    fixture.storage.control.edit(ids, async (current) => {
       const contents = [...current].map(([id, { queue, priority, args, runAt }]) => {
         const content = { queue, priority, args: JSON.stringify(args), runAt, ...change };
         return [id, content] as const;
@@ -188,7 +188,7 @@ export function editing(fixture: Fixture): void {
     const ready = await fixture.enqueue(queue);
     const { claim } = await fixture.claimOne();
     const seen: string[] = [];
-    const failed = fixture.storage.control.edit([ready.id, claim.jobId, newId(), 'none'], (current) => {
+    const failed = fixture.storage.control.edit([ready.id, claim.jobId, newId(), 'none'], async (current) => {
       seen.push(...[...current.values()].map(({ state }) => state));
       throw new Error('not so');
     });

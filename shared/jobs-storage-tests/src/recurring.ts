@@ -55,7 +55,7 @@ export function keepingRecurring(fixture: Fixture): void {
     const job = recurring.describe();
     await fixture.storage.recurring.synchronize(`app-${job.id}`, [job]);
     const raise = (ids: string[]): Promise<{ id: string; priority: number }[]> =>
-      fixture.storage.recurring.updateAll([...ids, 'nobody-knows-me'], (current) =>
+      fixture.storage.recurring.updateAll([...ids, 'nobody-knows-me'], async (current) =>
         ids.flatMap((id) => {
           const known = current.get(id);
           return known === undefined ? [] : [recurring.describe({ id, queue: known.queue, priority: 7 })];

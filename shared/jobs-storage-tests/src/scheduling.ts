@@ -65,7 +65,7 @@ export function scheduling(fixture: Fixture): void {
   }
 
   async function edit(id: string): Promise<string> {
-    await fixture.storage.control.edit([id], (current) => {
+    await fixture.storage.control.edit([id], async (current) => {
       const contents = [...current].map(([found, { queue, priority, args }]) => {
         const content = { queue, priority, args: JSON.stringify(args), runAt: past };
         return [found, content] as const;

@@ -53,7 +53,7 @@ export function settingAside(fixture: Fixture): void {
       expect(error).to.be.instanceOf(RangeError);
       const edit = { queue, priority: 0, args: '{}', runAt: time };
       const edited: unknown = await fixture.storage.control
-        .edit([id], () => new Map([[id, edit]]))
+        .edit([id], async () => new Map([[id, edit]]))
         .catch((thrown: unknown) => thrown);
       expect(edited).to.be.instanceOf(RangeError);
     }
@@ -65,7 +65,7 @@ export function settingAside(fixture: Fixture): void {
     const { id } = await fixture.enqueue(queue);
     const edit = { queue, priority: 5_000, args: '{}', runAt: null };
     const error: unknown = await fixture.storage.control
-      .edit([id], () => new Map([[id, edit]]))
+      .edit([id], async () => new Map([[id, edit]]))
       .catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(RangeError);
   });

@@ -116,7 +116,7 @@ export async function until<Result>(look: () => Promise<Result | undefined>): Pr
 
 /** Moves a waiting job to another queue. */
 export async function moveJob(storage: JobStorage, id: string, queue: string): Promise<void> {
-  await storage.control.edit([id], (current) => {
+  await storage.control.edit([id], async (current) => {
     const job = current.get(id);
     if (job === undefined) throw new Error(`There is no job ${id}`);
     return new Map([

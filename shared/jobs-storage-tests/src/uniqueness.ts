@@ -63,7 +63,7 @@ export function uniqueness(fixture: Fixture): void {
     const options = { idempotencyKey: 'a' };
     const elsewhere = fixture.newQueue();
     const first = await client().enqueue(job, { n: 1 }, options);
-    await fixture.storage.control.edit([first.id], (current) => {
+    await fixture.storage.control.edit([first.id], async (current) => {
       const { priority, args, runAt } = current.get(first.id) ?? expect.fail('it is gone');
       const content = { queue: elsewhere, priority, args: JSON.stringify(args), runAt };
       return new Map([[first.id, content]]);

@@ -4,7 +4,7 @@ export type { CallContext, Principal } from './definition/call-context.js';
 export { defineResource } from './definition/define-resource.js';
 export type { EventSource, ServerSentEvent } from './definition/event-source.js';
 export type { FilterDeclaration } from './definition/filter-declaration.js';
-export { applyAll, applyAllInSlices, type ItemChange, type KeyedChange } from './definition/item-change.js';
+export { applyAll, type ItemChange, type KeyedChange } from './definition/item-change.js';
 export { DefinitionError } from './definition/naming.js';
 export type { Enqueue, Platform } from './definition/platform.js';
 export type {

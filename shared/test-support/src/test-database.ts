@@ -21,8 +21,8 @@ const templates = new Map<Migrate, Promise<string>>();
 const open = new Map<string, string>();
 let created = 0;
 
-/** Creates and drops databases. Kept between tests, because a connection costs more than most of its statements. */
-let admin: pg.Pool | undefined;
+/** Creates and drops databases. Kept between tests, because connecting costs more than most statements. */
+let admin: Promise<pg.Client> | undefined;
 
 /**
  * Creates a database for the caller: empty, or a clone of a template that `migrate` prepared once for the whole run,
@@ -56,7 +56,7 @@ export async function dropTemplates(): Promise<void> {
   const names = await Promise.all(templates.values());
   templates.clear();
   for (const name of names) await dropDatabase(name, 'a migrate function');
-  await admin?.end();
+  await (await admin)?.end();
   admin = undefined;
 }
 
@@ -112,17 +112,21 @@ async function administer<Row extends pg.QueryResultRow>(
   sql: string,
   values: readonly unknown[] = [],
 ): Promise<Row[]> {
-  const { url } = await testPostgres();
-  admin ??= new pg.Pool({ connectionString: url, application_name: 'test-support', max: 4 });
-  return (await admin.query<Row>(sql, [...values])).rows;
+  admin ??= testPostgres().then(({ url }) => connect(url));
+  return (await (await admin).query<Row>(sql, [...values])).rows;
 }
 
 async function runOn<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url, application_name: 'test-support' });
-  await client.connect();
+  const client = await connect(url);
   try {
     return await work(client);
   } finally {
     await client.end();
   }
+}
+
+async function connect(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url, application_name: 'test-support' });
+  await client.connect();
+  return client;
 }

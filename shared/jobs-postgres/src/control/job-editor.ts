@@ -2,10 +2,12 @@ import type { Job } from '@longshore/jobs';
 import {
   checkEditedBytes,
   checkEdits,
+  type DecideEdits,
   isId,
   type JobContent,
   type JsonText,
   keepStoredDigits,
+  mapInSlices,
 } from '@longshore/jobs/storage';
 import type { LiveTable } from '../read/job-columns.sql.js';
 import { arrayOf } from '../connection/array-literal.js';
@@ -54,10 +56,7 @@ export class JobEditor {
     this.#notifier = notifier;
   }
 
-  async edit(
-    ids: readonly string[],
-    decide: (current: ReadonlyMap<string, Job>) => ReadonlyMap<string, JobContent>,
-  ): Promise<Job[]> {
+  async edit(ids: readonly string[], decide: DecideEdits): Promise<Job[]> {
     const known = ids.filter(isId).map((id) => id.toLowerCase());
     for (;;) {
       try {
@@ -75,24 +74,19 @@ export class JobEditor {
     }
   }
 
-  async #edit(
-    ids: readonly string[],
-    decide: (current: ReadonlyMap<string, Job>) => ReadonlyMap<string, JobContent>,
-    run: Run,
-  ): Promise<Job[]> {
+  async #edit(ids: readonly string[], decide: DecideEdits, run: Run): Promise<Job[]> {
     const places = await this.#lock(await run<JobRow>(findBareJobs, [arrayOf(ids)]), run);
     const rows = await run<JobRow>(findJobs, [arrayOf(ids)]); // read under the locks
     if (rows.some(({ id, state }) => tablesOf[state] !== undefined && !places.has(id)))
       throw new MovedError();
-    const current = new Map<string, Job>();
-    for (const row of rows) current.set(row.id, await this.#toJob(row));
-    const edits = decide(current);
+    const current = new Map((await this.#toJobs(rows)).map((job) => [job.id, job]));
+    const edits = await decide(current);
     checkEdits(current, edits);
     for (const [statement, place, group] of grouped(edits, current, places))
       await run(statement, await this.#values(place.queueId, group, edits, places));
     await this.#noteMoves(edits, current, places, run);
     const edited = await run<JobRow>(findJobs, [arrayOf([...edits.keys()])]);
-    return Promise.all(edited.map((row) => this.#toJob(row)));
+    return this.#toJobs(edited);
   }
 
   /** Locks jobs by queue, table and id, in this order, to avoid deadlocks. Returns where each locked job was found. */
@@ -122,7 +116,7 @@ export class JobEditor {
     places: ReadonlyMap<string, Place>,
   ): Promise<unknown[]> {
     const contents = ids.flatMap((id) => edits.get(id) ?? []);
-    const documents = contents.map(({ args }, index) =>
+    const documents = await mapInSlices(contents, ({ args }, index) =>
       keepStoredDigits(places.get(ids[index] ?? '')?.args ?? args, args),
     );
     const queueIds: number[] = [];
@@ -166,8 +160,10 @@ export class JobEditor {
     }
   }
 
-  async #toJob(row: JobRow): Promise<Job> {
-    return toJob(row, await this.#queues.nameOf(row.queue_id));
+  async #toJobs(rows: readonly JobRow[]): Promise<Job[]> {
+    const names = new Map<number, string>();
+    for (const id of new Set(rows.map((row) => row.queue_id))) names.set(id, await this.#queues.nameOf(id));
+    return mapInSlices(rows, (row) => toJob(row, names.get(row.queue_id) ?? ''));
   }
 }
 

@@ -71,7 +71,7 @@ export class PostgresRecurringJobs implements RecurringJobs {
   }
 
   async update(id: string, change: (current: RecurringJob) => NewRecurringJob): Promise<RecurringJob | null> {
-    const [updated] = await this.updateAll([id], (current) =>
+    const [updated] = await this.updateAll([id], async (current) =>
       [...current.values()].map((job) => ({ ...change(job), id })),
     );
     return updated ?? null;
@@ -79,7 +79,7 @@ export class PostgresRecurringJobs implements RecurringJobs {
 
   async updateAll(
     ids: readonly string[],
-    change: (current: ReadonlyMap<string, RecurringJob>) => readonly NewRecurringJob[],
+    change: (current: ReadonlyMap<string, RecurringJob>) => Promise<readonly NewRecurringJob[]>,
   ): Promise<RecurringJob[]> {
     const updated = await this.#database.transaction(async (client) => {
       const rows = new Map<string, RowNow>();
@@ -87,7 +87,7 @@ export class PostgresRecurringJobs implements RecurringJobs {
         const [row] = await query<RowNow>(client, sql.lockRecurringJob, [id]);
         if (row !== undefined) rows.set(id, row);
       }
-      const jobs = change(new Map([...rows].map(([id, row]) => [id, sql.toRecurringJob(row)])));
+      const jobs = await change(new Map([...rows].map(([id, row]) => [id, sql.toRecurringJob(row)])));
       const results: Row[] = [];
       for (const job of jobs) {
         const row = rows.get(job.id);

@@ -4,7 +4,7 @@ import { isFinished } from '../job/state.js';
 import { keepStoredDigits } from '../job/stored-digits.js';
 import type { ActionOptions } from '../storage/audit-log.js';
 import type { Clock } from '../storage/clock.js';
-import { checkEditedBytes, checkEdits, type JobContent } from '../storage/job-content.js';
+import { checkEditedBytes, checkEdits, type DecideEdits, type JobContent } from '../storage/job-content.js';
 import type { ControlResult, JobControl, JobControlOptions } from '../storage/job-control.js';
 import { holds, type JobRecord, toJob } from './job-record.js';
 import type { MemoryAuditLog } from './memory-audit.js';
@@ -89,17 +89,16 @@ export class MemoryControl implements JobControl {
     });
   }
 
-  async edit(
-    ids: readonly string[],
-    decide: (current: ReadonlyMap<string, Job>) => ReadonlyMap<string, JobContent>,
-  ): Promise<Job[]> {
+  async edit(ids: readonly string[], decide: DecideEdits): Promise<Job[]> {
     const records = ids.flatMap((id) => this.#jobs.find(id) ?? []);
     checkEditedBytes(
       ids,
       records.reduce((bytes, { args }) => bytes + Buffer.byteLength(args), 0),
     );
     const current = new Map(records.map((record) => [record.id, toJob(record)]));
-    const edits = decide(current);
+    const versions = records.map(versionOf);
+    const edits = await decide(current);
+    if (records.some((record, index) => versionOf(record) !== versions[index])) return this.edit(ids, decide);
     checkEdits(current, edits);
     return records.flatMap((record) => {
       const content = edits.get(record.id);
@@ -160,4 +159,9 @@ export class MemoryControl implements JobControl {
     if (typeof change === 'function') change();
     return resultOf(toJob(record));
   }
+}
+
+/** Returns a text that changes with everything on which the decision about an edit may depend. */
+function versionOf({ state, queue, priority, runAt, attempt, args }: JobRecord): string {
+  return JSON.stringify([state, queue, priority, runAt, attempt, args]);
 }

@@ -57,7 +57,7 @@ export class MemoryRecurringJobs implements RecurringJobs {
   }
 
   async update(id: string, change: (current: RecurringJob) => NewRecurringJob): Promise<RecurringJob | null> {
-    const [updated] = await this.updateAll([id], (current) =>
+    const [updated] = await this.updateAll([id], async (current) =>
       [...current.values()].map((job) => ({ ...change(job), id })),
     );
     return updated ?? null;
@@ -65,10 +65,11 @@ export class MemoryRecurringJobs implements RecurringJobs {
 
   async updateAll(
     ids: readonly string[],
-    change: (current: ReadonlyMap<string, RecurringJob>) => readonly NewRecurringJob[],
+    change: (current: ReadonlyMap<string, RecurringJob>) => Promise<readonly NewRecurringJob[]>,
   ): Promise<RecurringJob[]> {
     const existing = [...this.#records].filter(([id]) => ids.includes(id));
-    const jobs = change(new Map(existing.map(([id, record]) => [id, toRecurringJob(record)])));
+    const jobs = await change(new Map(existing.map(([id, record]) => [id, toRecurringJob(record)])));
+    if (existing.some(([id, record]) => this.#records.get(id) !== record)) return this.updateAll(ids, change);
     for (const { id } of jobs) {
       const application = this.#records.get(id)?.application ?? null;
       if (application !== null) throw new RecurringJobOwnedError(id, application);

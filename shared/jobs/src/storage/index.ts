@@ -83,7 +83,13 @@ export type * from './completions.js';
 export * from './deployments.js';
 export type * from './enqueuer.js';
 export * from './error-groups.js';
-export { checkEditedBytes, checkEdits, editableStates, type JobContent } from './job-content.js';
+export {
+  checkEditedBytes,
+  checkEdits,
+  type DecideEdits,
+  editableStates,
+  type JobContent,
+} from './job-content.js';
 export type * from './job-control.js';
 export type * from './job-feed.js';
 export * from './job-filter.js';

@@ -13,6 +13,12 @@ export interface JobContent {
   readonly runAt: Date | null;
 }
 
+/**
+ * Gets existing jobs by id, and returns new content for some that are in one of {@link editableStates}. It is asynchronous
+ * so that decisions about thousands of jobs can be made in time slices.
+ */
+export type DecideEdits = (current: ReadonlyMap<string, Job>) => Promise<ReadonlyMap<string, JobContent>>;
+
 /** The states in which a job can be edited. */
 export const editableStates: readonly JobState[] = ['scheduled', 'awaiting', 'enqueued'];
 

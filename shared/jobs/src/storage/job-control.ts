@@ -1,6 +1,6 @@
 import type { Claim, Job } from '../job/job.js';
 import type { ActionOptions } from './audit-log.js';
-import type { JobContent } from './job-content.js';
+import type { DecideEdits } from './job-content.js';
 
 /** Options of an operator's action on a job, batch or server. */
 export interface ControlOptions<Subject = Job, Result = unknown> extends ActionOptions<Result> {
@@ -45,16 +45,12 @@ export interface JobControl {
    * among those of its priority unless it moves to another queue. The keys of a job that moves stay in the queue in
    * which it was enqueued.
    *
-   * @param decide gets the existing jobs by id, and returns new content for some that are in one of {@link
-   *   editableStates}; if it throws, nothing is changed and this rejects with the same error
+   * @param decide if it throws, nothing is changed and this rejects with the same error; may be called more than once
    * @returns the edited jobs
    * @throws {RangeError} if a queue's name, a priority or a time is out of bounds, a job cannot be edited, or several
    *   jobs together have more than {@link maxEditedBytes} of arguments
    */
-  edit(
-    ids: readonly string[],
-    decide: (current: ReadonlyMap<string, Job>) => ReadonlyMap<string, JobContent>,
-  ): Promise<Job[]>;
+  edit(ids: readonly string[], decide: DecideEdits): Promise<Job[]>;
   /** Returns the claims whose jobs have been cancelled. Servers call it about once a second, and on a notification. */
   cancellations(claims: readonly Claim[]): Promise<Claim[]>;
 }

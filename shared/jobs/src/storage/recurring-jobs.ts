@@ -61,11 +61,11 @@ export interface RecurringJobs {
   /**
    * Updates several recurring jobs in one transaction, all or none, in the same way as {@link update}.
    *
-   * @param change gets those that exist, and returns new versions of some of them
+   * @param change gets those that exist, and returns new versions of some of them; may be called more than once
    */
   updateAll(
     ids: readonly string[],
-    change: (current: ReadonlyMap<string, RecurringJob>) => readonly NewRecurringJob[],
+    change: (current: ReadonlyMap<string, RecurringJob>) => Promise<readonly NewRecurringJob[]>,
   ): Promise<RecurringJob[]>;
   /** Removes several recurring jobs, in the same way as {@link remove}. Returns how many existed. */
   removeAll(ids: readonly string[]): Promise<number>;

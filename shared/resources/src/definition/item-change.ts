@@ -24,58 +24,28 @@ export interface KeyedChange<Item, Fields> {
 }
 
 /**
- * Applies a bulk change to the current items.
+ * Applies a bulk change to the current items, in time slices, so that other requests are served in between.
  * @param current the existing items by id
  * @returns the new writable fields of each item, in the order of the changes
  * @throws {ApiError} with the problems of all elements
  */
-export function applyAll<Item, Fields>(
-  resource: { readonly singular: string },
-  changes: readonly KeyedChange<Item, Fields>[],
-  current: ReadonlyMap<string, Item>,
-): readonly Fields[] {
-  const bulk = new BulkChange<Item, Fields>(resource, current);
-  for (const [index, change] of changes.entries()) bulk.apply(change, index);
-  return bulk.results();
-}
-
-/** Does the same as {@link applyAll}, in time slices, so that other requests are served in between. */
-export async function applyAllInSlices<Item, Fields>(
+export async function applyAll<Item, Fields>(
   resource: { readonly singular: string },
   changes: readonly KeyedChange<Item, Fields>[],
   current: ReadonlyMap<string, Item>,
 ): Promise<readonly Fields[]> {
-  const bulk = new BulkChange<Item, Fields>(resource, current);
-  await inSlices(changes, (change, index) => bulk.apply(change, index));
-  return bulk.results();
-}
-
-/** Collects the results and the problems of a bulk change. */
-class BulkChange<Item, Fields> {
-  readonly #resource: { readonly singular: string };
-  readonly #current: ReadonlyMap<string, Item>;
-  readonly #problems = new ProblemList();
-  readonly #results: Fields[] = [];
-
-  constructor(resource: { readonly singular: string }, current: ReadonlyMap<string, Item>) {
-    this.#resource = resource;
-    this.#current = current;
-  }
-
-  apply({ id, change }: KeyedChange<Item, Fields>, index: number): void {
-    const item = this.#current.get(id);
+  const problems = new ProblemList();
+  const results: Fields[] = [];
+  await inSlices(changes, ({ id, change }, index) => {
+    const item = current.get(id);
     if (item === undefined) {
-      const internalMessage = `[${index}]: there is no ${nameInProse(this.#resource)} "${id}" here`;
-      this.#problems.add({ code: 40402, internalMessage });
+      const internalMessage = `[${index}]: there is no ${nameInProse(resource)} "${id}" here`;
+      problems.add({ code: 40402, internalMessage });
       return;
     }
-    const result = this.#problems.collect(() => change.apply(item));
-    if (result !== undefined) this.#results.push(result);
-  }
-
-  /** @throws {ApiError} with the problems of all elements */
-  results(): readonly Fields[] {
-    this.#problems.throwIfAny();
-    return this.#results;
-  }
+    const result = problems.collect(() => change.apply(item));
+    if (result !== undefined) results.push(result);
+  });
+  problems.throwIfAny();
+  return results;
 }

@@ -1,7 +1,7 @@
 import type { Database, Queryable, Transaction } from '../database/database.js';
 import { inTransaction } from '../database/transaction.js';
 import type { CallContext } from '../definition/call-context.js';
-import { applyAllInSlices, type ItemChange } from '../definition/item-change.js';
+import { applyAll, type ItemChange } from '../definition/item-change.js';
 import { DefinitionError } from '../definition/naming.js';
 import type { Platform } from '../definition/platform.js';
 import type { Operation, Resource, StorageFactory } from '../definition/resource.js';
@@ -157,7 +157,7 @@ function createStorage(
         const locked = new Map<string, ItemRecord>();
         for (const item of await reader.lock(transaction, ids, parentFields))
           locked.set(String(item[resource.key]), item);
-        const results = await applyAllInSlices(resource, changes, locked);
+        const results = await applyAll(resource, changes, locked);
         const items = await mapInSlices(results, (fields, index) => ({
           ...fields,
           [resource.key]: locked.get(ids[index] ?? '')?.[resource.key],
