@@ -1,5 +1,5 @@
 import type { JobDefinition, JobStorage } from '@longshore/jobs';
-import { timingsKept } from '@longshore/jobs/storage';
+import { otherNames, timingsKept } from '@longshore/jobs/storage';
 import { type CallContext, type Check, defineResource, pageOf, type Resource } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
 import { Name, nullable, toTime } from './fields.js';
@@ -28,7 +28,7 @@ export function jobTypesResource(
       timings.listNames({ sinceMs: dayMs, limit: timingsKept.names }),
     ]);
     const since = new Map(paused.map(({ name, pausedAt }) => [name, pausedAt]));
-    const names = new Set([...definitions, ...timed, ...paused].map(({ name }) => name).filter(isName));
+    const names = new Set([...definitions, ...timed, ...paused].map(({ name }) => name).filter((name) => name !== otherNames));
     return Array.from(names, (name) => ({ name, pausedAt: toTime(since.get(name) ?? null) }));
   };
   const find = async (name: string): Promise<Item | undefined> =>
@@ -75,9 +75,4 @@ export function jobTypesResource(
       operations: { pause: setPaused('pause'), resume: setPaused('resume') },
     },
   });
-}
-
-/** Whether it is a name, unlike that under which further names are counted together. */
-function isName(name: string): boolean {
-  return new RegExp(Name.pattern).test(name);
 }

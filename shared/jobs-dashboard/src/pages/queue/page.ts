@@ -7,6 +7,7 @@ import { findJobs } from '../../reading/found-jobs.js';
 import { jobRow } from '../job-row.js';
 import type { Page, PageContext, PageRequest } from '../page.js';
 import { lastHour, throughputRegion } from '../throughput.js';
+import { trendsRegion } from '../trends/region.js';
 import { queueRow } from '../queue-row.js';
 
 const FEW_JOBS = 5;
@@ -14,7 +15,7 @@ const RATE_MINUTES = 5;
 
 const unfinishedStates = jobStates.filter((state) => !isFinished(state));
 
-export async function queuePage({ params }: PageRequest, context: PageContext): Promise<Page> {
+export async function queuePage({ params, query }: PageRequest, context: PageContext): Promise<Page> {
   const name = params['queue'] ?? '';
   await find(name, context);
   return {
@@ -25,6 +26,7 @@ export async function queuePage({ params }: PageRequest, context: PageContext): 
     regions: [
       { name: 'queue', view: 'queue-state', everyMs: 2_000, load: () => loadState(name, context) },
       throughputRegion(context, name),
+      trendsRegion(context, { path: `queues/${encodeURIComponent(name)}`, query, subject: { queue: name } }),
       { name: 'jobs', view: 'queue-jobs', everyMs: 5_000, load: () => loadJobs(name, context) },
     ],
   };
