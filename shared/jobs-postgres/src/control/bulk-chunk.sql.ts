@@ -128,14 +128,14 @@ const moves: Record<BulkAction, (stage: Stage) => string> = {
  * other days.
  */
 function removed(stage: Stage): string {
-  const { table, finished, condition } = stageTables[stage];
+  const { table, state, finished, condition } = stageTables[stage];
   const same = finished
     ? 'job.id = picked.id and job.finished_at = picked.finished_at'
     : 'job.queue_id = picked.queue_id and job.id = picked.id';
   return `
       removed as (
         delete from longshore.${table} as job using picked
-        where ${same}${condition === null ? '' : ` and ${condition}`} returning job.*
+        where ${same}${condition === null ? '' : ` and ${condition}`} returning job.*${finished ? `, '${state}'::longshore.job_state as state` : ''}
       )`;
 }
 

@@ -76,7 +76,7 @@ export class PostgresBulkOperations implements BulkOperations {
       await record(sql.toBulkOperation(row));
       return sql.toBulkOperation(row);
     });
-    onceCommitted(options.transaction, () => this.#notify(null));
+    await onceCommitted(options.transaction, () => this.#notify(null));
     return operation;
   }
 

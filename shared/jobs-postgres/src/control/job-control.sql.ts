@@ -1,7 +1,8 @@
 import { jobColumns } from '../read/job-columns.sql.js';
 import { dueFrom } from '../connection/from-now.sql.js';
 import { moveNoted } from '../read/job-transitions.sql.js';
-import { prepared } from '../connection/statement.js';
+import { prepared, type Statement } from '../connection/statement.js';
+import type { FinishedState } from '@longshore/jobs/storage';
 import { becomeCancelled, becomeForgotten, becomeReadyAgain, becomeReadyNow } from './control-moves.sql.js';
 
 /**
@@ -30,9 +31,11 @@ export const cancelReady = prepared(
 );
 
 /** $1 queue, $2 id. Locks the job until the transaction ends. */
-export const lockFinished = prepared(
-  'longshore-lock-finished',
-  `select id from longshore.job_history where queue_id = $1 and id = $2 for update`,
+export const lockFinished = ofFinished((state) =>
+  prepared(
+    `longshore-lock-${state}`,
+    `select id from longshore.job_history_${state} where queue_id = $1 and id = $2 for update`,
+  ),
 );
 
 export const cancelRunning = prepared(
@@ -44,16 +47,17 @@ export const cancelRunning = prepared(
     returning xmax = 0 as changed`,
 );
 
-export const retryFinished = prepared(
-  'longshore-retry-finished',
-  `
-    with removed as (
-      delete from longshore.job_history
-      where queue_id = $1 and id = $2 and state in ('failed', 'cancelled') returning *
-    ),
+export const retryFinished = { failed: retry('failed'), cancelled: retry('cancelled') };
+
+function retry(state: FinishedState): Statement {
+  return prepared(
+    `longshore-retry-${state}`,
+    `
+    with ${removed(state)},
     ${becomeReadyAgain}
     select true as changed from removed`,
-);
+  );
+}
 
 export const runWaiting = prepared(
   'longshore-run-waiting',
@@ -73,13 +77,29 @@ export const rescheduleWaiting = prepared(
     returning true as changed`,
 );
 
-export const deleteFinished = prepared(
-  'longshore-delete-finished',
-  `
-    with removed as (delete from longshore.job_history where queue_id = $1 and id = $2 returning *),
+export const deleteFinished = ofFinished((state) =>
+  prepared(
+    `longshore-delete-${state}`,
+    `
+    with ${removed(state)},
     ${becomeForgotten}
     select true as changed from removed`,
+  ),
 );
+
+/** Creates a statement for each final state. */
+function ofFinished(
+  statement: (state: FinishedState) => Statement,
+): Readonly<Record<FinishedState, Statement>> {
+  return { done: statement('done'), failed: statement('failed'), cancelled: statement('cancelled') };
+}
+
+function removed(state: FinishedState): string {
+  return `removed as (
+      delete from longshore.job_history_${state} where queue_id = $1 and id = $2
+      returning *, '${state}'::longshore.job_state as state
+    )`;
+}
 
 /** $1 ids of running jobs. Returns those that an operator has asked to cancel. */
 export const selectCancellations = prepared(
@@ -87,7 +107,8 @@ export const selectCancellations = prepared(
   `select job_id as id from longshore.job_cancellation where job_id = any($1::uuid[])`,
 );
 
-const idle = `not exists (
+/** Whether the job of a request to cancel is not running. */
+export const isIdleCancellation = `not exists (
   select from longshore.job
   where job.queue_id = request.queue_id and job.id = request.job_id and server_id is not null)`;
 
@@ -96,11 +117,11 @@ const idle = `not exists (
  */
 export const selectIdleCancellations = prepared(
   'longshore-select-idle-cancellations',
-  `select queue_id, job_id from longshore.job_cancellation as request where ${idle}`,
+  `select queue_id, job_id from longshore.job_cancellation as request where ${isIdleCancellation}`,
 );
 
 /** $1 queue, $2 id. Deletes the request to cancel a job if the job is not running. */
 export const deleteIdleCancellation = prepared(
   'longshore-delete-idle-cancellation',
-  `delete from longshore.job_cancellation as request where queue_id = $1 and job_id = $2 and ${idle}`,
+  `delete from longshore.job_cancellation as request where queue_id = $1 and job_id = $2 and ${isIdleCancellation}`,
 );

@@ -51,7 +51,7 @@ const cancel = (ended: string): string => `
       returning job_awaiting.*, ended.error
     ),
     history as (
-      insert into longshore.job_history_cancelled (${jobColumns}, error, state) select ${jobColumns}, error, 'cancelled' from removed
+      insert into longshore.job_history_cancelled (${jobColumns}, error) select ${jobColumns}, error from removed
     ), ${unlinked}, ${noted('removed', awaiting, `'cancelled'::longshore.job_state`)},
     counted as (
       insert into longshore.job_count (queue_id, state, jobs)

@@ -102,7 +102,7 @@ export class PostgresSetAside implements SetAside {
       const { action, filter } = bulkRequestOf(item);
       await run(sql.deleteAside, [item.id]);
       await run(insertBulk, [this.#ids.newId(), action, JSON.stringify(filter), null, 1, true]);
-      onceCommitted(options?.transaction, () => this.#notify(null));
+      await onceCommitted(options?.transaction, () => this.#notify(null));
     });
   }
 

@@ -49,22 +49,28 @@ export class PostgresTimings implements Timings {
     this.#buffer.ended(queue, name, outcome, ranMs);
   }
 
-  /** Stores what was recorded, unless that was done recently, and the backlog once a minute. Called by housekeeping. */
-  async maintain(): Promise<void> {
+  /**
+   * Stores what was recorded, unless that was done recently, and the backlog once a minute. Called by housekeeping. Resolves to
+   * whether anything was recorded.
+   */
+  async maintain(): Promise<boolean> {
     const startedAt = performance.now();
     if (startedAt >= this.#nextStoreAt) {
-      await this.store();
+      const stored = await this.store();
       const endedAt = performance.now();
       this.#nextStoreAt = endedAt + restFactor * (endedAt - startedAt);
+      await this.#store.measureBacklog(this.#clock.now());
+      return stored;
     }
-    await this.#store.measureBacklog(this.#clock.now());
+    return true;
   }
 
-  /** Stores what was recorded. */
-  async store(): Promise<void> {
+  /** Stores what was recorded. Resolves to whether there was anything. */
+  async store(): Promise<boolean> {
     const cells = this.#buffer.take();
     try {
       await this.#store.add(cells);
+      return cells.length > 0;
     } catch (error) {
       this.#buffer.restore(cells);
       throw error;

@@ -70,6 +70,7 @@ export class MemoryStorage implements JobStorage {
   readonly deployments: MemoryDeployments;
   readonly audit: MemoryAuditLog;
   readonly setAside: MemorySetAside;
+  readonly notificationsArrive: boolean = true;
   readonly #jobs: MemoryJobs;
 
   /** @throws {RangeError} if a value of `retentionDays` is out of bounds */

@@ -12,6 +12,8 @@ import { queueRow } from '../queue-row.js';
 
 const FEW_JOBS = 5;
 const RATE_MINUTES = 5;
+/** How many ready jobs are looked at to find paused job types. */
+const PAUSED_JOBS = 50;
 
 const unfinishedStates = jobStates.filter((state) => !isFinished(state));
 
@@ -33,22 +35,33 @@ export async function queuePage({ params, query }: PageRequest, context: PageCon
 }
 
 async function loadState(name: string, context: PageContext): Promise<object> {
-  const [queue, servers, buckets] = await Promise.all([
+  const [queue, servers, buckets, pausedTypes] = await Promise.all([
     find(name, context),
     context.reader.servers.list(),
     context.reader.statistics.throughput({ ...lastHour, queue: name }),
+    pausedTypesIn(name, context),
   ]);
   const consumers = servers.filter(({ queues }) => queues.includes(name));
   const nowMs = context.now();
   return {
     status: queueStatus(queue, consumers, nowMs),
     queue: queueRow(queue),
+    pausedTypes,
     perMinute: perMinute(buckets),
     limits: { concurrencyLimit: queue.concurrencyLimit, rateLimit: queue.rateLimit },
     isIdle: consumers.length === 0 && unfinishedStates.every((state) => queue.counts[state] === 0),
     states: jobStates,
     servers: consumers.map((server) => ({ ...placeOf(server), silent: isSilent(server, nowMs) })),
   };
+}
+
+/** Returns the names of paused job types that have ready jobs in the queue, among its nearest ones. */
+async function pausedTypesIn(queue: string, { reader }: PageContext): Promise<string[]> {
+  const paused = await reader.jobTypes.listPaused();
+  if (paused.length === 0) return [];
+  const filter = { queue: [queue], state: ['enqueued'] as const, name: paused.map(({ name }) => name) };
+  const { jobs } = await reader.jobs.listBrief({ filter, limit: PAUSED_JOBS, reach: 'near' });
+  return [...new Set(jobs.map(({ name }) => name))].toSorted();
 }
 
 /** Returns what the page shows of a server, without the heartbeat, which changes every few seconds. */
