@@ -28,7 +28,9 @@ export function jobTypesResource(
       timings.listNames({ sinceMs: dayMs, limit: timingsKept.names }),
     ]);
     const since = new Map(paused.map(({ name, pausedAt }) => [name, pausedAt]));
-    const names = new Set([...definitions, ...timed, ...paused].map(({ name }) => name).filter((name) => name !== otherNames));
+    const names = new Set(
+      [...definitions, ...timed, ...paused].map(({ name }) => name).filter((name) => name !== otherNames),
+    );
     return Array.from(names, (name) => ({ name, pausedAt: toTime(since.get(name) ?? null) }));
   };
   const find = async (name: string): Promise<Item | undefined> =>

@@ -12,7 +12,7 @@ describe('Deployments and job types over HTTP', () => {
     const { status, item } = await api.post('/deployments', { version: '2.4.1', note: 'New mail server' });
     expect(status).to.equal(201);
     expect(item).to.include({ version: '2.4.1', note: 'New mail server', source: 'api' });
-    const path = `/deployments/${String(item['id'])}`;
+    const path = `/deployments/${item.id}`;
     expect((await api.get(path)).item).to.deep.equal(item);
     expect((await api.get('/deployments?version=2.4.1')).items).to.deep.equal([item]);
     expect((await api.delete(path)).status).to.equal(204);

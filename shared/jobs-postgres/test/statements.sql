@@ -529,6 +529,9 @@ counted as (
 )
 select true as changed from removed;
 
+-- longshore-delete-deployment
+delete from longshore.deployment where id = $1 returning id;
+
 -- longshore-delete-done
 with removed as (
   delete from longshore.job_history_done where queue_id = $1 and id = $2
@@ -1938,6 +1941,9 @@ update longshore.queue set paused_at = coalesce(paused_at, now()), retired_at = 
 update longshore.recurring_job set paused_at = coalesce(paused_at, now()), next_due_at = null
 where id = $1 returning *;
 
+-- longshore-pause-type
+insert into longshore.paused_type (name) values ($1) on conflict (name) do nothing;
+
 -- longshore-poll-ready
 with closed as (
   select queue_id, priority, first_seq, last_seq from longshore.scan_gap
@@ -1957,6 +1963,7 @@ select pg_current_snapshot()::text as snapshot, job_seq.last_value as seq,
     where job.queue_id = range.queue_id and job.priority = range.priority and job.seq > range.after
       and job.seq <= range.up_to and job.server_id is null
       and coalesce(job.name = any ((select job_names from longshore.server where id = $4)::text[]), true)
+      and job.name <> all (array(select name from longshore.paused_type))
     limit 1
   ) as first
 ) as ready
@@ -3277,12 +3284,15 @@ where part.relnamespace = 'longshore'::regnamespace and part.relname = any($1::t
   and made.relam = (select oid from pg_catalog.pg_am where amname = 'brin');
 
 -- longshore-sweep-ready
-with names as materialized (select job_names as handled from longshore.server where id = $2)
+with names as materialized (
+  select job_names as handled, array(select name from longshore.paused_type) as paused from longshore.server where id = $2
+)
 select swept.id as queue_id, first.priority, first.seq
 from unnest($1::integer[]) as swept (id)
 cross join lateral (
   select priority, seq from longshore.job
   where queue_id = swept.id and server_id is null and coalesce(name = any ((select handled from names)::text[]), true)
+    and name <> all ((select paused from names)::text[])
   order by priority, seq limit 1000
 ) as first;
 

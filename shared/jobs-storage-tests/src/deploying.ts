@@ -9,8 +9,8 @@ export function deploying(fixture: Fixture): void {
   const start = async (version: string): Promise<() => Promise<void>> => {
     const queue = fixture.newQueue();
     const server = { host: 'deploying', pid: 1, queues: [queue], concurrency: 1, timeoutMs: 60_000, version };
-    const { unregister } = await fixture.storage.servers.register(server);
-    return unregister;
+    const registration = await fixture.storage.servers.register(server);
+    return () => registration.unregister();
   };
 
   it('lists deployments, newest first, within a span', async () => {

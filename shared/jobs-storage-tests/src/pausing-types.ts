@@ -42,7 +42,7 @@ export function pausingTypes(fixture: Fixture): void {
   it('lists paused types, and says since when a type was paused', async () => {
     const { jobTypes } = fixture.storage;
     expect(await jobTypes.pause('types.listed')).to.equal(null);
-    const [paused] = (await jobTypes.listPaused()).filter(({ name }) => name === 'types.listed');
+    const paused = (await jobTypes.listPaused()).find(({ name }) => name === 'types.listed');
     expect(await jobTypes.pause('types.listed')).to.deep.equal(paused?.pausedAt);
     expect(await jobTypes.resume('types.listed')).to.deep.equal(paused?.pausedAt);
     expect(await jobTypes.resume('types.listed')).to.equal(null);

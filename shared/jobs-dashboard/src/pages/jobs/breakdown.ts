@@ -2,7 +2,14 @@ import type { JsonValue } from '@longshore/jobs';
 import { type BriefJob, errorFingerprint } from '@longshore/jobs/storage';
 import type { PageContext, Region } from '../page.js';
 import { searchHistory } from '../../reading/found-jobs.js';
-import { type Filters, filterQuery, isTermKey, jobsPath, type Term, termError } from '../../search/filters.js';
+import {
+  type Filters,
+  filterQuery,
+  isTermKey,
+  jobsPath,
+  type Term,
+  termError,
+} from '../../search/filters.js';
 import { hiddenTermError } from '../../search/hidden-terms.js';
 import { excerpt } from '../../format/excerpt.js';
 
@@ -23,7 +30,12 @@ interface Dimension {
 
 const dimensions: readonly Dimension[] = [
   { key: 'name', word: 'Type', valuesOf: ({ name }) => [name], termOf: (value) => ({ key: 'name', value }) },
-  { key: 'queue', word: 'Queue', valuesOf: ({ queue }) => [queue], termOf: (value) => ({ key: 'queue', value }) },
+  {
+    key: 'queue',
+    word: 'Queue',
+    valuesOf: ({ queue }) => [queue],
+    termOf: (value) => ({ key: 'queue', value }),
+  },
   {
     key: 'error',
     word: 'Error',
@@ -104,7 +116,10 @@ async function breakDown(
     rows: sorted.slice(0, MOST_VALUES).map(([value, count]) => ({
       value: excerpt(value, MAX_TEXT),
       jobs: count,
-      path: jobsPath({ ...filters, terms: [...filters.terms.filter((term) => term.key !== termOf(value).key), termOf(value)] }),
+      path: jobsPath({
+        ...filters,
+        terms: [...filters.terms.filter((term) => term.key !== termOf(value).key), termOf(value)],
+      }),
     })),
     examined: examined.length,
     without,
@@ -141,4 +156,3 @@ function valueAt(args: JsonValue, segments: readonly string[]): string | null {
   if (value === undefined || value === null) return null;
   return typeof value === 'object' ? null : String(value);
 }
-

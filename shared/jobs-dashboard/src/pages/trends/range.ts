@@ -51,7 +51,8 @@ export function rangeOf(query: URLSearchParams, nowMs: number): Range {
   const span = spans.find(({ key }) => key === query.get('range')) ?? spans[1];
   const before = comparisons.find(({ key }) => key === query.get('before')) ?? null;
   const [from, until] = ['from', 'until'].map((key) => momentIn(query.get(key), nowMs));
-  const isChosen = from !== null && from !== undefined && until !== null && until !== undefined && from !== until;
+  const isChosen =
+    from !== null && from !== undefined && until !== null && until !== undefined && from !== until;
   const [fromMs, untilMs] = isChosen
     ? [Math.min(from, until), Math.max(from, until)]
     : [nowMs - span.ms, nowMs];

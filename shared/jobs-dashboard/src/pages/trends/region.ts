@@ -64,7 +64,8 @@ async function loadTrends(context: PageContext, options: TrendOptions): Promise<
     spans: range.spans,
     comparisons: range.comparisons,
     before: range.comparisons.find(({ current }) => current)?.word.replace('vs ', '') ?? null,
-    picked: range.pickedMs === null ? null : { at: new Date(range.pickedMs), cancel: range.query({ from: null }) },
+    picked:
+      range.pickedMs === null ? null : { at: new Date(range.pickedMs), cancel: range.query({ from: null }) },
     picks: picksOf(buckets, range),
     ticks: ticksOf(range),
     isLive: range.isLive,
@@ -145,8 +146,12 @@ function earlier(
   valueOf: (bucket: TimingBucket) => number | null,
 ): Point[] {
   const [first, second] = before;
-  const bucketMs = first === undefined || second === undefined ? 60_000 : second.at.getTime() - first.at.getTime();
-  return pointsOf(before, bucketMs, valueOf).map(({ atMs, value }) => ({ atMs: atMs + (beforeMs ?? 0), value }));
+  const bucketMs =
+    first === undefined || second === undefined ? 60_000 : second.at.getTime() - first.at.getTime();
+  return pointsOf(before, bucketMs, valueOf).map(({ atMs, value }) => ({
+    atMs: atMs + (beforeMs ?? 0),
+    value,
+  }));
 }
 
 function durationChart(
@@ -166,13 +171,11 @@ function durationChart(
   return {
     title,
     peak: most === 0 ? null : `Peak: ${formatDuration(most)}`,
-    lines: shares.map(
-      ({ word, share }, index): Line => ({
-        word,
-        d: linePath(lines[index] ?? [], range, most),
-        text: durationText(whole?.percentile(share) ?? null),
-      }),
-    ),
+    lines: shares.map(({ word, share }, index): Line => ({
+      word,
+      d: linePath(lines[index] ?? [], range, most),
+      text: durationText(whole?.percentile(share) ?? null),
+    })),
     before: linePath(past, range, most),
     note: null,
   };
@@ -229,7 +232,10 @@ function isoMinute(atMs: number): string {
 }
 
 function ticksOf({ fromMs, untilMs }: Range): Date[] {
-  return Array.from({ length: TICKS }, (_each, index) => new Date(fromMs + (index * (untilMs - fromMs)) / TICKS));
+  return Array.from(
+    { length: TICKS },
+    (_each, index) => new Date(fromMs + (index * (untilMs - fromMs)) / TICKS),
+  );
 }
 
 function gridOf(): string {

@@ -23,7 +23,8 @@ const errorsQuery = { sinceMs: DAY, limit: 100 };
 /** A job type: all jobs of one name. */
 export async function typePage({ params, query }: PageRequest, context: PageContext): Promise<Page> {
   const name = params['type'] ?? '';
-  if (name === otherNames) throw notFound('There is no such job type', 'This counts the jobs of many names together.');
+  if (name === otherNames)
+    throw notFound('There is no such job type', 'This counts the jobs of many names together.');
   return {
     title: name,
     section: 'types',
@@ -84,7 +85,8 @@ function serverRow(server: Server, nowMs: number): object {
 
 async function loadJobs(name: string, { reader }: PageContext): Promise<object> {
   const nearest = async (query: Pick<JobListQuery, 'filter' | 'order' | 'limit'>): Promise<readonly Job[]> =>
-    (await reader.jobs.listBrief({ ...query, filter: { ...query.filter, name: [name] }, reach: 'near' })).jobs;
+    (await reader.jobs.listBrief({ ...query, filter: { ...query.filter, name: [name] }, reach: 'near' }))
+      .jobs;
   const [running, waiting, done, { groups }] = await Promise.all([
     nearest({ filter: { state: ['processing'] }, order: 'oldest', limit: FEW_JOBS }),
     nearest({ filter: { state: ['enqueued'] }, order: 'oldest', limit: FEW_JOBS }),
@@ -95,7 +97,12 @@ async function loadJobs(name: string, { reader }: PageContext): Promise<object> 
   const errors = groups.filter((group) => group.name === name);
   return {
     lists: [
-      { key: 'running', title: 'Longest running', jobs: running.map(jobRow), more: moreOf(name, 'processing') },
+      {
+        key: 'running',
+        title: 'Longest running',
+        jobs: running.map(jobRow),
+        more: moreOf(name, 'processing'),
+      },
       { key: 'waiting', title: 'Longest waiting', jobs: waiting.map(jobRow), more: moreOf(name, 'enqueued') },
       {
         key: 'slowest',

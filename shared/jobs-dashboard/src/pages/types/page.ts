@@ -69,15 +69,17 @@ async function readTypes(sinceMs: number, sort: Sort, { reader }: PageContext): 
   const since = new Map(paused.map(({ name, pausedAt }) => [name, pausedAt]));
   const rows = timed.map((timing) => typeRow(timing, since.get(timing.name) ?? null));
   const known = new Set(timed.map(({ name }) => name));
-  const idle = paused.filter(({ name }) => !known.has(name)).map(({ name, pausedAt }): TypeRow => ({
-    name,
-    isOthers: false,
-    pausedAt,
-    ended: 0,
-    failed: 0,
-    waitingMs: null,
-    runningMs: null,
-  }));
+  const idle = paused
+    .filter(({ name }) => !known.has(name))
+    .map(({ name, pausedAt }): TypeRow => ({
+      name,
+      isOthers: false,
+      pausedAt,
+      ended: 0,
+      failed: 0,
+      waitingMs: null,
+      runningMs: null,
+    }));
   return [...rows, ...idle].toSorted(
     (one, other) => sorts[sort](other) - sorts[sort](one) || one.name.localeCompare(other.name),
   );
