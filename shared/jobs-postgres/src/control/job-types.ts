@@ -33,7 +33,7 @@ export class PostgresJobTypes implements JobTypes {
     });
     const notify = (): Promise<unknown> => Promise.all(queueIds.map((id) => this.#scans.returned(id)));
     if (options.transaction === undefined) await notify();
-    else onceCommitted(options.transaction, () => void notify().catch(() => undefined)); // servers also poll
+    else await onceCommitted(options.transaction, () => void notify().catch(() => undefined)); // servers also poll
     return before;
   }
 
