@@ -1,12 +1,16 @@
 import { Agent } from './agent/agent.js';
-import type { ContenderName } from './contenders/index.js';
+import { type ContenderName, isOnRedis } from './contenders/index.js';
 import type { BenchDatabase } from './database.js';
+import type { BenchRedis } from './redis.js';
 import type { Sample, ScenarioResult } from './result.js';
 import type { Sizes } from './sizes.js';
 import { perSecond } from './statistics.js';
 
 export interface BenchOptions {
   readonly database: BenchDatabase;
+  readonly redis: BenchRedis;
+  /** The contenders that take part in this run. */
+  readonly contenders: readonly ContenderName[];
   readonly sizes: Sizes;
   /** The directory for CPU profiles; none are written if absent. */
   readonly profiles?: string | undefined;
@@ -32,6 +36,11 @@ export class Bench {
     this.inspect = options.inspect;
   }
 
+  /** Returns those of the contenders that take part in this run. */
+  among(names: readonly ContenderName[]): ContenderName[] {
+    return names.filter((name) => this.#options.contenders.includes(name));
+  }
+
   /**
    * Starts each contender in its own process with its own database. When `work` has ended, stops the processes and drops
    * the databases.
@@ -44,8 +53,8 @@ export class Bench {
     const agents: Agent[] = [];
     try {
       for (const contender of names) {
-        const url = await this.database.create();
-        urls.push(url);
+        const url = await (isOnRedis(contender) ? this.#options.redis : this.database).create();
+        if (!isOnRedis(contender)) urls.push(url);
         agents.push(await this.agent(contender, url));
       }
       const result = await work(...agents);
@@ -79,27 +88,32 @@ export class Bench {
    *
    * @param work enqueues or runs this many jobs and returns how long that took, in milliseconds
    */
-  async sample(agent: Agent, jobs: number, work: () => Promise<number>): Promise<Sample> {
+  async sample(agent: Agent | readonly Agent[], jobs: number, work: () => Promise<number>): Promise<Sample> {
+    const agents = [agent].flat();
     await this.database.settle();
-    const before = await this.#processorTimes(agent);
+    const before = await this.#processorTimes(agents);
     const elapsedMs = await work();
-    const after = await this.#processorTimes(agent);
+    const after = await this.#processorTimes(agents);
     const microsecondsEach = (from: number | null, to: number | null): number =>
       (((to ?? NaN) - (from ?? NaN)) * 1_000) / jobs;
     return {
       perSecond: perSecond(jobs, elapsedMs),
       nodeMicroseconds: microsecondsEach(before.node, after.node),
-      postgresMicroseconds: microsecondsEach(before.postgres, after.postgres),
+      storeMicroseconds: microsecondsEach(before.store, after.store),
     };
   }
 
-  async #processorTimes(agent: Agent): Promise<{ node: number; postgres: number | null }> {
-    return { node: await agent.perform('processorTime'), postgres: await this.database.processorTime() };
+  async #processorTimes(agents: readonly Agent[]): Promise<{ node: number; store: number | null }> {
+    const times = await Promise.all(agents.map((agent) => agent.perform('processorTime')));
+    const store = agents.some(({ contender }) => isOnRedis(contender)) ? this.#options.redis : this.database;
+    return { node: times.reduce((sum, time) => sum + time, 0), store: await store.processorTime() };
   }
 }
 
 export interface Scenario {
   /** The name for `--only`. */
   readonly name: string;
+  /** Whether a smoke run leaves it out unless `--only` names it, so that CI takes no longer. */
+  readonly isLeftOutOfSmoke?: boolean;
   run(bench: Bench): Promise<ScenarioResult>;
 }

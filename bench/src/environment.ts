@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { availableParallelism, cpus, totalmem } from 'node:os';
 import { promisify } from 'node:util';
+import { type ContenderName, remarks } from './contenders/index.js';
 import { type BenchDatabase, databaseSettings } from './database.js';
 import { peerNode, type PeerVersions } from './peers.js';
 
@@ -10,6 +11,7 @@ export type Environment = Readonly<Record<string, string>>;
 export async function describeEnvironment(
   database: BenchDatabase,
   peers: PeerVersions,
+  contenders: readonly ContenderName[],
 ): Promise<Environment> {
   const { stdout } = await promisify(execFile)(peerNode(), ['--version']);
   return {
@@ -17,7 +19,10 @@ export async function describeEnvironment(
     machine: `${availableParallelism()} cores (${cpus()[0]?.model ?? 'unknown'}), ${Math.round(totalmem() / 2 ** 30)} GiB`,
     node: `${stdout.trim()} for every measured process`,
     postgres: `${await database.version()} on the same machine, ${describeSettings()}`,
-    peers: ['graphile-worker', 'pg-boss', 'autocannon'].map((name) => `${name} ${peers[name]}`).join(', '),
+    peers: ['graphile-worker', 'pg-boss', 'bullmq', 'autocannon']
+      .map((name) => `${name} ${peers[name] ?? 'not installed'}`)
+      .join(', '),
+    ...Object.fromEntries(Object.entries(remarks).filter(([name]) => contenders.includes(name as ContenderName))),
   };
 }
 

@@ -1,7 +1,10 @@
 /** `make bench`: measures Longshore and its peers on a local Postgres. See `bench/README.md`. */
 import { writeFile } from 'node:fs/promises';
 import { Bench } from './bench.js';
+import { everyone, isOnRedis } from './contenders/index.js';
 import { BenchDatabase } from './database.js';
+import { BenchRedis } from './redis.js';
+import { drawResults } from './chart.js';
 import { describeEnvironment } from './environment.js';
 import { type Options, readOptions, usage } from './options.js';
 import { installPeers } from './peers.js';
@@ -13,19 +16,26 @@ let interrupted = false;
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
 async function run(options: Options): Promise<void> {
-  const peers = await installPeers();
+  const peers = await installPeers({ all: !options.smoke });
+  const redis = new BenchRedis();
+  const hasRedis = await BenchRedis.isInstalled();
+  const contenders = everyone.filter(
+    (name) => name === 'longshore' || (isOnRedis(name) ? hasRedis : true) && (!name.startsWith('bullmq') || !options.smoke),
+  );
   const database = await BenchDatabase.start(options);
   const interrupt = (): void => {
     interrupted = true; // running work fails now, as expected
-    void database.stop().finally(() => process.exit(130));
+    void Promise.all([database.stop(), redis.stop()]).finally(() => process.exit(130));
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupt);
   try {
-    const environment = await describeEnvironment(database, peers);
+    const environment = await describeEnvironment(database, peers, contenders);
     say(formatEnvironment(environment));
     if (options.smoke) say('\nA smoke run: it shows that everything works; its numbers mean nothing.');
     const bench = new Bench({
       database,
+      redis,
+      contenders,
       sizes: options.sizes,
       profiles: options.profiles,
       note: (line) => void process.stderr.write(`… ${line}\n`),
@@ -43,12 +53,13 @@ async function run(options: Options): Promise<void> {
       say(formatResult(result, !options.smoke));
       results.push({ scenario: scenario.name, ...result });
     }
+    if (options.svg !== undefined) await writeFile(options.svg, drawResults(results, environment));
     if (options.json !== undefined) {
       const report = { environment, smoke: options.smoke, sizes: options.sizes, results };
       await writeFile(options.json, `${JSON.stringify(report, null, 2)}\n`);
     }
   } finally {
-    await database.stop();
+    await Promise.all([database.stop(), redis.stop()]);
   }
 }
 

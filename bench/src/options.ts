@@ -9,6 +9,7 @@ export interface Options {
   readonly only: readonly string[];
   readonly sizes: Sizes;
   readonly json: string | undefined;
+  readonly svg: string | undefined;
   readonly profiles: string | undefined;
   readonly statements: boolean;
 }
@@ -19,6 +20,7 @@ export const usage = `Usage: node bench/dist/main.js [options]
   --only NAME[,NAME]  some scenarios: ${scenarios.map(({ name }) => name).join(', ')}
   --set SIZE=NUMBER   another size, may be given again: ${Object.keys(fullSizes).join(', ')}
   --json FILE         write the result there too
+  --svg FILE          draw the rates and latencies there
   --cpu-prof DIR      leave a CPU profile of every contender's process there
   --statements        print what the statements of each Longshore database have cost (slows them down)
 `;
@@ -33,12 +35,14 @@ export function readOptions(args: readonly string[]): Options {
       only: { type: 'string' },
       set: { type: 'string', multiple: true, default: [] },
       json: { type: 'string' },
+      svg: { type: 'string' },
       'cpu-prof': { type: 'string' },
       statements: { type: 'boolean', default: false },
     },
   });
   const names = scenarios.map(({ name }) => name);
-  const only = values.only?.split(',') ?? names;
+  const usual = scenarios.filter(({ isLeftOutOfSmoke = false }) => !values.smoke || !isLeftOutOfSmoke);
+  const only = values.only?.split(',') ?? usual.map(({ name }) => name);
   const unknown = only.find((name) => !names.includes(name));
   if (unknown !== undefined) throw new Error(`There is no scenario "${unknown}": ${names.join(', ')}`);
   return {
@@ -47,6 +51,7 @@ export function readOptions(args: readonly string[]): Options {
     only,
     sizes: { ...(values.smoke ? smokeSizes : fullSizes), ...Object.fromEntries(values.set.map(toSize)) },
     json: values.json,
+    svg: values.svg,
     profiles: values['cpu-prof'],
     statements: values.statements,
   };

@@ -9,6 +9,8 @@ export const peersDirectory = new URL('../peers/', import.meta.url);
 interface Manifest {
   readonly version: string;
   readonly dependencies: Readonly<Record<string, string>>;
+  /** Those that a smoke run does without. */
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
 /** Versions by package name. */
@@ -17,10 +19,12 @@ export type PeerVersions = Readonly<Record<string, string>>;
 /**
  * Installs the peers unless they are installed in the required versions.
  *
+ * @param all whether to install those that a smoke run does without
  * @throws {Error} if npm fails
  */
-export async function installPeers(): Promise<PeerVersions> {
-  const { dependencies } = await readManifest('package.json');
+export async function installPeers({ all }: { all: boolean }): Promise<PeerVersions> {
+  const manifest = await readManifest('package.json');
+  const dependencies = { ...manifest.dependencies, ...(all && manifest.optionalDependencies) };
   const wanted = Object.entries(dependencies);
   const present = await Promise.all(
     wanted.map(async ([name, version]) => (await installed(name)) === version),
@@ -28,7 +32,7 @@ export async function installPeers(): Promise<PeerVersions> {
   if (present.every(Boolean)) return dependencies;
   process.stderr.write('Installing what Longshore is measured beside (once, about 200 MB)\n');
   await rm(new URL('node_modules', peersDirectory), { recursive: true, force: true });
-  const options = ['--no-package-lock', '--no-audit', '--no-fund', '--loglevel=error'];
+  const options = ['--no-package-lock', '--no-audit', '--no-fund', '--loglevel=error', ...(all ? [] : ['--omit=optional'])];
   const npm = spawn('npm', ['install', '--prefix', fileURLToPath(peersDirectory), ...options], {
     stdio: ['ignore', 'ignore', 'inherit'],
   });

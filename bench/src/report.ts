@@ -4,7 +4,7 @@ import { isMet, type Ratio, type Row, type ScenarioResult } from './result.js';
 
 export function formatEnvironment(environment: Environment): string {
   return Object.entries(environment)
-    .map(([name, value]) => `${name.padEnd(10)}${value}`)
+    .map(([name, value]) => `${name.padEnd(18)}${value}`)
     .join('\n');
 }
 

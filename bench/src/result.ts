@@ -35,7 +35,7 @@ export interface Sample {
   readonly perSecond: number;
   /** CPU time per job; NaN if the system does not report it. */
   readonly nodeMicroseconds: number;
-  readonly postgresMicroseconds: number;
+  readonly storeMicroseconds: number;
 }
 
 /** Builds a row of rates from one sample per round. */
@@ -46,7 +46,7 @@ export function rateRow(name: string, settings: string, samples: readonly Sample
     min: Math.min(...rounds),
     max: Math.max(...rounds),
     'node µs/job': median(samples.map(({ nodeMicroseconds }) => nodeMicroseconds)),
-    'postgres µs/job': median(samples.map(({ postgresMicroseconds }) => postgresMicroseconds)),
+    'store µs/job': median(samples.map(({ storeMicroseconds }) => storeMicroseconds)),
   };
   return { name, settings, figures, rounds };
 }
@@ -55,6 +55,12 @@ export function rateRow(name: string, settings: string, samples: readonly Sample
 export function ratioOf(row: Row, other: Row, target?: Target): Ratio {
   const value = (Object.values(row.figures)[0] ?? NaN) / (Object.values(other.figures)[0] ?? NaN);
   return { name: `${row.name} / ${other.name}`, value, ...(target && { target }) };
+}
+
+/** Returns the ratios of the first row to each of the others. Targets are by the other's name. */
+export function ratiosOf([ours, ...others]: readonly Row[], targets: Readonly<Record<string, Target>> = {}): Ratio[] {
+  if (ours === undefined) throw new RangeError('A contender is missing');
+  return others.map((other) => ratioOf(ours, other, targets[other.name]));
 }
 
 export function isMet({ value, target = {} }: Ratio): boolean {

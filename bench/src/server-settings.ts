@@ -15,16 +15,21 @@ export const drainSettings: Readonly<Record<ContenderName, readonly ServerSettin
     { concurrency: 96, localQueue: 5_000, refetchMs: 10, batchMs: 20 },
   ],
   'pg-boss': [{}],
+  'bullmq (postgres)': [{ concurrency: 24 }, { concurrency: 96 }],
+  'bullmq (redis)': [{ concurrency: 24 }, { concurrency: 96 }],
 };
 
 /** The settings to try for the latency of an idle server. */
-export const latencySettings: Readonly<Record<'longshore' | 'graphile-worker', readonly ServerSettings[]>> = {
+export const latencySettings: Readonly<Record<ContenderName, readonly ServerSettings[]>> = {
   longshore: [{ concurrency: 24 }],
   'graphile-worker': [
     { concurrency: 24, localQueue: 0, batchMs: 0 },
     { concurrency: 24, localQueue: 500, batchMs: 0 },
     { concurrency: 24, localQueue: 500, refetchMs: 10, batchMs: 0 },
   ],
+  'pg-boss': [{ pollMs: 500 }],
+  'bullmq (postgres)': [{ concurrency: 24 }],
+  'bullmq (redis)': [{ concurrency: 24 }],
 };
 
 /** Tries settings and returns the fastest. Measures nothing if there is only one. */

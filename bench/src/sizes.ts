@@ -1,10 +1,12 @@
+import type { ContenderName } from './contenders/index.js';
+
 /** How much work the scenarios do in a run. */
 export interface Sizes {
   readonly rounds: number;
   /** Number of jobs that one round enqueues in bulk or drains. */
   readonly jobs: number;
-  /** The same for pg-boss, which would take too long with the full number. */
-  readonly pgBossJobs: number;
+  /** The same for pg-boss and BullMQ, which would take too long with the full number. */
+  readonly slowJobs: number;
   /** Maximum number of a contender's settings to try. */
   readonly settingsTried: number;
   /** Number of jobs with which settings are tried, and with which contenders warm up. */
@@ -16,6 +18,17 @@ export interface Sizes {
   readonly singleCallers: number;
   readonly httpSeconds: number;
   readonly httpConnections: number;
+  /** Number of servers of the idle fleet, in processes of 25. */
+  readonly fleetServers: number;
+  readonly idleSeconds: number;
+  /** Number of scheduled jobs that come due at once. */
+  readonly dueJobs: number;
+  readonly recurringJobs: number;
+  readonly soakSeconds: number;
+  /** Number of finished jobs in the small and the large store whose lists are compared. */
+  readonly fewListed: number;
+  readonly manyListed: number;
+  readonly listRounds: number;
   readonly listeners: number;
   readonly listenSeconds: number;
   readonly dashboardFinished: number;
@@ -29,7 +42,7 @@ export interface Sizes {
 export const fullSizes: Sizes = {
   rounds: 5,
   jobs: 100_000,
-  pgBossJobs: 20_000,
+  slowJobs: 20_000,
   settingsTried: 6,
   sweepJobs: 25_000,
   finishedJobs: 3_000_000,
@@ -39,6 +52,14 @@ export const fullSizes: Sizes = {
   singleCallers: 10,
   httpSeconds: 8,
   httpConnections: 64,
+  fleetServers: 100,
+  idleSeconds: 20,
+  dueJobs: 1_000_000,
+  recurringJobs: 1_000_000,
+  soakSeconds: 600,
+  fewListed: 10_000,
+  manyListed: 10_000_000,
+  listRounds: 200,
   listeners: 10_000,
   listenSeconds: 10,
   dashboardFinished: 10_000_000,
@@ -53,7 +74,7 @@ export const fullSizes: Sizes = {
 export const smokeSizes: Sizes = {
   rounds: 2,
   jobs: 500,
-  pgBossJobs: 200,
+  slowJobs: 200,
   settingsTried: 2,
   sweepJobs: 100,
   finishedJobs: 1_000,
@@ -63,6 +84,14 @@ export const smokeSizes: Sizes = {
   singleCallers: 10,
   httpSeconds: 1,
   httpConnections: 8,
+  fleetServers: 2,
+  idleSeconds: 1,
+  dueJobs: 500,
+  recurringJobs: 500,
+  soakSeconds: 1,
+  fewListed: 500,
+  manyListed: 1_000,
+  listRounds: 5,
   listeners: 20,
   listenSeconds: 1,
   dashboardFinished: 1_000,
@@ -70,5 +99,10 @@ export const smokeSizes: Sizes = {
   dashboardQueues: 10,
   dashboardRounds: 2,
   dashboardViewers: 3,
-  dashboardSeconds: 2,
+  dashboardSeconds: 1,
 };
+
+/** Returns how many jobs a contender gets in a round. */
+export function jobsOf(contender: ContenderName, { jobs, slowJobs }: Sizes): number {
+  return contender === 'longshore' || contender === 'graphile-worker' ? jobs : Math.min(jobs, slowJobs);
+}

@@ -40,8 +40,13 @@ export class Agent {
       env: { ...process.env, NODE_ENV: 'production', NO_LOG_SUCCESS: '1' },
     });
     const agent = new Agent(child, options);
-    await agent.#answer();
-    await agent.perform('prepare');
+    try {
+      await agent.#answer();
+      await agent.perform('prepare');
+    } catch (error) {
+      child.kill(); // it may be waiting for connections of its own
+      throw error;
+    }
     return agent;
   }
 

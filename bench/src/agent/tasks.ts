@@ -30,9 +30,13 @@ export class Tasks {
     return (user + system) / 1_000;
   }
 
-  /** Enqueues this many jobs in bulk. Returns how long it took. */
-  async enqueueMany(count: number): Promise<number> {
-    const jobs = payloads(count);
+  /**
+   * Enqueues this many jobs in bulk. Returns how long it took.
+   *
+   * @param bytes size of each job's arguments
+   */
+  async enqueueMany(count: number, bytes = 20): Promise<number> {
+    const jobs = payloads(count, bytes);
     const before = await this.#contender.unfinished();
     const elapsedMs = await timed(() => this.#contender.enqueueMany(jobs));
     equal('jobs enqueued', (await this.#contender.unfinished()) - before, count);
@@ -75,6 +79,24 @@ export class Tasks {
     return elapsedMs;
   }
 
+  /** Runs jobs until none are left, beside other processes. Returns how many ran here, and when, on the machine's clock. */
+  async drainShare(settings: ServerSettings): Promise<{ ran: number; startedMs: number; endedMs: number }> {
+    let ran = 0;
+    const startedMs = now();
+    await this.#contender.startServer(() => void ran++, settings);
+    while ((await this.#contender.unfinished()) > 0) await pause(5);
+    const endedMs = now();
+    await this.#contender.stopServer();
+    return { ran, startedMs, endedMs };
+  }
+
+  /** Starts servers that have nothing to do, of as many queues each as the contender can serve. */
+  async idle(servers: number, queues: number): Promise<void> {
+    if (this.#contender.startIdle !== undefined) return this.#contender.startIdle(servers, queues);
+    if (servers > 1) throw new RangeError('This contender runs one server in a process');
+    return this.#contender.startServer(() => undefined, { idle: 1 });
+  }
+
   /** Starts a server that records how long each job of {@link send} took to reach its handler. */
   async listen(settings: ServerSettings): Promise<void> {
     this.#heard = [];
@@ -98,8 +120,9 @@ export class Tasks {
   }
 }
 
-function payloads(count: number): Payload[] {
-  return Array.from({ length: count }, (_, index) => ({ n: smallest14Digits + index }));
+function payloads(count: number, bytes = 20): Payload[] {
+  const text = bytes > 20 ? { text: 'x'.repeat(bytes - 30) } : {};
+  return Array.from({ length: count }, (_, index) => ({ n: smallest14Digits + index, ...text }));
 }
 
 /** Returns milliseconds on a clock that all processes of the machine share. */

@@ -1,6 +1,7 @@
-/** The arguments of every job: 20 bytes of JSON if `n` has 14 digits. */
+/** The arguments of every job: 20 bytes of JSON if `n` has 14 digits and there is no text. */
 export interface Payload {
   readonly n: number;
+  readonly text?: string;
 }
 
 /** The settings of a contender's server; their meaning depends on the contender. */
@@ -16,6 +17,8 @@ export interface Contender {
   enqueueOne(payload: Payload): Promise<void>;
   /** Starts a server with `onJob` as the handler. */
   startServer(onJob: (payload: Payload) => void, settings: ServerSettings): Promise<void>;
+  /** Starts servers that will have nothing to do; absent if the contender does not have several queues in a server. */
+  startIdle?(servers: number, queues: number): Promise<void>;
   /** Resolves when the outcome of every job that ran is durable. */
   stopServer(): Promise<void>;
   /** Counts the jobs that are ready or running. */

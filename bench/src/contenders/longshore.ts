@@ -8,6 +8,8 @@ export async function longshore(url: string): Promise<Contender> {
   const storage = new PostgresStorage({ url });
   const client = new JobClient(storage);
   let server: JobServer | undefined;
+  let isOpen = true;
+  const idle: { readonly server: JobServer; readonly storage: PostgresStorage }[] = [];
 
   return {
     prepare: () => storage.open(),
@@ -22,6 +24,18 @@ export async function longshore(url: string): Promise<Contender> {
       server = new JobServer({ storage, handlers: [handler], concurrency });
       await server.start();
     },
+    startIdle: async (servers, queues) => {
+      const names = Array.from({ length: queues }, (_, index) => `queue-${index}`);
+      for (let started = 0; started < servers; started++) {
+        const own = new PostgresStorage({ url });
+        await own.open();
+        const one = new JobServer({ storage: own, handlers: [handleJob(job, () => undefined)], queues: names });
+        await one.start();
+        idle.push({ server: one, storage: own });
+      }
+      isOpen = false;
+      await storage.close(); // its connections would count
+    },
     stopServer: async () => {
       await server?.stop();
     },
@@ -29,6 +43,9 @@ export async function longshore(url: string): Promise<Contender> {
       const { enqueued, processing } = await storage.jobs.stateCounts();
       return enqueued + processing;
     },
-    close: () => storage.close(),
+    close: async () => {
+      await Promise.all(idle.map((one) => one.server.stop().then(() => one.storage.close())));
+      if (isOpen) await storage.close();
+    },
   };
 }

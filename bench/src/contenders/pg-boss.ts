@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { Contender, Payload } from './contender.js';
+import type { Contender, Payload, ServerSettings } from './contender.js';
 import { importPeer } from './peer-module.js';
 
 /** The part of pg-boss's API that is used here. */
@@ -12,6 +12,12 @@ interface PgBossModule {
     send(name: string, data: Payload): Promise<unknown>;
     fetch(name: string, options: { batchSize: number }): Promise<{ id: string; data: Payload }[]>;
     complete(name: string, ids: string[]): Promise<unknown>;
+    work(
+      name: string,
+      options: object,
+      handler: (jobs: readonly { data: Payload }[]) => Promise<void>,
+    ): Promise<unknown>;
+    offWork(name: string): Promise<void>;
     stop(options: { graceful: boolean }): Promise<void>;
   };
 }
@@ -29,6 +35,7 @@ export async function pgBoss(url: string): Promise<Contender> {
   const pool = new pg.Pool({ connectionString: url, max: 1 });
   let stopping = new AbortController();
   let loop: Promise<void> = Promise.resolve();
+  let polls = false;
 
   const work = async (onJob: (payload: Payload) => void, { signal }: AbortController): Promise<void> => {
     while (!signal.aborted) {
@@ -56,13 +63,19 @@ export async function pgBoss(url: string): Promise<Contender> {
     enqueueOne: async (payload) => {
       await boss.send(queue, payload);
     },
-    startServer: async (onJob) => {
+    startServer: async (onJob, { pollMs = 0, idle = 0 }: ServerSettings) => {
       stopping = new AbortController();
-      loop = work(onJob, stopping);
+      polls = pollMs > 0 || idle > 0;
+      if (!polls) loop = work(onJob, stopping);
+      else
+        await boss.work(queue, { ...(pollMs > 0 && { pollingIntervalSeconds: pollMs / 1_000 }), batchSize: fetchChunk }, async (jobs) => {
+          for (const { data } of jobs) onJob(data);
+        });
     },
     stopServer: async () => {
       stopping.abort();
       await loop;
+      if (polls) await boss.offWork(queue);
     },
     unfinished: async () => {
       const { rows } = await pool.query<{ jobs: number }>(

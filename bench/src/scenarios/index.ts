@@ -2,6 +2,15 @@ import type { Scenario } from '../bench.js';
 import { bulkEnqueue } from './bulk-enqueue.js';
 import { dashboard } from './dashboard.js';
 import { drain } from './drain.js';
+import { drainProcesses } from './drain-processes.js';
+import { dueAtOnce } from './due-at-once.js';
+import { footprint } from './footprint.js';
+import { idleFleet } from './idle-fleet.js';
+import { listEndpoints } from './lists.js';
+import { manyQueues } from './many-queues.js';
+import { memory } from './memory.js';
+import { payload } from './payload.js';
+import { recurringDefinitions } from './recurring-definitions.js';
 import { drainFullStore } from './drain-full-store.js';
 import { drainPinned } from './drain-pinned.js';
 import { http } from './http.js';
@@ -13,12 +22,21 @@ import { singleEnqueue } from './single-enqueue.js';
 export const scenarios: readonly Scenario[] = [
   bulkEnqueue,
   drain,
+  drainProcesses,
+  payload,
   drainFullStore,
   drainPinned,
   pinnedPromises,
   latency,
   singleEnqueue,
+  footprint,
+  manyQueues,
+  dueAtOnce,
+  recurringDefinitions,
+  idleFleet,
+  memory,
   http,
   listeners,
+  listEndpoints,
   dashboard,
 ];

@@ -1,7 +1,8 @@
 import type { Agent } from '../agent/agent.js';
 import type { Bench, Scenario } from '../bench.js';
 import type { ServerSettings } from '../contenders/contender.js';
-import { ratioOf, type Row } from '../result.js';
+import { everyone } from '../contenders/index.js';
+import { ratiosOf, type Row, type Target } from '../result.js';
 import { describe, latencySettings, quickest } from '../server-settings.js';
 import { median, percentile } from '../statistics.js';
 
@@ -9,29 +10,25 @@ import { median, percentile } from '../statistics.js';
 export const latency: Scenario = {
   name: 'latency',
   run: (bench) =>
-    bench.withAgents(['longshore', 'graphile-worker'], async (ours, peer) => {
-      if (!ours || !peer) throw new RangeError('A contender is missing');
+    bench.withAgents(bench.among(everyone), async (...agents) => {
       const rows: Row[] = [];
       for (const place of ['two processes', 'one process'] as const) {
-        for (const server of [ours, peer]) rows.push(await measure(bench, server, place));
+        for (const server of agents) rows.push(await measure(bench, server, place));
       }
-      const [oursApart, peerApart, oursTogether, peerTogether] = rows;
-      if (!oursApart || !peerApart || !oursTogether || !peerTogether)
-        throw new RangeError('A row is missing');
       return {
         title: `Latency of an idle system: ${bench.sizes.latencyJobs} jobs, 10 to 30 ms between them`,
         rows,
-        ratios: [
-          ratioOf(oursApart, peerApart, { atMost: 1 }),
-          ratioOf(oursTogether, peerTogether, { atMost: 1 }),
-        ],
+        ratios: [rows.slice(0, agents.length), rows.slice(agents.length)].flatMap((placed) =>
+          ratiosOf(placed, Object.fromEntries(placed.map(({ name }) => [name, target(name)]))),
+        ),
       };
     }),
 };
 
+const target = (row: string): Target => (row.startsWith('graphile-worker') ? { atMost: 1 } : {});
+
 async function measure(bench: Bench, server: Agent, place: 'one process' | 'two processes'): Promise<Row> {
   const contender = server.contender;
-  if (contender === 'pg-boss') throw new RangeError('pg-boss polls: its latency is its interval');
   const { latencyJobs, settingsTried } = bench.sizes;
   const sender = place === 'one process' ? server : await bench.agent(contender, server.url);
   try {

@@ -43,7 +43,7 @@ function readTerms(args: readonly string[]): ApiKeyTerms {
   if (name === undefined || name === '' || given.length === 0 || unknown !== undefined)
     throw new ConfigError(unknown === undefined ? usage : `There is no scope "${unknown}". ${usage}`);
   const expiresAt = values.expires === undefined ? null : new Date(values.expires);
-  if (Number.isNaN(expiresAt?.getTime())) throw new ConfigError(`--expires is no date. ${usage}`);
+  if (Number.isNaN(expiresAt?.getTime())) throw new ConfigError(`--expires is not a valid date. ${usage}`);
   const queues = listOf(values.queues ?? '');
   return {
     name,

@@ -7,6 +7,13 @@ import type { ActionRecord } from '../src/index.js';
 import { openSite, type Site, textOf } from './dashboard-site.js';
 import type { Story } from './story.js';
 
+/** The set of jobs of a confirmation page's form. */
+const confirmed = JSON.stringify({
+  count: { count: 2, exact: true },
+  asOf: '2100-01-01T00:00:00.000Z',
+  firstIds: {},
+});
+
 describe('an action', () => {
   let site: Site;
   let role: Role;
@@ -44,7 +51,7 @@ describe('an action', () => {
       headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
     });
   const act = async (path: string, form: Record<string, string> = {}): Promise<HttpResponse> =>
-    post(path, { token: await token(), at: '2026-03-03T08:00', which: 'state=failed', ...form });
+    post(path, { token: await token(), at: '2026-03-03T08:00', which: 'state=failed', confirmed, ...form });
   /** Where it leads on, without what that page says of it. */
   const placeIn = ({ location = '' }: HttpResponse['headers']): string => location.replace(/\?done=.*/, '');
   const stateOf = async (id: string) => (await site.story.storage.jobs.find(id))?.state;
@@ -76,10 +83,24 @@ describe('an action', () => {
     expect(await stateOf(site.story.scheduledId)).to.equal('enqueued');
   });
 
-  it('deletes a finished job and goes to the list', async () => {
-    const { status, headers } = await act(`/jobs/${site.story.doneId}/delete`);
-    expect([status, placeIn(headers)]).to.deep.equal([303, '../../jobs']);
-    expect(await stateOf(site.story.doneId)).to.equal(undefined);
+  it('deletes a finished job after two minutes, in which it can be undone', async () => {
+    const { doneId, storage } = site.story;
+    const { status, headers } = await act(`/jobs/${doneId}/delete`);
+    expect(status).to.equal(303);
+    const id = /^..\/..\/bulk\/(.+)$/.exec(placeIn(headers))?.[1] ?? '';
+    await storage.bulk.advance();
+    const operation = await storage.bulk.find(id);
+    expect(operation).to.include({ state: 'pending', changed: 0 });
+    expect(operation === null ? 0 : operation.startsAt.getTime() - operation.createdAt.getTime()).to.equal(
+      120_000,
+    );
+    await act(`/bulk/${id}/stop`);
+    expect(textOf((await site.http.get(`/job-dashboard/bulk/${id}`)).text)).to.include('No job was deleted');
+    expect(await stateOf(doneId)).to.equal('done');
+  });
+
+  it('deletes no job that has not finished', async () => {
+    expect((await act(`/jobs/${site.story.scheduledId}/delete`)).status).to.equal(409);
   });
 
   it('pauses a queue and resumes it, which its page shows at once', async () => {

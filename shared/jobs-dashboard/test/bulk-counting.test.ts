@@ -1,17 +1,24 @@
 import { StorageUnavailableError } from '@longshore/jobs';
-import type { BriefJob, JobCount } from '@longshore/jobs/storage';
+import type { BriefJob, BulkPreview, JobCount } from '@longshore/jobs/storage';
 import { overriding } from '@longshore/test-support';
 import { expect } from 'chai';
 import { etagIn, openSite, type Site, textOf } from './dashboard-site.js';
 
 /** A count that comes when the test says so. */
 class Counting {
-  resolve!: (count: JobCount) => void;
+  #resolve!: (preview: BulkPreview) => void;
   reject!: (error: Error) => void;
-  readonly promise = new Promise<JobCount>((resolve, reject) => Object.assign(this, { resolve, reject }));
+  readonly promise = new Promise<BulkPreview>((resolve, reject) => {
+    this.#resolve = resolve;
+    this.reject = reject;
+  });
 
   constructor() {
     this.promise.catch(() => undefined);
+  }
+
+  resolve(count: JobCount, firstIds: BulkPreview['firstIds'] = {}): void {
+    this.#resolve({ count, firstIds, asOf: new Date('2026-03-01T15:00:00Z') });
   }
 }
 
@@ -35,8 +42,8 @@ describe('the confirmation of a bulk action, before its jobs are counted', () =>
               await counting.promise;
               return { jobs: near, isComplete: true };
             },
-            count: () => counting.promise,
           },
+          bulk: { preview: () => counting.promise },
         }),
     });
     const { jobs } = await site.story.storage.jobs.listBrief({ filter: { state: ['failed'] }, limit: 1 });
@@ -47,8 +54,8 @@ describe('the confirmation of a bulk action, before its jobs are counted', () =>
 
   it('is shown at once, with what is known so far', async () => {
     const html = await get();
-    expect(textOf(html)).to.include('100+ jobs at the moment').and.include('Still counting');
-    expect(html).to.include('>Retry 100+ jobs</button>');
+    expect(textOf(html)).to.include('At least 100 jobs').and.include('Counting the jobs');
+    expect(html).not.to.include('name="which"');
     expect(html).to.match(/data-region="jobs" data-every="500"/);
   });
 
@@ -58,28 +65,31 @@ describe('the confirmation of a bulk action, before its jobs are counted', () =>
     const headers = { 'longshore-region': 'jobs', 'if-none-match': etag };
     const { status, text } = await site.http.get(path, { headers });
     expect(status).to.equal(200);
-    expect(textOf(text)).to.include('10,000+ jobs at the moment').and.not.include('Still counting');
-    expect(text).to.include('>Retry 10,000+ jobs</button>').and.include('data-every="5000"');
+    expect(textOf(text)).to.include('At least 10,000 jobs').and.not.include('Counting the jobs');
+    expect(text).to.include('>Retry all matching jobs</button>').and.include('data-every="5000"');
   });
 
-  it('offers the action on all matching jobs if none is known yet', async () => {
+  it('does not say that there are none if none is known yet', async () => {
     near = [];
+    expect(textOf(await get()))
+      .to.include('Not counted yet')
+      .and.not.include('None of these jobs');
+  });
+
+  it('shows how far words were searched, and passes that on', async () => {
+    counting.resolve({ count: 7, exact: true }, { failed: '0195514a-0000-7000-8000-000000000000' });
     const html = await get();
-    expect(textOf(html)).to.include('Not counted yet').and.not.include('None of these jobs');
-    expect(html).to.include('>Retry all that match</button>');
+    expect(textOf(html)).to.match(
+      /most recent 10,000 finished jobs .* \(back to .*Older jobs are not changed/,
+    );
+    expect(html).to.include('0195514a-0000-7000-8000-000000000000&#34;');
+    expect(html).to.include('>Retry 7 jobs</button>');
   });
 
   it('shows that the storage gave up counting', async () => {
     counting.reject(new StorageUnavailableError('too slow'));
     const html = await get();
-    expect(textOf(html)).to.include('100+ jobs at the moment').and.include('Counting took too long');
+    expect(textOf(html)).to.include('At least 100 jobs').and.include('Counting took too long');
     expect(html).to.include('data-every="5000"');
-  });
-
-  it('shows an exact number if it has read all of them', async () => {
-    near = near.slice(0, 3);
-    expect(textOf(await get()))
-      .to.include('3 jobs at the moment')
-      .and.not.include('Still counting');
   });
 });

@@ -33,7 +33,11 @@ describe('a bulk action', () => {
 
   /** A confirmation has its form only where something matches. */
   const letSomeMatch = (): void => {
-    site.story.storage.jobs.count = async () => ({ count: 1, exact: true });
+    site.story.storage.bulk.preview = async () => ({
+      count: { count: 1, exact: true },
+      asOf: new Date(site.story.storage.clock.now()),
+      firstIds: {},
+    });
   };
   const get = async (path: string): Promise<string> => {
     const { status, text } = await site.http.get(`/job-dashboard/${path}`);
@@ -85,7 +89,7 @@ describe('a bulk action', () => {
 
   it('is confirmed on a page that shows how many jobs, which, and the effect', async () => {
     const text = textOf(await get('bulk/confirm?action=retry&state=failed'));
-    expect(text).to.include('2 jobs at the moment').and.include('state:failed');
+    expect(text).to.include(' 2 jobs ').and.include('state:failed');
     expect(text).to.include('They go back to their queues').and.include('charge-card');
     expect(text).to.include('Retry 2 jobs Cancel');
   });
@@ -104,6 +108,34 @@ describe('a bulk action', () => {
     expect(textOf(await get('bulk/confirm?action=retry&state=failed'))).to.match(
       / Error (MailboxFullError 1 , CardDeclinedError 1|CardDeclinedError 1 , MailboxFullError 1) /,
     );
+  });
+
+  it('requires the word “delete” if the number of jobs is not exact', async () => {
+    const { storage } = site.story;
+    const asOf = new Date(storage.clock.now());
+    storage.bulk.preview = async () => ({ count: { count: 10_000, exact: false }, asOf, firstIds: {} });
+    const html = await get('bulk/confirm?action=delete&state=failed');
+    expect(textOf(html)).to.include('At least 10,000 jobs').and.include('Type delete to confirm');
+    const fields = [...html.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)];
+    const form = new URLSearchParams(fields.map(([, name = '', value = '']) => [name, plain(value)]));
+    expect((await post('/job-dashboard/bulk-delete', form.toString())).status).to.equal(422);
+    form.set('typed', 'delete');
+    expect((await post('/job-dashboard/bulk-delete', form.toString())).status).to.equal(303);
+  });
+
+  it('changes the jobs that its page showed, not those that match since', async () => {
+    const { storage } = site.story;
+    const page = await get('bulk/confirm?action=cancel&state=scheduled');
+    const scheduled = (await storage.jobs.stateCounts()).scheduled;
+    storage.manualClock.advance(1_000);
+    await storage.add({ name: 'later', inMs: 60_000 });
+    const path = await send(page);
+    while (await storage.bulk.advance());
+    expect((await storage.jobs.stateCounts()).scheduled).to.equal(1);
+    const [entry] = await storage.audit.list({ limit: 1 });
+    expect(entry?.count).to.equal(scheduled);
+    const shown = textOf(await get(path));
+    expect(shown).to.include(`Confirmed ${scheduled} Changed ${scheduled}`).and.include('Jobs cancelled');
   });
 
   it('changes nothing when its page is viewed', async () => {

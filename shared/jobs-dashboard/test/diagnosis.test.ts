@@ -79,7 +79,7 @@ describe('the explanation of a job’s state', () => {
       'whose server is silent',
       job({ state: 'processing', attempt: 1, serverId: 's1' }),
       around({ servers: [server({ heartbeatAt: ago(20) })] }),
-      'sent no heartbeat for 20 s',
+      'is silent: last heartbeat 20 s ago',
     ],
     [
       'that is done',

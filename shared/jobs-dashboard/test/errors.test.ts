@@ -34,8 +34,8 @@ describe('the page of errors', () => {
         const [, link = ''] = /href="\.\/(bulk\/confirm[^"]*)">Retry/.exec(text) ?? [];
         return textOf((await own.http.get(`/job-dashboard/${link.replaceAll('&amp;', '&')}`)).text);
       };
-      expect(await confirmed('1h')).to.match(/1 job at the moment .*finished-after:2026-03-01T15:05/);
-      expect(await confirmed('24h')).to.match(/2 jobs at the moment .*finished-after:2026-02-28T16:05/);
+      expect(await confirmed('1h')).to.match(/1 job .*finished-after:2026-03-01T15:05/);
+      expect(await confirmed('24h')).to.match(/2 jobs .*finished-after:2026-02-28T16:05/);
     } finally {
       await own.close();
     }

@@ -43,8 +43,9 @@ describe('the result of an action', () => {
   });
 
   it('is shown on lists too', async () => {
-    const next = await act(`/jobs/${site.story.doneId}/delete`);
-    expect(await saidAt(next)).to.equal('The job is deleted.');
+    await site.story.storage.queues.resume('unused'); // creates it
+    const next = await act('/queues/unused/delete');
+    expect(await saidAt(next)).to.equal('The queue is deleted. Its finished jobs are kept.');
   });
 
   it('differs from that of an action without effect', async () => {
@@ -66,7 +67,13 @@ describe('the result of an action', () => {
     const silent = Object.keys(actions).filter(
       (path) => actions[path as keyof typeof actions]?.flash === undefined,
     );
-    expect(silent).to.deep.equal(['/bulk-cancel', '/bulk-retry', '/bulk-run', '/bulk-delete']);
+    expect(silent).to.deep.equal([
+      '/jobs/:target/delete',
+      '/bulk-cancel',
+      '/bulk-retry',
+      '/bulk-run',
+      '/bulk-delete',
+    ]);
     expect(Object.keys(actions).join('')).not.to.include('.');
   });
 });

@@ -4,6 +4,13 @@ import type { HttpResponse } from '@longshore/test-support';
 import { expect } from 'chai';
 import { openSite, type Site, textOf } from './dashboard-site.js';
 
+/** The set of jobs of a confirmation page's form. */
+const confirmed = JSON.stringify({
+  count: { count: 2, exact: true },
+  asOf: '2100-01-01T00:00:00.000Z',
+  firstIds: {},
+});
+
 describe('an interrupted action', () => {
   const away = new StorageUnavailableError('away');
   let site: Site;
@@ -39,7 +46,7 @@ describe('an interrupted action', () => {
   async function post(path: string, token?: string): Promise<HttpResponse> {
     const page = await site.http.get(`/job-dashboard/jobs/${site.story.failedId}`);
     const [, own = ''] = /name="token" value="([^"]+)"/.exec(page.text) ?? [];
-    const form = new URLSearchParams({ token: token ?? own, which: 'state=failed' }).toString();
+    const form = new URLSearchParams({ token: token ?? own, which: 'state=failed', confirmed }).toString();
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     return site.http.post(`/job-dashboard${path}`, form, { headers });
   }

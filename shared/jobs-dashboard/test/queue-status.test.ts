@@ -22,7 +22,7 @@ describe('the blocker of a queue', () => {
       queue({ counts: ready }),
       [server({ heartbeatAt: ago(20) })],
       'Servers are silent',
-      'has sent no heartbeat for 20 s. It counts as dead after 30 s',
+      'is silent: last heartbeat 20 s ago. Declared dead after 30 s',
     ],
     [
       'its limit is reached',
@@ -73,7 +73,7 @@ describe('the blocker of a queue', () => {
       'At its limit',
       '3 jobs are blocked by concurrency keys',
     ],
-    ['nothing', queue(), [server()], 'No jobs waiting', 'No job is ready. 1 server takes jobs'],
+    ['nothing', queue(), [server()], 'Queue is empty', 'No job is ready. 1 server takes jobs'],
     [
       'no server for what comes later',
       queue({ counts: { ...counts, scheduled: 1 } }),

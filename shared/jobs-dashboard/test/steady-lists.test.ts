@@ -133,7 +133,7 @@ describe('a filtered list with slow counts and searches', () => {
 
   it('shows the jobs found since on the next reload', async () => {
     isComplete = false;
-    expect(textOf(await get())).to.include('No matches among the nearest jobs');
+    expect(textOf(await get())).to.include('No matches among the most recent jobs');
     await searching.end(await failedJobs());
     later(1_500);
     const html = await get();

@@ -602,7 +602,8 @@ delete from longshore.audit where at < now() - interval '400 days';
 delete from longshore.batch where finished_at < now() - interval '30 days';
 
 -- longshore-delete-old-bulks
-delete from longshore.bulk_operation where finished_at < now() - interval '30 days';
+with old as (delete from longshore.bulk_operation where finished_at < now() - interval '30 days' returning id)
+delete from longshore.bulk_operation_job using old where operation_id = old.id;
 
 -- longshore-delete-old-deployments
 delete from longshore.deployment where at < now() - $1::integer * interval '1 day';
@@ -1370,10 +1371,12 @@ insert into longshore.batch (id, name, total, follow_up_id, finished_at)
 values ($1, $2, $3, $4, case when $3::integer = 0 then now() end);
 
 -- longshore-insert-bulk
-  insert into longshore.bulk_operation (id, action, filter, requested_by, matched, matched_exact)
-  values ($1, $2, $3, $4, $5, $6)
-  returning id, action, filter, state, cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at,
-created_at::text as started, finished_at, error;
+  insert into longshore.bulk_operation
+    (id, action, filter, requested_by, matched, matched_exact, as_of, first_ids, most, starts_at)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, case when $10::float8 is not null then now() + least(greatest($10::float8, 0), 315360000000) * interval '1 millisecond' end)
+  returning id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
+cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
+coalesce(as_of, created_at)::text as as_of, first_ids, most, finished_at, error;
 
 -- longshore-insert-deployment
 insert into longshore.deployment (id, version, at, note, source) values ($1, $2, coalesce($3::timestamptz, now()), $4, 'api')
@@ -1533,8 +1536,9 @@ select from longshore.batch where id = any($1::uuid[]) order by id for update;
 select from longshore.queue_bucket where queue_id = $1 for update;
 
 -- longshore-lock-bulk
-select id, action, filter, state, cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at,
-  created_at::text as started, finished_at, error from longshore.bulk_operation where id = $1 for update;
+select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
+  cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
+  coalesce(as_of, created_at)::text as as_of, first_ids, most, finished_at, error from longshore.bulk_operation where id = $1 for update;
 
 -- longshore-lock-cancelled
 select id from longshore.job_history_cancelled where queue_id = $1 and id = $2 for update;
@@ -2716,12 +2720,14 @@ select pg_backend_pid() as pid;
 select id, name, total, done, failed, cancelled, follow_up_id, created_at, finished_at from longshore.batch where id = $1;
 
 -- longshore-select-bulk
-select id, action, filter, state, cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at,
-  created_at::text as started, finished_at, error from longshore.bulk_operation where id = $1;
+select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
+  cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
+  coalesce(as_of, created_at)::text as as_of, first_ids, most, finished_at, error from longshore.bulk_operation where id = $1;
 
 -- longshore-select-bulks
-  select id, action, filter, state, cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at,
-created_at::text as started, finished_at, error from longshore.bulk_operation
+  select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
+cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
+coalesce(as_of, created_at)::text as as_of, first_ids, most, finished_at, error from longshore.bulk_operation
   where id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
   order by id desc limit $1;
 
@@ -2737,6 +2743,11 @@ select id from longshore.recurring_job where id = any($1::text[]) and exists (
 
 -- longshore-select-cancellations
 select job_id as id from longshore.job_cancellation where job_id = any($1::uuid[]);
+
+-- longshore-select-changed
+select job_id as id from longshore.bulk_operation_job
+where operation_id = $1 and job_id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+order by job_id desc limit $3;
 
 -- longshore-select-children
 select child_id as id from longshore.job_dependency
@@ -3114,8 +3125,10 @@ where retried_at >= now() - $1::float8 * interval '1 millisecond' and (past_atte
 order by retried_at desc limit $2;
 
 -- longshore-select-running-bulks
-select id, action, filter, state, cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at,
-  created_at::text as started, finished_at, error from longshore.bulk_operation where state = 'running' order by id;
+select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
+  cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
+  coalesce(as_of, created_at)::text as as_of, first_ids, most, finished_at, error from longshore.bulk_operation
+    where state = 'running' and starts_at <= now() order by id;
 
 -- longshore-select-said
 select report.queue_id, job_id, job.name, job.meta, attempt, written_at, level, percent, message, fields,
@@ -3333,8 +3346,9 @@ order by id limit $2
 for update skip locked;
 
 -- longshore-take-bulk
-  select id, action, filter, state, cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at,
-created_at::text as started, finished_at, error from longshore.bulk_operation where id = $1 and state = 'running'
+  select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
+cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
+coalesce(as_of, created_at)::text as as_of, first_ids, most, finished_at, error from longshore.bulk_operation where id = $1 and state = 'running'
   for update skip locked;
 
 -- longshore-take-moves

@@ -19,7 +19,7 @@ export class BulkFixture {
     for (;;) {
       const operation = await bulk.find(id);
       if (operation === null) throw new Error(`There is no operation ${id}`);
-      if (operation.state !== 'running') return operation;
+      if (operation.finishedAt !== null) return operation;
       await bulk.advance();
     }
   }

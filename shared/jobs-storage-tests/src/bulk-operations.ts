@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { it } from 'mocha';
 import { type BulkRequest, type JobFilter, newId } from '@longshore/jobs/storage';
 import { BulkFixture } from './bulk-fixture.js';
-import type { Fixture } from './storage-under-test.js';
+import { type Fixture, until } from './storage-under-test.js';
 
 /** Reading, continuing and stopping bulk operations. */
 export function keepingBulkOperations(fixture: Fixture): void {
@@ -36,6 +36,37 @@ export function keepingBulkOperations(fixture: Fixture): void {
     const { count } = await fixture.storage.jobs.count({ queue: [queue], state: ['cancelled'] });
     expect(count).to.equal(cancelled?.changed);
     expect(count).to.be.below(2_300);
+  });
+
+  it('changes exactly the jobs that were confirmed, and records which', async () => {
+    const queue = fixture.newQueue();
+    const request = { action: 'cancel', filter: { queue: [queue] } } as const;
+    const ids = await bulk.fill(queue, 30);
+    const confirmed = await fixture.storage.bulk.preview(request);
+    expect(confirmed.count).to.deep.equal({ count: 30, exact: true });
+    await fixture.storage.control.cancel(ids[0] ?? '');
+    await until(async () => (fixture.storage.clock.now() > confirmed.asOf.getTime() ? true : undefined));
+    await bulk.fill(queue, 5);
+    const operation = await bulk.carryOut({ ...request, confirmed });
+    expect(operation).to.deep.include({ matched: { count: 30, exact: true }, changed: 29 });
+    const [newest, ...rest] = ids.slice(1).toSorted().toReversed();
+    const { bulk: operations } = fixture.storage;
+    expect(await operations.listChanged(operation.id, { limit: 1 })).to.deep.equal([newest]);
+    const following = await operations.listChanged(operation.id, { limit: 50, after: newest ?? '' });
+    expect(following).to.deep.equal(rest);
+  });
+
+  it('changes nothing before its delay has passed, and never if it is cancelled before', async () => {
+    const queue = fixture.newQueue();
+    const [id = ''] = await bulk.fill(queue, 1);
+    const request = { action: 'cancel', filter: { id: [id] }, delayMs: 60_000 } as const;
+    const started = await fixture.storage.bulk.start(request);
+    expect(started.startsAt.getTime() - started.createdAt.getTime()).to.be.within(59_000, 61_000);
+    await fixture.storage.bulk.advance();
+    expect(await fixture.storage.bulk.find(started.id)).to.include({ state: 'pending', seen: 0 });
+    await fixture.storage.bulk.cancel(started.id);
+    expect(await fixture.storage.bulk.find(started.id)).to.include({ state: 'cancelled', changed: 0 });
+    expect(await fixture.storage.jobs.find(id)).to.include({ state: 'enqueued' });
   });
 
   it('lists operations, newest first, in pages', async () => {

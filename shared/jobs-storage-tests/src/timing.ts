@@ -99,7 +99,7 @@ export function timing(fixture: Fixture): void {
     const claimedAt = fixture.storage.clock.now();
     await expectEventually(async () => fixture.storage.clock.now() > claimedAt);
     await fixture.storage.completions.complete([{ claim, outcome: { kind: 'retry', error, delayMs: 0 } }]);
-    await fixture.storage.maintenance.promoteDue(10);
+    await fixture.storage.maintenance.promoteDue(10_000);
     const [again] = await fixture.claim(claim.serverId, queue);
     expect(again?.readyAt.getTime()).to.be.above(again?.createdAt.getTime() ?? Infinity);
     const fresh = await fixture.enqueue(queue);

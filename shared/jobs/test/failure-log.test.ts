@@ -64,12 +64,12 @@ describe('A server without further options', () => {
 
   it('logs to the console', () => {
     const printed: unknown[][] = [];
-    const { error } = terminal;
+    const original = Object.getOwnPropertyDescriptor(terminal, 'error');
     terminal.error = (...line: unknown[]) => printed.push(line);
     try {
       consoleLogger.error({ err: { name: 'TypeError', message: 'no luck', stack: 'the stack' } }, 'failed');
     } finally {
-      terminal.error = error;
+      if (original !== undefined) Object.defineProperty(terminal, 'error', original);
     }
     expect(printed[0]?.[0]).to.equal('failed');
     expect(printed[0]?.[1]).to.have.nested.property('err.stack', 'the stack');

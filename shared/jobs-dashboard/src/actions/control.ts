@@ -11,7 +11,7 @@ import type {
 
 /** The part of a storage that the dashboard’s actions use. */
 export interface DashboardControl {
-  readonly control: Pick<JobControl, 'cancel' | 'retry' | 'run' | 'reschedule' | 'delete'>;
+  readonly control: Pick<JobControl, 'cancel' | 'retry' | 'run' | 'reschedule'>;
   readonly queues: Pick<Queues, 'pause' | 'resume' | 'limit' | 'delete'>;
   readonly batches: Pick<Batches, 'cancel'>;
   readonly servers: Pick<Servers, 'quiet' | 'stop'>;

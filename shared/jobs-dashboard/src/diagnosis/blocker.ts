@@ -51,8 +51,8 @@ function blockerOfQueue(
     return attention('quiet', reason, 'Start another one, or restart it.');
   }
   if (open.every((server) => isSilent(server, nowMs))) {
-    const reason = sentence`but ${allOf(open)} jobs from queue “${name}” ${open.length === 1 ? 'has' : 'have'} sent no heartbeat for ${{ since: consumer.heartbeatAt }}`;
-    return attention('silent', reason, `It counts as dead after ${formatDuration(consumer.timeoutMs)}.`);
+    const reason = sentence`but ${allOf(open)} jobs from queue “${name}” ${open.length === 1 ? 'is' : 'are'} silent: last heartbeat ${{ at: consumer.heartbeatAt }}`;
+    return attention('silent', reason, `Declared dead after ${formatDuration(consumer.timeoutMs)}.`);
   }
   return null;
 }

@@ -6,6 +6,7 @@ import { type Moment, type Sentence, sentence } from '../format/sentence.js';
 import { findBlocker, slotsOf } from './blocker.js';
 import { isSilent, activeAmong } from './consumers.js';
 import { isStalled } from './stalled-leases.js';
+import { skipReason } from './skip-reason.js';
 import type { Stall } from './stall.js';
 import { timeline, totalMs } from './timeline.js';
 
@@ -19,6 +20,7 @@ export interface Surroundings {
   /** The first of the jobs or batches that it depends on, if any and still stored. */
   readonly parent?: {
     readonly kind: 'job' | 'batch';
+    readonly id: string;
     readonly name: string;
     readonly state: JobState;
     /** Why the parent is stalled; missing or `null` if it is not, or if that is unknown. */
@@ -55,7 +57,7 @@ export function explain(job: Job, around: Surroundings): Explanation {
     case 'failed':
       return attention(explainFailure(job, around));
     case 'cancelled':
-      return calm(sentence`It was cancelled and will not run again.`);
+      return calm(explainCancelled(job, around));
   }
 }
 
@@ -78,6 +80,15 @@ function explainAwaiting({ parent = null }: Surroundings): Explanation {
   const text = sentence`It waits for ${what} to finish, which is ${parent.state}.`;
   const { stall = null } = parent;
   return stall === null ? calm(text) : attention(sentence`${text} ${stall.text}`);
+}
+
+/** Names the parent that ended differently, if that is why the job was cancelled. */
+function explainCancelled({ error }: Job, { parent = null }: Surroundings): Sentence {
+  const skipped = skipReason(error);
+  if (skipped === null) return sentence`It was cancelled and will not run again.`;
+  const { parentId, ending } = skipped;
+  const name = parent?.id === parentId ? parent.name : parentId.slice(-8);
+  return sentence`Skipped: ${name} ${ending}.`;
 }
 
 function explainEnqueued(job: Job, around: Surroundings): Explanation {
@@ -120,7 +131,7 @@ function explainProcessing(job: Job, around: Surroundings): Explanation {
   const where = `${server.host}, process ${server.pid}`;
   if (isSilent(server, nowMs)) {
     return attention(
-      sentence`It runs on ${where} (${attempt}), but that server has sent no heartbeat for ${{ since: server.heartbeatAt }}. After ${formatDuration(server.timeoutMs)} of silence the job goes back to its queue.`,
+      sentence`It runs on ${where} (${attempt}), but that server is silent: last heartbeat ${{ at: server.heartbeatAt }}. After ${formatDuration(server.timeoutMs)} without one, the job goes back to its queue.`,
     );
   }
   if (lease !== null && lease.attempt === job.attempt && isStalled(lease, nowMs)) {

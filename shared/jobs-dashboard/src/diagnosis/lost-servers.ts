@@ -16,7 +16,7 @@ export function lostServers(
     .filter(({ lostAt }) => nowMs - lostAt.getTime() <= NEWS_MS)
     .filter((gone) => !servers.some((server) => replaces(server, gone)))
     .map(({ host, pid, heartbeatAt, lostAt, processing }) => ({
-      text: sentence`Server ${host}, process ${pid}, has sent no heartbeat for ${{ since: heartbeatAt }}, and was declared dead ${{ at: lostAt }}.`,
+      text: sentence`Server ${host}, process ${pid}, was declared dead ${{ at: lostAt }}: last heartbeat ${{ at: heartbeatAt }}.`,
       advice: `${ran(processing)} Check its logs and those of its machine.`,
       link: 'servers',
     }));

@@ -24,7 +24,8 @@ export const blockerBadges: Readonly<Record<Blocker['kind'], Badge>> = {
 };
 const running: Badge = { icon: 'half', word: 'Running', tone: 'processing' };
 const starting: Badge = { icon: 'stack', word: 'About to start', tone: 'enqueued' };
-const idle: Badge = { icon: 'check', word: 'No jobs waiting', tone: 'done' };
+const empty: Badge = { icon: 'check', word: 'Queue is empty', tone: 'done' };
+const idle: Badge = { icon: 'clock', word: 'No jobs ready', tone: 'done' };
 
 /** @param consumers the running servers that consume the queue */
 export function queueStatus(queue: Queue, consumers: readonly Server[], nowMs: number): QueueStatus {
@@ -65,5 +66,6 @@ function withoutReadyJobs(
   const { length } = activeAmong(consumers);
   const taken = length === 0 ? 'No server takes' : counted(length, 'server takes', 'servers take');
   const text = sentence`No job is ready. ${taken} jobs from this queue.`;
-  return { badge: counts.processing > 0 ? running : idle, text, tone: 'calm' };
+  const without = later === 0 ? empty : idle;
+  return { badge: counts.processing > 0 ? running : without, text, tone: 'calm' };
 }

@@ -113,7 +113,7 @@ function silentServers({ servers, nowMs }: Situation): Warning[] {
   return servers
     .filter((server) => isSilent(server, nowMs))
     .map((server) => ({
-      text: sentence`Server ${server.host}, process ${server.pid}, has sent no heartbeat for ${{ since: server.heartbeatAt }}.`,
+      text: sentence`Server ${server.host}, process ${server.pid}, is silent: last heartbeat ${{ at: server.heartbeatAt }}.`,
       advice: `After ${formatDuration(server.timeoutMs)} it counts as dead and its ${counted(server.processing, 'job')} will run on other servers.`,
       link: `servers/${server.id}`,
     }));

@@ -16,3 +16,8 @@ export function formatCount({ count, exact }: JobCount): string {
 export function counted(value: number, one: string, many: string = `${one}s`): string {
   return `${formatNumber(value)} ${value === 1 ? one : many}`;
 }
+
+/** `1 job`, `at least 10,000 jobs` */
+export function countedJobs({ count, exact }: JobCount): string {
+  return `${exact ? '' : 'at least '}${counted(count, 'job')}`;
+}

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ejs, { type TemplateFunction } from 'ejs';
-import { counted, formatCount, formatNumber } from '../format/count.js';
+import { counted, countedJobs, formatCount, formatNumber } from '../format/count.js';
 import { formatDuration } from '../format/duration.js';
 import { formatRate } from '../format/rate.js';
 import { sections } from '../pages/page.js';
@@ -18,6 +18,7 @@ const beginning = /^<%# view: ([\w-]+) %>\n/gm;
 /** Available in every view. */
 const formats = {
   counted,
+  countedJobs,
   formatCount,
   formatDuration,
   formatNumber,

@@ -10,6 +10,8 @@ export interface BulkWords {
   readonly verb: string;
   /** On the button of its confirmation: `Retry 43 jobs`. */
   readonly of: (jobs: string) => string;
+  /** The same if the jobs are not counted exactly. */
+  readonly all: string;
   /** The participle: `retried`. */
   readonly done: string;
   /** What it does to the jobs. */
@@ -21,6 +23,7 @@ export const bulkWords: Readonly<Record<BulkAction, BulkWords>> = {
     title: 'Bulk cancel',
     doing: 'Cancelling',
     verb: 'Cancel',
+    all: 'Cancel all matching jobs',
     of: (jobs) => `Cancel ${jobs}`,
     done: 'cancelled',
     effect:
@@ -30,6 +33,7 @@ export const bulkWords: Readonly<Record<BulkAction, BulkWords>> = {
     title: 'Bulk retry',
     doing: 'Retrying',
     verb: 'Retry',
+    all: 'Retry all matching jobs',
     of: (jobs) => `Retry ${jobs}`,
     done: 'retried',
     effect:
@@ -39,6 +43,7 @@ export const bulkWords: Readonly<Record<BulkAction, BulkWords>> = {
     title: 'Bulk run',
     doing: 'Making ready',
     verb: 'Run now',
+    all: 'Run all matching jobs now',
     of: (jobs) => `Run ${jobs} now`,
     done: 'made ready',
     effect: 'They become ready at once, without waiting for their time or for other jobs.',
@@ -47,12 +52,22 @@ export const bulkWords: Readonly<Record<BulkAction, BulkWords>> = {
     title: 'Bulk delete',
     doing: 'Deleting',
     verb: 'Delete',
+    all: 'Delete all matching jobs',
     of: (jobs) => `Delete ${jobs}`,
     done: 'deleted',
-    effect: 'They are permanently deleted, with their attempts and results.',
+    effect:
+      'They are deleted with their attempts and results. You can undo this for two minutes; after that, it is permanent.',
   },
 };
 
 export function isBulkAction(text: string): text is BulkAction {
   return Object.hasOwn(bulkWords, text);
 }
+
+/** Returns whether the action loses work, so that an operator must type its name if the jobs are not counted exactly. */
+export function isDestructive(action: BulkAction): boolean {
+  return action === 'cancel' || action === 'delete';
+}
+
+/** How long a deletion can be undone, in milliseconds. */
+export const undoMs = 120_000;

@@ -1,6 +1,7 @@
-import type { Job, JobState } from '@longshore/jobs';
+import type { Job, JobError, JobState } from '@longshore/jobs';
 import { type BriefJob, maxBriefBytes } from '@longshore/jobs/storage';
 import { argsLine } from '../format/args-line.js';
+import { skipReason } from '../diagnosis/skip-reason.js';
 import { excerpt } from '../format/excerpt.js';
 
 /** A job as a row of a list. */
@@ -47,7 +48,7 @@ export function jobRow(job: Job): JobRow {
     readyAt,
     startedAt,
     finishedAt,
-    error: error === null ? null : firstLine(`${error.name}: ${error.message}`),
+    error: error === null ? null : errorLine(error),
     when: whenOf(job),
   };
 }
@@ -63,6 +64,13 @@ function whenOf({ state, createdAt, runAt, readyAt, startedAt, finishedAt }: Job
 /** Converts a job to a row of a table, with its arguments. */
 export function jobLine(job: BriefJob, pattern: RegExp): JobRow & { readonly given: string } {
   return { ...jobRow(job), given: job.argsOmitted ? LARGE_ARGS : argsLine(job.args, pattern) };
+}
+
+function errorLine(error: JobError): string {
+  const skipped = skipReason(error);
+  return skipped === null
+    ? firstLine(`${error.name}: ${error.message}`)
+    : `Skipped: ${skipped.parentId.slice(-8)} ${skipped.ending}`;
 }
 
 function firstLine(text: string): string {

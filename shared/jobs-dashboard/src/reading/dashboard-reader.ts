@@ -26,7 +26,7 @@ export interface DashboardReader extends Pick<
   readonly servers: Pick<Servers, 'list' | 'listLost'>;
   readonly batches: Pick<Batches, 'find' | 'list' | 'count'>;
   readonly recurring: Pick<RecurringJobs, 'find' | 'findArgs' | 'list'>;
-  readonly bulk: Pick<BulkOperations, 'find' | 'list'>;
+  readonly bulk: Pick<BulkOperations, 'find' | 'list' | 'listChanged' | 'preview'>;
   readonly audit: Pick<AuditLog, 'list'>;
   readonly setAside: Pick<SetAside, 'list'>;
   readonly timings: Pick<Timings, 'read' | 'listNames'>;

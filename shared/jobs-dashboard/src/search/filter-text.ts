@@ -1,6 +1,6 @@
 import type { JobFilter } from '@longshore/jobs/storage';
 import { counted } from '../format/count.js';
-import { jobsPath, type Term, type TermKey } from './filters.js';
+import type { Term, TermKey } from './filters.js';
 import { searchText } from './search.js';
 
 const members: readonly [Exclude<keyof JobFilter, 'id' | 'state' | 'args'>, TermKey][] = [
@@ -29,13 +29,6 @@ export function filterText(filter: JobFilter): string {
     searchText({ state: null, terms: termsOf(filter) }),
   ];
   return texts.filter(Boolean).join(' ') || 'all jobs';
-}
-
-/** Returns the path of the list of matching jobs, inside the dashboard; `null` if there is no such list. */
-export function filterPath(filter: JobFilter): string | null {
-  const { id = [], state = [] } = filter;
-  if (id.length > 0 || state.length > 1) return null;
-  return jobsPath({ state: state[0] ?? null, terms: termsOf(filter) });
 }
 
 function termsOf(filter: JobFilter): Term[] {

@@ -64,7 +64,7 @@ export function isTermKey(text: string): text is TermKey {
 export function termError({ key, value }: Term): string | null {
   if (value === '') return `“${key}:” needs a value.`;
   if (isTime(key) && momentOf(value, 0) === null) {
-    return `“${value}” is not a time. Write 2026-03-01, 2026-03-01T14:05Z, or 2h for two hours ago.`;
+    return `“${value}” is not a valid time. Write 2026-03-01, 2026-03-01T14:05Z, or 2h for two hours ago.`;
   }
   return null;
 }

@@ -1,7 +1,10 @@
 import { StorageUnavailableError } from '@longshore/jobs';
 
-/** SQLSTATEs (classes or full codes) of transient failures; see the appendix "PostgreSQL Error Codes". */
-const unavailable = [/^08/, /^53/, /^57P/, /^57014$/, /^55P03$/, /^25P0[34]$/];
+/**
+ * SQLSTATEs (classes or full codes) of transient failures; see the appendix "PostgreSQL Error Codes". A protocol violation (08P01)
+ * is a mistake of the client.
+ */
+const unavailable = [/^08(?!P01)/, /^53/, /^57P/, /^57014$/, /^55P03$/, /^25P0[34]$/];
 
 /**
  * SQLSTATE classes caused by data: a value is out of range, not JSON, too large, rejected by a constraint or trigger, or its
@@ -84,10 +87,15 @@ export function isLockTimeout(error: unknown): boolean {
   return codeOf(cause ?? error) === '55P03';
 }
 
-/** Whether a relation or schema of the job storage does not exist. */
+/**
+ * Whether a relation or schema of the job storage does not exist. Partitions, whose names end with a date, do not count: they
+ * are dropped when their retention ends.
+ */
 function isNotOpened(error: unknown): boolean {
   return (
-    /^(42P01|3F000)$/.test(codeOf(error)) && error instanceof Error && /"longshore[".]/.test(error.message)
+    /^(42P01|3F000)$/.test(codeOf(error)) &&
+    error instanceof Error &&
+    /"longshore(\.[a-z_]+)?"/.test(error.message)
   );
 }
 

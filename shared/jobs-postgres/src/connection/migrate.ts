@@ -57,9 +57,7 @@ export async function migrate(
         advisoryLockMode: 'wait',
         log: (line) => (name = /^### MIGRATION (\S+) \(UP\)/.exec(line)?.[1] ?? name),
       }).catch((error: unknown) => {
-        throw isTransient(error) || lost.test(codeOf(error))
-          ? error
-          : new MigrationError(name, dir, error);
+        throw isTransient(error) || lost.test(codeOf(error)) ? error : new MigrationError(name, dir, error);
       }),
     );
   await patiently(() => withDirectory(directory, run));

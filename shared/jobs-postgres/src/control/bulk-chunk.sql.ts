@@ -22,8 +22,12 @@ export interface ChunkRequest {
   readonly stage: Stage;
   readonly filter: JobFilter;
   readonly queueIds: readonly number[] | undefined;
-  /** When the operation started. Jobs created later, or finished later in the case of finished jobs, are skipped. */
-  readonly started: string;
+  /** The operation, which records the jobs that it changes. */
+  readonly operationId: string;
+  /** Jobs created later, or finished later in the case of finished jobs, are skipped. */
+  readonly asOf: string;
+  /** The lowest id that may be changed, if there is such a limit. */
+  readonly firstId: string | undefined;
   /** Start of the range to search, exclusive. */
   readonly after: Position;
   /** End of the range to search, inclusive. */
@@ -65,10 +69,16 @@ export function bulkChunk(request: ChunkRequest): Query {
   const { action, stage } = request;
   const { finished } = stageTables[stage];
   const { picked, values } = pickedBy(request);
+  const operation = `$${values.push(request.operationId)}`;
   return queryOf(
     `
       with ${picked},
       ${stage === 'running' ? requested : `${removed(stage)}, ${moves[action](stage)}`},
+      recorded as (
+        insert into longshore.bulk_operation_job (operation_id, job_id)
+        select ${operation}::uuid, ${stage === 'running' ? 'job_id' : 'id'} from removed
+        on conflict do nothing
+      ),
       total as materialized (select count(*)::integer as changed, array_agg(distinct queue_id) as queues from removed),
       farthest as (select queue_id, id from picked order by ${finished ? 'id desc' : 'queue_id desc, id desc'} limit 1)
       select (select count(*) from picked)::integer as seen, changed, coalesce(queues, '{}') as queues, farthest.queue_id,
@@ -80,7 +90,7 @@ export function bulkChunk(request: ChunkRequest): Query {
 
 /** Returns the part of a statement that finds the next jobs of an operation, in locking order. */
 function pickedBy(request: ChunkRequest): { picked: string; values: unknown[] } {
-  const { stage, filter, queueIds, started, after, to, limit } = request;
+  const { stage, filter, queueIds, asOf, firstId, after, to, limit } = request;
   const { table, finished, condition } = stageTables[stage];
   const values: unknown[] = [];
   const bind = (value: unknown): string => `$${values.push(value)}`;
@@ -93,7 +103,8 @@ function pickedBy(request: ChunkRequest): { picked: string; values: unknown[] } 
   const all = [
     `(${place}) > ${positioned(after)}`,
     `(${place}) <= ${positioned(to)}`,
-    `${finished ? 'finished_at' : 'created_at'} <= ${bind(started)}::timestamptz`,
+    `${finished ? 'finished_at' : 'created_at'} <= ${bind(asOf)}::timestamptz`,
+    ...(firstId === undefined ? [] : [`id >= ${bind(firstId)}::uuid`]),
     ...(queueIds === undefined ? [] : [`queue_id = any(${bind(queueIds)}::integer[])`]),
     ...(condition === null ? [] : [condition]),
     ...(stage === 'running' ? [notYetRequested] : []),
@@ -146,5 +157,5 @@ const requested = `
       removed as (
         insert into longshore.job_cancellation (queue_id, job_id) select queue_id, id from picked
         on conflict (queue_id, job_id) do nothing
-        returning queue_id
+        returning queue_id, job_id
       )`;

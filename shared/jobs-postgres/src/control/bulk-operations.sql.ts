@@ -1,5 +1,14 @@
-import type { BulkAction, BulkOperation, BulkState, JobFilter } from '@longshore/jobs/storage';
+import type {
+  BulkAction,
+  BulkOperation,
+  BulkPreview,
+  BulkRequest,
+  BulkState,
+  JobCount,
+  JobFilter,
+} from '@longshore/jobs/storage';
 import { isObject, readTime, UnreadableTime } from '../connection/stored-value.js';
+import { fromNow } from '../connection/from-now.sql.js';
 import { prepared } from '../connection/statement.js';
 import type { Cursor } from './bulk-walk.js';
 
@@ -16,8 +25,12 @@ export interface BulkRow {
   skipped: string;
   requested_by: string | null;
   created_at: Date;
-  /** `created_at` in the database's full precision. */
-  started: string;
+  starts_at: Date;
+  /** Jobs created or finished later are not changed; in the database's full precision. */
+  as_of: string;
+  first_ids: BulkPreview['firstIds'];
+  /** The largest number of jobs that may be changed; `null` for no limit. */
+  most: string | null;
   finished_at: Date | null;
   error: string | null;
 }
@@ -44,7 +57,7 @@ export function readOrderedFilter(json: unknown): JobFilter {
   const filter = readFilter(json);
   for (const [name, value] of Object.entries(filter)) {
     if (value instanceof UnreadableTime)
-      throw new RangeError(`The filter of the operation cannot be read: ${name} is no time`);
+      throw new RangeError(`The filter of the operation cannot be read: ${name} is not a valid time`);
   }
   return filter;
 }
@@ -61,22 +74,54 @@ export function toBulkOperation(row: BulkRow): BulkOperation {
     skipped: Number(row.skipped),
     requestedBy: row.requested_by,
     createdAt: row.created_at,
+    startsAt: row.starts_at,
     finishedAt: row.finished_at,
     error: row.error,
   };
 }
 
-const columns = `id, action, filter, state, cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at,
-  created_at::text as started, finished_at, error`;
+const columns = `id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
+  cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
+  coalesce(as_of, created_at)::text as as_of, first_ids, most, finished_at, error`;
 
-/** $1 id, $2 action, $3 filter, $4 who asked for it, $5 how many jobs match, $6 whether that is exact. */
+/**
+ * $1 id, $2 action, $3 filter, $4 who asked for it, $5 how many jobs match, $6 whether that is exact, $7 which jobs are too new or
+ * null, $8 the lowest ids, $9 the largest number of jobs to change or null, $10 delay in milliseconds.
+ */
 export const insertBulk = prepared(
   'longshore-insert-bulk',
   `
-    insert into longshore.bulk_operation (id, action, filter, requested_by, matched, matched_exact)
-    values ($1, $2, $3, $4, $5, $6)
+    insert into longshore.bulk_operation
+      (id, action, filter, requested_by, matched, matched_exact, as_of, first_ids, most, starts_at)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, ${fromNow('$10::float8')})
     returning ${columns}`,
 );
+
+/** Returns the parameters of {@link insertBulk}. */
+export function bulkValues(
+  id: string,
+  {
+    action,
+    filter,
+    matched,
+    requestedBy = null,
+    confirmed,
+    delayMs = 0,
+  }: BulkRequest & { readonly matched: JobCount | null },
+): unknown[] {
+  return [
+    id,
+    action,
+    JSON.stringify(filter),
+    requestedBy,
+    matched?.count,
+    matched?.exact,
+    confirmed?.asOf,
+    confirmed?.firstIds ?? {},
+    confirmed?.count?.exact === true ? confirmed.count.count : null,
+    delayMs,
+  ];
+}
 
 /** $1 id. */
 export const selectBulk = prepared(
@@ -102,7 +147,8 @@ export const selectBulks = prepared(
 /** Usually returns no rows. */
 export const selectRunningBulks = prepared(
   'longshore-select-running-bulks',
-  `select ${columns} from longshore.bulk_operation where state = 'running' order by id`,
+  `select ${columns} from longshore.bulk_operation
+    where state = 'running' and starts_at <= now() order by id`,
 );
 
 /** $1 id. Locks the operation until the transaction ends; returns no row if another server has locked it. */
@@ -111,6 +157,15 @@ export const takeBulk = prepared(
   `
     select ${columns} from longshore.bulk_operation where id = $1 and state = 'running'
     for update skip locked`,
+);
+
+/** $1 operation, $2 id to continue after or null, $3 limit. */
+export const selectChanged = prepared(
+  'longshore-select-changed',
+  `
+    select job_id as id from longshore.bulk_operation_job
+    where operation_id = $1 and job_id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+    order by job_id desc limit $3`,
 );
 
 /** $1 id, $2 cursor; increments: $3 seen, $4 changed, $5 skipped; $6 whether it is done. */
@@ -133,5 +188,7 @@ export const endBulk = prepared(
 
 export const deleteOldBulks = prepared(
   'longshore-delete-old-bulks',
-  `delete from longshore.bulk_operation where finished_at < now() - interval '30 days'`,
+  `
+    with old as (delete from longshore.bulk_operation where finished_at < now() - interval '30 days' returning id)
+    delete from longshore.bulk_operation_job using old where operation_id = old.id`,
 );

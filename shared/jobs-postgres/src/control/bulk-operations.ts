@@ -6,10 +6,12 @@ import {
   type BulkListQuery,
   type BulkOperation,
   type BulkOperations,
+  type BulkPreview,
   type BulkRequest,
+  type ChangedJobsQuery,
   checkBulkRequest,
-  type Clock,
   IdSource,
+  isFinished,
   isId,
   type JobCount,
   type StateCounts,
@@ -17,7 +19,9 @@ import {
 } from '@longshore/jobs/storage';
 import type pg from 'pg';
 import { type Database, isOfData } from '../connection/database.js';
+import type { DatabaseClock } from '../connection/database-clock.js';
 import { onceCommitted } from '../connection/run.js';
+import { mostCounted } from '../read/count-jobs.sql.js';
 import type { PostgresJobReader } from '../read/job-reader.js';
 import type { PostgresSetAside } from '../maintain/set-aside.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
@@ -40,6 +44,7 @@ export class PostgresBulkOperations implements BulkOperations {
   readonly #queues: QueueIdCache;
   readonly #reader: PostgresJobReader;
   readonly #setAside: PostgresSetAside;
+  readonly #clock: DatabaseClock;
   readonly #ids: IdSource;
   readonly #notify: (queue: string | null) => void;
 
@@ -48,30 +53,41 @@ export class PostgresBulkOperations implements BulkOperations {
     queues: QueueIdCache,
     reader: PostgresJobReader,
     setAside: PostgresSetAside,
-    clock: Clock,
+    clock: DatabaseClock,
     notify: (queue: string | null) => void,
   ) {
     this.#setAside = setAside;
     this.#database = database;
+    this.#clock = clock;
     this.#ids = new IdSource(clock);
     this.#queues = queues;
     this.#reader = reader;
     this.#notify = notify;
   }
 
+  async preview(request: Pick<BulkRequest, 'action' | 'filter'>): Promise<BulkPreview> {
+    checkBulkRequest(request);
+    const { filter } = request;
+    const state = statesOfRequest(request);
+    const { lastIds, unfinished } = await this.#reader.searchedRange({ filter: { ...filter, state } });
+    const counted = await this.#count(request);
+    // The jobs within the bounds have all been searched.
+    const count =
+      counted !== null && counted.count < mostCounted && unfinished.length === 0
+        ? { ...counted, exact: true }
+        : counted;
+    return { count, asOf: new Date(Math.ceil(await this.#clock.read())), firstIds: lastIds };
+  }
+
   async start(order: BulkRequest, options: ActionOptions<BulkOperation> = {}): Promise<BulkOperation> {
     checkBulkRequest(order);
-    const matched = await this.#count(order);
-    const { action, filter, requestedBy = null } = order;
+    const { confirmed } = order;
+    const matched = confirmed === undefined ? await this.#count(order) : confirmed.count;
     const operation = await inTransaction(this.#database, options, async (run, record) => {
-      const [row] = (await run(sql.insertBulk, [
-        this.#ids.newId(),
-        action,
-        JSON.stringify(filter),
-        requestedBy,
-        matched?.count,
-        matched?.exact,
-      ])) as readonly sql.BulkRow[];
+      const [row] = (await run(
+        sql.insertBulk,
+        sql.bulkValues(this.#ids.newId(), { ...order, matched }),
+      )) as readonly sql.BulkRow[];
       if (row === undefined) throw new Error('The bulk operation was not stored');
       await record(sql.toBulkOperation(row));
       return sql.toBulkOperation(row);
@@ -84,6 +100,12 @@ export class PostgresBulkOperations implements BulkOperations {
     if (!isId(id)) return null;
     const [row] = await this.#database.query<sql.BulkRow>(sql.selectBulk, [id]);
     return row === undefined ? null : sql.toBulkOperation(row);
+  }
+
+  async listChanged(id: string, { limit, after }: ChangedJobsQuery): Promise<string[]> {
+    if (!isId(id)) return [];
+    const rows = await this.#database.query<{ id: string }>(sql.selectChanged, [id, after ?? null, limit]);
+    return rows.map((row) => row.id);
   }
 
   async list({ limit, after }: BulkListQuery): Promise<BulkOperation[]> {
@@ -162,7 +184,7 @@ export class PostgresBulkOperations implements BulkOperations {
     for (const queueId of queueIds) this.#notify(await this.#queues.nameOf(queueId));
   }
 
-  async #count(order: BulkRequest): Promise<JobCount | null> {
+  async #count(order: Pick<BulkRequest, 'action' | 'filter'>): Promise<JobCount | null> {
     const state = statesOfRequest(order);
     if (state.length === 0) return { count: 0, exact: true };
     try {
@@ -206,8 +228,7 @@ async function carryOn(
 ): Promise<Step> {
   const walk = new BulkWalk(scope.order, scope.queueIds);
   const cursor = row.cursor ?? walk.start;
-  const step =
-    cursor === null ? noStep : await stepFrom(client, scope, row.started, cursor, walk.last, passOver);
+  const step = cursor === null ? noStep : await stepFrom(client, scope, row, cursor, walk.last, passOver);
   const next = cursor === null ? null : walk.next(cursor, step.end, step.changed);
   const seen = seenBy(step, next === null, row, selectionOf(scope.order));
   await client.query({
@@ -220,12 +241,15 @@ async function carryOn(
 async function stepFrom(
   client: pg.ClientBase,
   { order, queueIds, counts, limit }: Scope,
-  started: string,
+  row: sql.BulkRow,
   after: Cursor,
   last: Position,
   passOver?: PassOver,
 ): Promise<Step> {
   const { stage } = after;
+  const { state } = stageTables[stage];
+  const remaining = remainingOf(row);
+  if (remaining === 0) return noStep;
   const selected = selectionOf(order) !== null;
   const to = selected ? last : await endOfWindow(client, after, last);
   const request = {
@@ -233,10 +257,12 @@ async function stepFrom(
     stage,
     // Jobs selected by id are looked up in each queue that has jobs at this stage.
     queueIds: selected ? queuesWith(counts, stage, queueIds) : queueIds,
-    started,
+    operationId: row.id,
+    asOf: row.as_of,
+    firstId: isFinished(state) ? row.first_ids[state] : undefined,
     after,
     to,
-    limit,
+    limit: Math.min(limit, remaining),
   };
   if (passOver !== undefined) {
     const { rows } = await client.query<{ queue_id: number; id: string }>(bulkNext(request));
@@ -247,12 +273,17 @@ async function stepFrom(
     return { ...noStep, end, seen: 1 };
   }
   const { rows } = await client.query<ChunkRow>(bulkChunk(request));
-  const [row] = rows;
-  if (row === undefined) throw new Error('A chunk of a bulk operation returned no row');
-  const { queue_id: queueId, id, ...counted } = row;
-  const full = counted.seen === limit && queueId !== null && id !== null;
+  const [chunkRow] = rows;
+  if (chunkRow === undefined) throw new Error('A chunk of a bulk operation returned no row');
+  const { queue_id: queueId, id, ...counted } = chunkRow;
+  const full = counted.seen === request.limit && queueId !== null && id !== null;
   if (full) return { ...counted, end: { queueId, id } };
   return { ...counted, end: to === last ? null : to };
+}
+
+/** Returns how many more jobs the operation may change. */
+function remainingOf({ most, changed }: sql.BulkRow): number {
+  return most === null ? Infinity : Math.max(0, Number(most) - Number(changed));
 }
 
 /**

@@ -1,9 +1,22 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { Client } from 'pg';
-import type { ServerRequest } from '@longshore/jobs/storage';
-import type { HeartbeatData, HeartbeatMessage } from './heartbeat.js';
+import type { ServerRequest, ServerState } from '@longshore/jobs/storage';
+import type { DatabaseOptions } from '../connection/database.js';
 import { clockDifference } from './clock-difference.js';
 import { beat } from './servers.sql.js';
+
+/** The thread's start parameters. */
+export interface HeartbeatData {
+  readonly database: DatabaseOptions;
+  readonly serverId: string;
+  readonly intervalMs: number;
+  /** Two 32-bit integers: the number of running jobs and the index of the server's state in `states`. */
+  readonly reported: SharedArrayBuffer;
+  readonly states: readonly ServerState[];
+}
+
+/** A message from the thread: `lost` if the server has been declared dead, otherwise an operator's request. */
+export type HeartbeatMessage = 'lost' | ServerRequest;
 
 /** Sends heartbeats until a message arrives on the port or the server has been declared dead. */
 export function runHeartbeat(data: HeartbeatData, port: MessagePort): void {

@@ -2,20 +2,7 @@ import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { type ServerRequest, type ServerState, serverStates } from '@longshore/jobs/storage';
 import type { DatabaseOptions } from '../connection/database.js';
 import { packageFile } from '../connection/package-file.js';
-import { runHeartbeat } from './heartbeat-loop.js';
-
-/** The thread's start parameters. */
-export interface HeartbeatData {
-  readonly database: DatabaseOptions;
-  readonly serverId: string;
-  readonly intervalMs: number;
-  /** Two 32-bit integers: the number of running jobs and the index of the server's state in `states`. */
-  readonly reported: SharedArrayBuffer;
-  readonly states: readonly ServerState[];
-}
-
-/** A message from the thread: `lost` if the server has been declared dead, otherwise an operator's request. */
-export type HeartbeatMessage = 'lost' | ServerRequest;
+import { type HeartbeatData, type HeartbeatMessage, runHeartbeat } from './heartbeat-loop.js';
 
 /** The compiled file, even when this module runs from source: TypeScript loaders do not apply to threads. */
 const threadFile = packageFile('dist/control/heartbeat-thread.js');

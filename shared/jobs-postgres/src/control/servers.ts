@@ -59,6 +59,7 @@ export class PostgresServers implements Servers {
   ): Promise<ServerRegistration> {
     const { host, pid, queues, concurrency, timeoutMs, jobNames = null } = description;
     const id = this.#ids.newId();
+    await this.#queues.idsOf(queues); // with one statement, so that only new queues take one each
     for (const queue of queues) await this.#queues.idOf(queue);
     await this.#database.query(insertServer, [id, host, pid, queues, concurrency, timeoutMs, jobNames]);
     if (description.version !== undefined) await this.#deployments.noteServer(id, description.version);

@@ -4,6 +4,8 @@ import {
   type BriefList,
   type BriefListQuery,
   type ContinuationPage,
+  type FinishedState,
+  finishedStates,
   isFinished,
   isId,
   type JobCount,
@@ -20,6 +22,8 @@ import {
   maxExamined,
   type Orphan,
   orphansAmong,
+  type SearchedRange,
+  type SearchedRangeQuery,
   type SearchReach,
   type StateCounts,
 } from '@longshore/jobs/storage';
@@ -40,6 +44,8 @@ import { type DocumentsRow, findDocuments, findJob, findJobs, selectWaitingNames
 import { isCounted, statesOf } from './job-conditions.sql.js';
 import { holdsNone, isText, type ListRequest, type SearchScope } from './job-search.sql.js';
 import { areNearAll, listJobs, listNearJobs } from './list-jobs.sql.js';
+import { selectLastSearched } from './searched-range.sql.js';
+import { rowsOfQueue } from './search-stages.sql.js';
 import { TextSearch } from './text-search.js';
 import { selectLatestFailed, selectLatestFailedOf } from './failures.sql.js';
 
@@ -147,6 +153,21 @@ export class PostgresJobReader implements JobReader {
     return this.#toJobs(rows);
   }
 
+  async searchedRange({ filter, ...position }: SearchedRangeQuery): Promise<SearchedRange> {
+    if (!isText(filter)) return { lastIds: {}, unfinished: [] };
+    const request = await this.#requestOf({ filter, limit: 1, ...position });
+    const query = selectLastSearched(request);
+    const rows = await this.#searches.query<{ state: FinishedState; id: string }>(query, query.values);
+    const { holding } = request;
+    return {
+      lastIds: Object.fromEntries(rows.map(({ state, id }) => [state, id])),
+      unfinished: statesOf(filter).filter(
+        (state) =>
+          !isFinished(state) && state !== 'processing' && holding(state).jobs > rowsOfQueue(holding(state)),
+      ),
+    };
+  }
+
   async count(filter: JobFilter = {}): Promise<JobCount> {
     if (isCounted(filter)) {
       const counts = await this.#counted(filter);
@@ -154,7 +175,8 @@ export class PostgresJobReader implements JobReader {
     }
     const query = countJobs(await this.#scopeOf(filter), mostCounted);
     const [row] = await this.#searches.query<{ jobs: number }>(query, query.values);
-    return countOf(row?.jobs ?? 0);
+    const { count, exact } = countOf(row?.jobs ?? 0);
+    return { count, exact: exact && (await this.#partlySearched(filter)).size === 0 };
   }
 
   async countByState(filter: JobFilter = {}): Promise<Record<JobState, JobCount>> {
@@ -170,7 +192,15 @@ export class PostgresJobReader implements JobReader {
     const query = countJobsByState(await this.#scopeOf(filter), mostCounted);
     const rows = await this.#searches.query<{ state: JobState; jobs: number }>(query, query.values);
     for (const { state, jobs } of rows) counts[state] = countOf(jobs);
+    for (const state of await this.#partlySearched(filter))
+      counts[state] = { count: counts[state].count, exact: false };
     return counts;
+  }
+
+  /** Returns the states of which only some jobs are searched for words. */
+  async #partlySearched(filter: JobFilter): Promise<ReadonlySet<JobState>> {
+    const { lastIds, unfinished } = await this.searchedRange({ filter });
+    return new Set([...finishedStates.filter((state) => lastIds[state] !== undefined), ...unfinished]);
   }
 
   stateCounts(): Promise<StateCounts> {

@@ -75,7 +75,7 @@ export function isNearHistoryAll(state: FinishedState, search: JobSearch): strin
 /** Builds the selection of at most `limit` finished jobs of a state, in no particular order. */
 export function countHistory(state: FinishedState, search: JobSearch): string {
   const { order, limit, filter } = search;
-  const bounds = [madeDays(search.now), ...search.conditions.chosen, ...search.conditions.ids];
+  const bounds = boundsOf(search);
   const matches = search.ofHistory();
   if (!isText(filter))
     return `select 1 from longshore.job_history_${state} where ${all([...bounds, ...matches])} limit ${limit}`;

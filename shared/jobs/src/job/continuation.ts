@@ -46,7 +46,7 @@ export function unmetConditionError(
   const clause = condition === 'onDone' ? 'done' : 'failed';
   return {
     name: 'ContinuationCancelled',
-    message: `${parentId} ${endings[end]}; this job runs only if it is ${clause} (${condition})`,
+    message: `Skipped: ${parentId} ${endings[end]}. It runs only if that is ${clause} (${condition})`,
     stack: null,
   };
 }

@@ -5,7 +5,9 @@ import {
   type BulkListQuery,
   type BulkOperation,
   type BulkOperations,
+  type BulkPreview,
   type BulkRequest,
+  type ChangedJobsQuery,
   checkBulkRequest,
   statesOfRequest,
 } from '../storage/bulk-operations.js';
@@ -14,16 +16,20 @@ import { bulkKey } from '../storage/set-aside.js';
 import type { Clock } from '../storage/clock.js';
 import type { MemoryAuditLog } from './memory-audit.js';
 import { matcherOf } from './job-matcher.js';
+import type { JobRecord } from './job-record.js';
 import { refuseTransaction } from './refuse-transaction.js';
 import type { MemorySetAside } from './memory-set-aside.js';
 import type { MemoryJobs } from './memory-jobs.js';
 
 type Control = Pick<JobControl, 'cancel' | 'retry' | 'run' | 'delete'>;
 
-/** An operation with the ids of the jobs that it has not processed yet. */
 interface RunningOperation {
   readonly operation: BulkOperation;
+  /** The ids of the jobs that it has not processed yet. */
   readonly rest: string[];
+  /** The ids of the jobs that it has changed. */
+  readonly changed: string[];
+  readonly confirmed: BulkPreview | undefined;
 }
 
 const chunk = 500;
@@ -59,43 +65,60 @@ export class MemoryBulkOperations implements BulkOperations {
     this.#setAside = setAside;
   }
 
+  async preview(request: Pick<BulkRequest, 'action' | 'filter'>): Promise<BulkPreview> {
+    checkBulkRequest(request);
+    const count = { count: this.#matching(request).length, exact: true };
+    return { count, asOf: new Date(this.#clock.now()), firstIds: {} };
+  }
+
   async start(order: BulkRequest, options: ActionOptions<BulkOperation> = {}): Promise<BulkOperation> {
     refuseTransaction(options.transaction);
     checkBulkRequest(order);
-    const { action, filter, requestedBy = null } = order;
-    const states = statesOfRequest(order);
-    const matches = matcherOf(filter);
-    const matching = [...this.#jobs.all()].filter((job) => states.includes(job.state) && matches(job));
+    const { action, filter, requestedBy = null, confirmed, delayMs = 0 } = order;
+    const matching = this.#matching(order, confirmed);
     const wanted = filter.id ?? [];
+    const createdAt = new Date(this.#clock.now());
     const operation: BulkOperation = {
       id: newId(),
       action,
       filter: structuredClone(filter),
-      state: 'running',
-      matched: { count: matching.length, exact: true },
+      state: delayMs > 0 ? 'pending' : 'running',
+      matched: confirmed === undefined ? { count: matching.length, exact: true } : confirmed.count,
       seen: 0,
       changed: 0,
       skipped: 0,
       requestedBy,
-      createdAt: new Date(this.#clock.now()),
+      createdAt,
+      startsAt: new Date(createdAt.getTime() + delayMs),
       finishedAt: null,
       error: null,
     };
     this.#audit.addOf(options, { ...operation });
     const rest =
       wanted.length > 0 ? [...new Set(wanted.map((id) => id.toLowerCase()))] : matching.map(({ id }) => id);
-    this.#operations.set(operation.id, { operation, rest });
+    this.#operations.set(operation.id, { operation, rest, changed: [], confirmed });
     this.#trim();
     this.#jobs.notify(null);
     return { ...operation };
   }
 
   async find(id: string): Promise<BulkOperation | null> {
+    this.#begin();
     const found = this.#operations.get(id.toLowerCase());
     return found === undefined ? null : { ...found.operation };
   }
 
+  async listChanged(id: string, { limit, after }: ChangedJobsQuery): Promise<string[]> {
+    const { changed = [] } = this.#operations.get(id.toLowerCase()) ?? {};
+    return changed
+      .toSorted()
+      .toReversed()
+      .filter((jobId) => after === undefined || jobId < after)
+      .slice(0, limit);
+  }
+
   async list({ limit, after }: BulkListQuery): Promise<BulkOperation[]> {
+    this.#begin();
     return [...this.#operations.values()]
       .map(({ operation }) => ({ ...operation }))
       .filter(({ id }) => after === undefined || id < after)
@@ -107,26 +130,33 @@ export class MemoryBulkOperations implements BulkOperations {
     refuseTransaction(options.transaction);
     const { operation } = this.#operations.get(id.toLowerCase()) ?? {};
     this.#audit.addOf(options, operation === undefined ? null : { ...operation });
-    if (operation?.state === 'running') this.#end(operation, 'cancelled');
+    if (operation?.state === 'running' || operation?.state === 'pending') this.#end(operation, 'cancelled');
     return this.find(id);
   }
 
   async advance(): Promise<boolean> {
+    this.#begin();
     const running = [...this.#operations.values()].find(({ operation }) => operation.state === 'running');
     if (running === undefined) return false;
-    const { operation, rest } = running;
+    const { operation, rest, changed, confirmed } = running;
     for (const id of rest.splice(0, chunk)) {
-      const changed = await this.#change(operation, id);
+      const isChanged = await this.#change(operation, id, confirmed);
+      if (isChanged) changed.push(id);
       operation.seen++;
-      operation[changed ? 'changed' : 'skipped']++;
+      operation[isChanged ? 'changed' : 'skipped']++;
     }
     if (rest.length === 0 && operation.state === 'running') this.#end(operation, 'done');
     return true;
   }
 
-  async #change({ action, filter }: BulkOperation, id: string): Promise<boolean> {
+  async #change(
+    { action, filter }: BulkOperation,
+    id: string,
+    confirmed: BulkPreview | undefined,
+  ): Promise<boolean> {
     const job = this.#jobs.find(id);
-    if (job === undefined || !matcherOf({ ...filter, state: [] })(job)) return false;
+    if (job === undefined || !isIncluded(job, confirmed) || !matcherOf({ ...filter, state: [] })(job))
+      return false;
     if (!statesOfRequest({ action, filter }).includes(job.state)) return false;
     try {
       const result = await verbs[action](this.#control, id);
@@ -137,6 +167,23 @@ export class MemoryBulkOperations implements BulkOperations {
     }
   }
 
+  /** Returns the jobs that a request changes: at most as many as confirmed, and none that are newer than that. */
+  #matching(request: Pick<BulkRequest, 'action' | 'filter'>, confirmed?: BulkPreview): JobRecord[] {
+    const states = statesOfRequest(request);
+    const matches = matcherOf(request.filter);
+    const most = confirmed?.count?.exact === true ? confirmed.count.count : Infinity;
+    return [...this.#jobs.all()]
+      .filter((job) => states.includes(job.state) && isIncluded(job, confirmed) && matches(job))
+      .slice(0, most);
+  }
+
+  /** Starts the pending operations that are due. */
+  #begin(): void {
+    for (const { operation } of this.#operations.values())
+      if (operation.state === 'pending' && operation.startsAt.getTime() <= this.#clock.now())
+        operation.state = 'running';
+  }
+
   #end(operation: BulkOperation, state: 'done' | 'cancelled'): void {
     operation.state = state;
     operation.finishedAt = new Date(this.#clock.now());
@@ -145,7 +192,11 @@ export class MemoryBulkOperations implements BulkOperations {
   #trim(): void {
     for (const [id, { operation }] of this.#operations) {
       if (this.#operations.size <= maxKept) return;
-      if (operation.state !== 'running') this.#operations.delete(id);
+      if (operation.finishedAt !== null) this.#operations.delete(id);
     }
   }
+}
+
+function isIncluded({ createdAt, finishedAt }: JobRecord, confirmed: BulkPreview | undefined): boolean {
+  return confirmed === undefined || (finishedAt ?? createdAt) <= confirmed.asOf;
 }

@@ -26,7 +26,8 @@ export class MemoryClaims implements Claims {
 
   async findReady(serverId: string, queues: readonly string[]): Promise<string[]> {
     if (!this.#servers.isAlive(serverId)) throw new ServerLostError(serverId);
-    return queues.filter((queue) => this.#jobs.queue(queue).ready.length > 0);
+    const isWanted = this.#claimable(serverId);
+    return queues.filter((queue) => this.#jobs.queue(queue).ready.has(isWanted));
   }
 
   async claim({ serverId, queue, limit, leaseMs }: ClaimRequest): Promise<ClaimedJob[]> {

@@ -14,6 +14,7 @@ import {
   type JobSearchQuery,
   type LatestFailedQuery,
   maxBriefBytes,
+  type SearchedRange,
 } from '../storage/job-reader.js';
 import { type Orphan, orphansAmong } from '../storage/orphan.js';
 import { spellingsOf, typosOf } from '../storage/spellings.js';
@@ -99,6 +100,10 @@ export class MemoryJobReader implements JobReader {
       .slice(0, limit)
       .map(toJob)
       .map(withoutDocuments);
+  }
+
+  async searchedRange(): Promise<SearchedRange> {
+    return { lastIds: {}, unfinished: [] };
   }
 
   async count(filter: JobFilter = {}): Promise<JobCount> {

@@ -43,6 +43,14 @@ export class ReadyQueue {
     return low;
   }
 
+  /** Returns whether there is a job, with `isWanted` one whose name passes it. */
+  has(isWanted: ((name: string) => boolean) | null): boolean {
+    if (isWanted === null) return this.length > 0;
+    for (let at = this.#head; at < this.#jobs.length; at++)
+      if (isWanted(this.#jobs[at]?.name ?? '')) return true;
+    return false;
+  }
+
   /** Removes and returns the first `limit` jobs or fewer; with `isWanted`, only jobs with names that pass it. */
   take(limit: number, isWanted: ((name: string) => boolean) | null): JobRecord[] {
     if (isWanted !== null) return this.#takeNamed(limit, isWanted);

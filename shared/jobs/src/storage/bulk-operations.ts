@@ -1,4 +1,4 @@
-import type { JobState } from '../job/state.js';
+import type { FinishedState, JobState } from '../job/state.js';
 import type { ActionOptions } from './audit-log.js';
 import { isUnrestricted, type JobFilter } from './job-filter.js';
 import type { JobCount } from './job-reader.js';
@@ -28,15 +28,39 @@ export interface BulkRequest {
   readonly filter: JobFilter;
   /** Who requested the operation, for display; at most 300 characters. */
   readonly requestedBy?: string | null;
+  /** The set that was shown before the operation was confirmed; by default, all jobs that match when it starts. */
+  readonly confirmed?: BulkPreview;
+  /** Nothing is changed for this long, in milliseconds, so that cancelling undoes the operation; 0 by default, a day at most. */
+  readonly delayMs?: number;
+}
+
+/** The largest `delayMs`. */
+const maxDelayMs = 86_400_000;
+
+/**
+ * The jobs that an operation would change. An operation that is confirmed with it changes no other jobs, and if the
+ * count is exact, no more than that. It may change fewer, if others change them first.
+ */
+export interface BulkPreview {
+  /** `null` if counting took too long. */
+  readonly count: JobCount | null;
+  /** When the jobs were counted, by the storage's clock. Jobs created or finished later are not included. */
+  readonly asOf: Date;
+  /**
+   * For finished states of which words are searched only in the latest jobs: the id of the oldest one searched, which is
+   * the oldest one included.
+   */
+  readonly firstIds: Readonly<Partial<Record<FinishedState, string>>>;
 }
 
 /**
+ * - `pending`: it has not started, and cancelling it changes nothing
  * - `running`: servers are working on it, or will when one is available
  * - `done`: every matching job has been processed
  * - `cancelled`: somebody stopped it; jobs already changed stay changed
  * - `failed`: it met a permanent error; jobs already changed stay changed
  */
-export type BulkState = 'running' | 'done' | 'cancelled' | 'failed';
+export type BulkState = 'pending' | 'running' | 'done' | 'cancelled' | 'failed';
 
 /** One action on many jobs, applied in the background in chunks. */
 export interface BulkOperation {
@@ -45,7 +69,7 @@ export interface BulkOperation {
   action: BulkAction;
   filter: JobFilter;
   state: BulkState;
-  /** Number of matching jobs when it started; `null` if counting took too long. */
+  /** Number of jobs when it was confirmed, else when it started; `null` if counting took too long. */
   matched: JobCount | null;
   /** Number of jobs processed so far: changed plus skipped. */
   seen: number;
@@ -54,9 +78,17 @@ export interface BulkOperation {
   skipped: number;
   requestedBy: string | null;
   createdAt: Date;
+  /** When it starts to change jobs: `createdAt`, or later if it was delayed. */
+  startsAt: Date;
   finishedAt: Date | null;
   /** Why it failed. */
   error: string | null;
+}
+
+export interface ChangedJobsQuery {
+  readonly limit: number;
+  /** Only jobs that were created before the one with this id. */
+  readonly after?: string;
 }
 
 export interface BulkListQuery {
@@ -72,18 +104,27 @@ export interface BulkListQuery {
  */
 export interface BulkOperations {
   /**
+   * Returns the jobs that a request would change now: how many, and within which bounds.
+   *
+   * @throws {RangeError} as `start` does
+   */
+  preview(request: Pick<BulkRequest, 'action' | 'filter'>): Promise<BulkPreview>;
+  /**
    * Starts an operation. Resolves as soon as it is stored. If the caller passes a transaction, the operation starts
    * when that transaction commits.
    *
-   * @throws {RangeError} if the action is unknown, there are too many ids, or the filter matches every job
+   * @throws {RangeError} if the action is unknown, there are too many ids, the filter matches every job, or the delay is
+   *   out of bounds
    */
   start(request: BulkRequest, options?: ActionOptions<BulkOperation>): Promise<BulkOperation>;
   /** Returns `null` if the operation does not exist. */
   find(id: string): Promise<BulkOperation | null>;
   /** Newest first. */
   list(query: BulkListQuery): Promise<BulkOperation[]>;
+  /** Returns the ids of the jobs that an operation has changed, newest first. Deleted jobs are included. */
+  listChanged(id: string, query: ChangedJobsQuery): Promise<string[]>;
   /**
-   * Stops a running operation before its next chunk; one that has ended is not changed. Returns `null` if it does not
+   * Stops a pending or running operation before its next chunk; one that has ended is not changed. Returns `null` if it does not
    * exist.
    */
   cancel(id: string, options?: ActionOptions<BulkOperation | null>): Promise<BulkOperation | null>;
@@ -92,7 +133,7 @@ export interface BulkOperations {
 }
 
 /** @throws {RangeError} as `start` does */
-export function checkBulkRequest({ action, filter, requestedBy }: BulkRequest): void {
+export function checkBulkRequest({ action, filter, requestedBy, delayMs = 0 }: BulkRequest): void {
   if (!bulkActions.includes(action))
     throw new RangeError(`"${action}" is not a bulk action; use one of ${bulkActions.join(', ')}`);
   if (isUnrestricted(filter))
@@ -102,13 +143,18 @@ export function checkBulkRequest({ action, filter, requestedBy }: BulkRequest): 
       `A bulk operation accepts at most ${maxIds} ids; to select more jobs, use other filters`,
     );
   if ((requestedBy?.length ?? 0) > 300) throw new RangeError('requestedBy must have at most 300 characters');
+  if (!(delayMs >= 0 && delayMs <= maxDelayMs))
+    throw new RangeError(`delayMs must be from 0 to ${maxDelayMs}`);
 }
 
 /**
  * Returns the states in which a request changes jobs: those to which its action applies, limited to the filter's
  * states, if given.
  */
-export function statesOfRequest({ action, filter: { state = [] } }: BulkRequest): readonly JobState[] {
+export function statesOfRequest({
+  action,
+  filter: { state = [] },
+}: Pick<BulkRequest, 'action' | 'filter'>): readonly JobState[] {
   const states = statesOfAction[action];
   return state.length === 0 ? states : states.filter((candidate) => state.includes(candidate));
 }

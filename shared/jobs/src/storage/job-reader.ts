@@ -1,5 +1,5 @@
 import type { Attempt, Job, JobDocuments, StateCounts } from '../job/job.js';
-import type { JobState } from '../job/state.js';
+import type { FinishedState, JobState } from '../job/state.js';
 import type { JobFilter } from './job-filter.js';
 import type { Orphan } from './orphan.js';
 import type { TransactionClient } from './transaction.js';
@@ -84,6 +84,18 @@ export interface ContinuationPage {
   readonly documents?: boolean;
 }
 
+export interface SearchedRangeQuery extends Pick<JobListQuery, 'order' | 'after'> {
+  readonly filter: JobFilter;
+}
+
+/** The jobs that are searched for the words of a filter. Without words, all jobs are searched, and both members are empty. */
+export interface SearchedRange {
+  /** For each finished state of which only some jobs are searched: the id of the last one, in the order of the list. */
+  readonly lastIds: Readonly<Partial<Record<FinishedState, string>>>;
+  /** The unfinished states of which only some jobs are searched. */
+  readonly unfinished: readonly JobState[];
+}
+
 export interface LatestFailedQuery {
   /** Only jobs of this queue. */
   readonly queue?: string;
@@ -119,7 +131,12 @@ export interface JobReader {
    * read; both are `null`.
    */
   listLatestFailed(query: LatestFailedQuery): Promise<Job[]>;
-  /** Counts without a scan if the filter has only states and queues; otherwise up to 10 000. */
+  /** Returns which jobs a list with this filter, order and position searches for words. */
+  searchedRange(query: SearchedRangeQuery): Promise<SearchedRange>;
+  /**
+   * Counts without a scan if the filter has only states and queues; otherwise up to 10 000. The count is a lower bound if
+   * not all jobs were searched for the words of the filter.
+   */
   count(filter?: JobFilter): Promise<JobCount>;
   /** Counts each state separately, cheaper than one call per state. */
   countByState(filter?: JobFilter): Promise<Record<JobState, JobCount>>;

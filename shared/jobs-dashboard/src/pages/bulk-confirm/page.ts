@@ -1,13 +1,21 @@
 import type { Job } from '@longshore/jobs';
-import { type BulkAction, type JobCount, type JobFilter, statesOfAction } from '@longshore/jobs/storage';
+import {
+  type BulkAction,
+  type BulkPreview,
+  type JobCount,
+  type JobFilter,
+  statesOfAction,
+  timeOfId,
+} from '@longshore/jobs/storage';
 import { hasRole } from '../../auth/viewer.js';
 import { type JobSelection, parseJobSelection } from '../../search/job-selection.js';
-import { formatCount } from '../../format/count.js';
+import { confirmedField } from '../../search/confirmed-jobs.js';
+import { counted } from '../../format/count.js';
 import { excerpt } from '../../format/excerpt.js';
 import { badRequest } from '../../http/problem.js';
 import { countSoon, type FoundJobs, findJobs } from '../../reading/found-jobs.js';
 import { filterText } from '../../search/filter-text.js';
-import { bulkWords, isBulkAction } from '../bulk-words.js';
+import { bulkWords, isBulkAction, isDestructive } from '../bulk-words.js';
 import { jobRow, type JobRow } from '../job-row.js';
 import { tally } from './tally.js';
 import type { Page, PageContext, PageRequest } from '../page.js';
@@ -45,7 +53,7 @@ export async function bulkConfirmPage({ query, viewer }: PageRequest, context: P
 async function loadJobs({ action, key, filter, which, list }: Wanted, context: PageContext): Promise<object> {
   const { state = [] } = filter;
   const states = statesOfAction[action].filter((each) => state.length === 0 || state.includes(each));
-  const { effect, of } = bulkWords[action];
+  const { effect, of, all } = bulkWords[action];
   const followUp = action === 'retry' ? await findCancelledFollowUp(filter, context.reader) : null;
   const common = {
     action,
@@ -57,20 +65,21 @@ async function loadJobs({ action, key, filter, which, list }: Wanted, context: P
     states: statesOfAction[action],
   };
   const narrowed: JobFilter = { ...filter, state: states };
-  const { jobs, count, partial, asOf, gaveUp } =
+  const { jobs, preview, count, partial, gaveUp } =
     states.length === 0
-      ? { ...none, count: { count: 0, exact: true } }
-      : await readSample(key, narrowed, context);
-  const one = count.count === 1 && count.exact;
-  const unknown = count.count === 0 && !count.exact;
+      ? { ...none, preview: null, count: { count: 0, exact: true } }
+      : await readSample(key, action, narrowed, context);
+  const { exact } = count;
   return {
     ...common,
     count,
     partial,
-    asOf,
     gaveUp,
-    button: of(unknown ? 'all that match' : `${formatCount(count)} ${one ? 'job' : 'jobs'}`),
-    sampled: !count.exact || count.count > jobs.length ? jobs.length : null,
+    confirmed: preview === null ? null : confirmedField(preview),
+    searchedFrom: preview === null ? null : latestIn(preview.firstIds),
+    button: exact ? of(counted(count.count, 'job')) : all,
+    typed: !exact && isDestructive(action) ? action : null,
+    sampled: !exact || count.count > jobs.length ? jobs.length : null,
     kinds: kindsOf(jobs),
     jobs: jobs.slice(0, EXAMPLES),
   };
@@ -89,24 +98,41 @@ async function findCancelledFollowUp(
 
 const none: FoundJobs<Sample> = { jobs: [], partial: false, asOf: null, gaveUp: false };
 
-/** Reads a sample of the jobs and their count. While the exact count is unknown, the count is a lower bound. */
+interface Shown extends FoundJobs<Sample> {
+  /** What the action would change; `null` until the jobs are counted. */
+  readonly preview: BulkPreview | null;
+  /** A lower bound until the jobs are counted. */
+  readonly count: JobCount;
+}
+
+/** Reads a sample of the jobs, and what the action would change. */
 async function readSample(
   key: string,
+  action: BulkAction,
   filter: JobFilter,
   context: PageContext,
-): Promise<FoundJobs<Sample> & { readonly count: JobCount }> {
-  const [found, counted] = await Promise.all([
+): Promise<Shown> {
+  const [found, known] = await Promise.all([
     findJobs({ key, query: { filter, limit: SAMPLE }, row: sampleOf }, context),
-    countSoon(key, () => context.reader.jobs.count(filter), context),
+    countSoon(key, () => context.reader.bulk.preview({ action, filter }), context),
   ]);
-  const all = !found.partial && !found.gaveUp && found.jobs.length < SAMPLE;
+  // If the storage gave up, the operation is bounded by the time at which it starts.
+  const gaveUp = { count: null, asOf: new Date(context.now()), firstIds: {} };
+  const preview = known === undefined ? null : (known.value ?? gaveUp);
   return {
     jobs: found.jobs,
-    count: counted?.value ?? { count: found.jobs.length, exact: all },
-    partial: found.partial || (counted === undefined && !all) || (counted?.asOf ?? null) !== null,
-    asOf: counted?.asOf ?? found.asOf,
-    gaveUp: found.gaveUp || counted?.value === null,
+    preview,
+    count: preview?.count ?? { count: found.jobs.length, exact: false },
+    partial: preview === null,
+    asOf: null,
+    gaveUp: preview !== null && preview.count === null,
   };
+}
+
+/** Returns the time back to which all states were searched for words; `null` if all jobs were searched. */
+function latestIn(firstIds: BulkPreview['firstIds']): Date | null {
+  const latest = Object.values(firstIds).toSorted().at(-1);
+  return latest === undefined ? null : (timeOfId(latest) ?? null);
 }
 
 interface Sample extends JobRow {

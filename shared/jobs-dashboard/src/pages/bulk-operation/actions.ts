@@ -1,7 +1,10 @@
-import type { BulkAction, BulkOperation } from '@longshore/jobs/storage';
+import type { BulkAction, BulkOperation, BulkPreview } from '@longshore/jobs/storage';
 import { conflict, notFound } from '../../http/problem.js';
 import type { Action, ActionRequest, ActionResult, Actions } from '../../actions/action.js';
+import { invalidField, textField } from '../../actions/fields.js';
+import { parseConfirmed } from '../../search/confirmed-jobs.js';
 import { type JobSelection, parseJobSelection } from '../../search/job-selection.js';
+import { isDestructive, undoMs } from '../bulk-words.js';
 
 /** The `bulk-…` actions start an operation on the jobs that the form selects, by their ids or by filters. */
 export const bulkActions: Actions = {
@@ -11,7 +14,7 @@ export const bulkActions: Actions = {
   '/bulk-delete': startBulk('delete', 'admin'),
   '/bulk/:target/stop': {
     role: 'operator',
-    flash: 'The action has been asked to stop.',
+    flash: 'The action is stopped.',
     perform: ({ bulk }, { target }, audit) => bulk.cancel(target, { audit: audit(operationAfter) }),
   },
 };
@@ -22,13 +25,15 @@ function startBulk(action: BulkAction, role: Action['role']): Action {
     intent: (request) => ({ filter: selectionOf(request).auditFilter }),
     perform: ({ bulk }, request, audit) => {
       const { filter } = selectionOf(request);
+      const confirmed = confirmedIn(request, action);
       const requestedBy = request.viewer.name.slice(0, 200);
+      const delayMs = action === 'delete' ? undoMs : 0;
       const started = ({ id, matched }: BulkOperation): ActionResult => ({
         next: `bulk/${id}`,
         target: id,
         count: matched,
       });
-      return bulk.start({ action, filter, requestedBy }, { audit: audit(started) });
+      return bulk.start({ action, filter, requestedBy, confirmed, delayMs }, { audit: audit(started) });
     },
   };
 }
@@ -38,7 +43,20 @@ function operationAfter(operation: BulkOperation | null): ActionResult {
   const { id, state } = operation;
   if (state === 'done' || state === 'failed')
     throw conflict('This operation cannot be stopped', 'It has already finished. Nothing was changed.');
-  return { next: `bulk/${id}`, changed: state === 'running' };
+  return { next: `bulk/${id}`, changed: state === 'running' || state === 'pending' };
+}
+
+/**
+ * Returns the set of jobs that the confirmation page showed.
+ *
+ * @throws {Problem} 400 if the form has none, 422 if the operator had to type the action's name and did not
+ */
+function confirmedIn({ form }: ActionRequest, action: BulkAction): BulkPreview {
+  const confirmed = parseConfirmed(form.get('confirmed'));
+  const isTyped = textField(form, 'typed').toLowerCase() === action;
+  if (isDestructive(action) && confirmed.count?.exact !== true && !isTyped)
+    throw invalidField('The confirmation', `the word “${action}”, because the number of jobs is not exact`);
+  return confirmed;
 }
 
 function selectionOf({ form, ...reading }: ActionRequest): JobSelection {

@@ -1,13 +1,19 @@
-import type { BulkOperation } from '@longshore/jobs/storage';
-import { notFound } from '../../http/problem.js';
+import { type BulkOperation, type BulkState, isId } from '@longshore/jobs/storage';
+import { badRequest, notFound } from '../../http/problem.js';
 import { bulkRow } from '../bulk-operations/page.js';
 import { bulkWords } from '../bulk-words.js';
-import type { Page, PageContext, PageRequest } from '../page.js';
+import { jobLine } from '../job-row.js';
+import { readRows } from '../list-page.js';
+import { nothing, type Page, type PageContext, type PageRequest } from '../page.js';
 
-const MOST_IDS = 100;
+const ROWS = 50;
 
-export async function bulkOperationPage({ params }: PageRequest, context: PageContext): Promise<Page> {
+export async function bulkOperationPage({ params, query }: PageRequest, context: PageContext): Promise<Page> {
   const { id, action, state } = await find(params['operation'] ?? '', context);
+  const after = query.get('after');
+  if (after !== null && !isId(after))
+    throw badRequest('There is no such page of the list', `“${after}” is not the id of a job.`);
+  const everyMs = isEnded(state) ? 10_000 : 1_000;
   return {
     title: bulkWords[action].title,
     section: 'jobs',
@@ -15,31 +21,51 @@ export async function bulkOperationPage({ params }: PageRequest, context: PageCo
     kicker: { path: 'bulk', text: 'Bulk actions' },
     id,
     regions: [
-      {
-        name: 'operation',
-        view: 'bulk-state',
-        everyMs: state === 'running' ? 1_000 : 10_000,
-        load: async () => {
-          const [operation, servers] = await Promise.all([find(id, context), context.reader.servers.list()]);
-          return {
-            operation: { ...bulkRow(operation), ids: idsOf(operation) },
-            unserved: servers.length === 0,
-          };
-        },
-      },
+      { name: 'operation', view: 'bulk-state', everyMs, load: () => loadState(id, context) },
+      { name: 'jobs', view: 'bulk-jobs', everyMs: 5 * everyMs, load: () => loadJobs(id, after, context) },
     ],
   };
 }
 
-/**
- * Returns the first ids of the selected jobs, and how many more there are. Only clients other than the job list can
- * select that many.
- */
-function idsOf({ filter: { id = [] }, action }: BulkOperation): object {
-  return { few: id.slice(0, MOST_IDS), more: id.length - MOST_IDS, linked: action !== 'delete' };
+async function loadState(id: string, context: PageContext): Promise<object> {
+  const [operation, servers] = await Promise.all([find(id, context), context.reader.servers.list()]);
+  const { matched, changed, skipped, state } = operation;
+  // Confirmed jobs that have disappeared are not counted as skipped by the storage.
+  const missing = state === 'done' && matched?.exact === true ? matched.count - changed : 0;
+  return {
+    operation: { ...bulkRow(operation), skipped: Math.max(skipped, missing) },
+    unserved: servers.length === 0,
+  };
 }
 
-async function find(id: string, { reader }: PageContext): Promise<BulkOperation> {
+/** Reads the jobs that the operation has changed, newest first. Jobs that were deleted since have only their id. */
+async function loadJobs(id: string, after: string | null, { reader, redact }: PageContext): Promise<object> {
+  const { action } = await find(id, { reader });
+  const place = after === null ? {} : { after };
+  const { rows: ids, isComplete } = await readRows(ROWS, (limit) =>
+    reader.bulk.listChanged(id, { limit, ...place }),
+  );
+  if (ids.length === 0 && after === null) return nothing;
+  const found =
+    ids.length === 0 || action === 'delete'
+      ? []
+      : (await reader.jobs.listBrief({ filter: { id: ids }, limit: ROWS })).jobs;
+  const known = new Set(found.map((job) => job.id));
+  return {
+    words: bulkWords[action],
+    jobs: found.map((job) => jobLine(job, redact)),
+    deleted: ids.filter((each) => !known.has(each)),
+    order: 'newest',
+    first: after === null ? null : `bulk/${id}`,
+    next: isComplete ? null : `bulk/${id}?after=${ids.at(-1)}`,
+  };
+}
+
+function isEnded(state: BulkState): boolean {
+  return state !== 'running' && state !== 'pending';
+}
+
+async function find(id: string, { reader }: Pick<PageContext, 'reader'>): Promise<BulkOperation> {
   const operation = await reader.bulk.find(id);
   if (operation !== null) return operation;
   throw notFound(

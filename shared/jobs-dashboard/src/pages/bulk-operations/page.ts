@@ -1,6 +1,6 @@
 import { type BulkOperation, isId } from '@longshore/jobs/storage';
 import { badRequest } from '../../http/problem.js';
-import { filterPath, filterText } from '../../search/filter-text.js';
+import { filterText } from '../../search/filter-text.js';
 import { bulkWords } from '../bulk-words.js';
 import { readRows } from '../list-page.js';
 import type { Page, PageContext, PageRequest } from '../page.js';
@@ -9,7 +9,15 @@ const ROWS = 50;
 
 /** Converts a bulk operation to a row of a list. */
 export function bulkRow({ filter, action, ...facts }: BulkOperation): object {
-  return { ...facts, action, words: bulkWords[action], text: filterText(filter), jobs: filterPath(filter) };
+  const { state, finishedAt, startsAt } = facts;
+  const isUndone = state === 'cancelled' && finishedAt !== null && finishedAt < startsAt;
+  return {
+    ...facts,
+    action,
+    words: bulkWords[action],
+    text: filterText(filter),
+    shown: isUndone ? 'undone' : state,
+  };
 }
 
 export async function bulkPage({ query }: PageRequest, { reader }: PageContext): Promise<Page> {

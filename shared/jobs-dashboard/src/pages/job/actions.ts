@@ -1,6 +1,7 @@
-import type { ControlResult } from '@longshore/jobs/storage';
+import type { BulkOperation, ControlResult } from '@longshore/jobs/storage';
 import { conflict, notFound } from '../../http/problem.js';
 import { calendarMomentOf } from '../../search/moment.js';
+import { undoMs } from '../bulk-words.js';
 import type { Actions, ActionResult, ActionRequest } from '../../actions/action.js';
 import { invalidField, textField } from '../../actions/fields.js';
 
@@ -37,13 +38,28 @@ export const jobActions: Actions = {
   },
   '/jobs/:target/delete': {
     role: 'admin',
-    flash: 'The job is deleted.',
-    perform: ({ control }, { target }, audit) => {
-      const after = jobAfter('deleted');
-      return control.delete(target, { audit: audit((result) => ({ ...after(result), next: 'jobs' })) });
-    },
+    perform: ({ bulk }, { target, viewer }, audit) =>
+      bulk.start(
+        {
+          action: 'delete',
+          filter: { id: [target] },
+          requestedBy: viewer.name.slice(0, 200),
+          delayMs: undoMs,
+        },
+        { audit: audit(deletionAfter) },
+      ),
   },
 };
+
+function deletionAfter({ id, matched }: BulkOperation): ActionResult {
+  if (matched?.count === 0) {
+    throw conflict(
+      'This job cannot be deleted',
+      'It has not finished, or it no longer exists. Nothing was changed.',
+    );
+  }
+  return { next: `bulk/${id}` };
+}
 
 function newTime({ form, nowMs }: ActionRequest): Date {
   const at = calendarMomentOf(textField(form, 'at'));

@@ -23,10 +23,14 @@ import { parseSearch, searchText } from '../../search/search.js';
 import { jobLine } from '../job-row.js';
 import { countSoon, searchHistory, findJobs, wasSearched } from '../../reading/found-jobs.js';
 import type { Known } from '../../cache.js';
+import { type ArgumentSearch, numberIn, suggestArguments } from '../../search/argument-paths.js';
+import { readWordSearch } from '../../reading/word-search.js';
 import { jobsToolbar, sum } from './toolbar.js';
 import type { Page, PageContext, PageRequest, Redirect } from '../page.js';
 
 const ROWS = 50;
+/** How many jobs are read to suggest where a number may be. */
+const SAMPLE = 50;
 
 /** The position of a page in the list. */
 interface Position {
@@ -178,8 +182,9 @@ async function loadList(filters: Filters, position: Position, context: PageConte
     query: listQuery(filters, position, now()),
     row: (job: BriefJob) => jobLine(job, redact),
   };
-  const [{ jobs: found, partial, asOf, gaveUp }, paused] = await Promise.all([
+  const [{ jobs: found, partial, asOf, gaveUp }, words, paused] = await Promise.all([
     findJobs(sought, context),
+    readWordSearch(sought.key, sought.query, filters, context),
     context.reader.jobTypes.listPaused(),
   ]);
   const pausedNames = new Set(paused.map(({ name }) => name));
@@ -193,16 +198,31 @@ async function loadList(filters: Filters, position: Position, context: PageConte
     jobs: rows.map((row) => ({ ...row, typePaused: row.state === 'enqueued' && pausedNames.has(row.name) })),
     actions: bulkActions.filter((action) => rows.some(({ state }) => statesOfAction[action].includes(state))),
     order,
-    near: filters.terms.some(({ key }) => key === 'q'),
+    words,
+    further: !words?.lastId ? null : path({ after: words.lastId }),
+    suggestions: rows.length === 0 ? await suggestSearches(filters, context) : [],
     filtered: filters.state !== null || isNarrowed(filters),
     wider: filters.state !== null && isNarrowed(filters) ? jobsPath({ ...filters, state: null }) : null,
     first: hasPrevious || backwards ? path({}) : null,
     previous: hasPrevious && rows[0] !== undefined ? path({ before: rows[0].id }) : null,
     next: hasNext && rows.at(-1) !== undefined ? path({ after: rows.at(-1)?.id ?? '' }) : null,
-    partial,
+    partial: partial || words === null,
     asOf,
     gaveUp,
   };
+}
+
+/** Suggests searches in arguments if a number was not found. */
+async function suggestSearches(filters: Filters, { reader, redact }: PageContext): Promise<ArgumentSearch[]> {
+  const word = numberIn(filters);
+  if (word === null) return [];
+  const { jobs } = await reader.jobs.listBrief({ limit: SAMPLE, reach: 'near' });
+  return suggestArguments(
+    filters,
+    word,
+    jobs.map(({ args }) => args),
+    redact,
+  );
 }
 
 function opposite(order: Position['order']): Position['order'] {

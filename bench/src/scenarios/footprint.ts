@@ -1,0 +1,50 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Scenario } from '../bench.js';
+import { everyone, isOnRedis } from '../contenders/index.js';
+import { ratiosOf, type Row } from '../result.js';
+import { drainSettings } from '../server-settings.js';
+import { jobsOf } from '../sizes.js';
+import { readFigures } from '../store-figures.js';
+
+/** Postgres reports commits and dead rows up to this much later, in milliseconds. */
+const reportedMs = 1_500;
+
+/** Measures what a job writes on its way from the enqueuer into history, and how much of it stays. */
+export const footprint: Scenario = {
+  name: 'footprint',
+  isLeftOutOfSmoke: true,
+  run: async (bench) => {
+    const rows: Row[] = [];
+    for (const contender of bench.among(everyone).filter((name) => !isOnRedis(name))) {
+      bench.note(contender);
+      rows.push(
+        await bench.withAgents([contender], async (agent) => {
+          if (agent === undefined) throw new RangeError('A contender is missing');
+          const jobs = jobsOf(contender, bench.sizes);
+          await bench.database.settle(); // full pages are written after a checkpoint: the same for all
+          await pause(reportedMs);
+          const before = await readFigures(agent.url);
+          await agent.perform('enqueueMany', jobs);
+          await agent.perform('drain', jobs, drainSettings[contender][0] ?? {});
+          await pause(reportedMs);
+          const after = await readFigures(agent.url);
+          const figures = {
+            'WAL bytes/job': (after.walBytes - before.walBytes) / jobs,
+            'commits/1000 jobs': ((after.commits - before.commits) * 1_000) / jobs,
+            'dead rows/job': (after.deadTuples - before.deadTuples) / jobs,
+            'MiB/million jobs': ((after.bytes - before.bytes) * 1e6) / jobs / 2 ** 20,
+          };
+          return { name: contender, settings: `${jobs} jobs`, figures };
+        }),
+      );
+    }
+    return {
+      title: 'Footprint of a job with 20 bytes of arguments, from bulk enqueue to history',
+      rows,
+      ratios: [
+        { name: 'WAL bytes/job', value: rows[0]?.figures['WAL bytes/job'] ?? NaN, target: { atMost: 900 } },
+        ...ratiosOf(rows),
+      ],
+    };
+  },
+};

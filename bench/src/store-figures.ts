@@ -1,0 +1,29 @@
+import { connected } from './database.js';
+
+/** What a database has cost so far. */
+export interface StoreFigures {
+  /** Bytes of write-ahead log; includes those of other databases of the same Postgres. */
+  readonly walBytes: number;
+  readonly commits: number;
+  readonly deadTuples: number;
+  /** Size on disk, in bytes. */
+  readonly bytes: number;
+  /** Connections of clients. */
+  readonly connections: number;
+}
+
+/** Reads a database's counters. Counters of commits and dead rows arrive up to a second late. */
+export function readFigures(url: string): Promise<StoreFigures> {
+  return connected(url, async (client) => {
+    const { rows } = await client.query<StoreFigures>(`
+      select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 as "walBytes",
+        (select xact_commit::float8 from pg_stat_database where datname = current_database()) as commits,
+        (select coalesce(sum(n_dead_tup), 0)::float8 from pg_stat_user_tables) as "deadTuples",
+        pg_database_size(current_database())::float8 as bytes,
+        (select count(*)::float8 from pg_stat_activity
+          where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend') as connections`);
+    const [row] = rows;
+    if (row === undefined) throw new Error('Postgres returned no figures');
+    return row;
+  });
+}

@@ -1,0 +1,36 @@
+import { type JobListQuery, timeOfId } from '@longshore/jobs/storage';
+import type { Filters } from '../search/filters.js';
+import type { PageContext } from '../pages/page.js';
+
+/** How far a list was searched for words. */
+export interface WordSearch {
+  /** The job from which the search can go on; `null` if all finished jobs were searched. */
+  readonly lastId: string | null;
+  /** When that job was created. */
+  readonly back: Date | null;
+  /** Whether only some of the unfinished jobs were searched. */
+  readonly someUnfinished: boolean;
+}
+
+const whole: WordSearch = { lastId: null, back: null, someUnfinished: false };
+
+/** Returns how far a list is searched for words; `null` until it is known. */
+export async function readWordSearch(
+  key: string,
+  { filter = {}, order = 'newest', after }: JobListQuery,
+  { terms }: Filters,
+  { reader, cache }: Pick<PageContext, 'reader' | 'cache'>,
+): Promise<WordSearch | null> {
+  if (!terms.some((term) => term.key === 'q')) return whole;
+  const place = after === undefined ? {} : { after };
+  const known = await cache.readSoon(`words ${key}`, () =>
+    reader.jobs.searchedRange({ filter, order, ...place }),
+  );
+  if (known === undefined) return null;
+  const { lastIds, unfinished } = known.value;
+  const ids = Object.values(lastIds).toSorted();
+  // All states were searched up to the nearest of these jobs.
+  const lastId = (order === 'newest' ? ids.at(-1) : ids[0]) ?? null;
+  const back = lastId === null ? null : (timeOfId(lastId) ?? null);
+  return { lastId, back, someUnfinished: unfinished.length > 0 };
+}

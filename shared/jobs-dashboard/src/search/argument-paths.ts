@@ -1,0 +1,60 @@
+import type { JsonValue } from '@longshore/jobs';
+import { isRedacted } from '../format/redaction.js';
+import { type Filters, jobsPath, type TermKey } from './filters.js';
+
+/** A search for a word in one place in the arguments. */
+export interface ArgumentSearch {
+  /** `args.order.id:4711` */
+  readonly text: string;
+  readonly path: string;
+}
+
+const MOST_PATHS = 4;
+const MAX_DEPTH = 4;
+const number = /^\d+$/;
+
+/** Returns the word of a search that looks like the number of an order or a customer; `null` if there is none. */
+export function numberIn({ terms }: Filters): string | null {
+  return terms.find(({ key, value }) => key === 'q' && number.test(value))?.value ?? null;
+}
+
+/**
+ * Suggests searching for a number where the arguments of other jobs have numbers, most frequent first: unlike words,
+ * arguments are searched in all of history.
+ *
+ * @param args the arguments of some jobs
+ */
+export function suggestArguments(
+  filters: Filters,
+  word: string,
+  args: readonly JsonValue[],
+  redact: RegExp,
+): ArgumentSearch[] {
+  const counts = new Map<string, number>();
+  for (const each of args)
+    for (const path of numbersIn(each, [], redact)) counts.set(path, (counts.get(path) ?? 0) + 1);
+  return [...counts]
+    .toSorted(([, one], [, other]) => other - one)
+    .slice(0, MOST_PATHS)
+    .map(([path]) => {
+      const key: TermKey = `args.${path}`;
+      const terms = filters.terms.filter((term) => term.key !== 'q' || term.value !== word);
+      return {
+        text: `${key}:${word}`,
+        path: jobsPath({ ...filters, terms: [...terms, { key, value: word }] }),
+      };
+    });
+}
+
+/** Returns the paths of the numbers, and of texts that consist of digits, in the arguments of a job. */
+function numbersIn(value: JsonValue, path: readonly string[], redact: RegExp): string[] {
+  if (typeof value === 'number') return Number.isInteger(value) ? [path.join('.')] : [];
+  if (typeof value === 'string') return number.test(value) ? [path.join('.')] : [];
+  if (value === null || typeof value !== 'object' || Array.isArray(value) || path.length === MAX_DEPTH)
+    return [];
+  return Object.entries(value).flatMap(([name, inner]) =>
+    name === '' || name.includes('.') || isRedacted(name, redact)
+      ? []
+      : numbersIn(inner, [...path, name], redact),
+  );
+}

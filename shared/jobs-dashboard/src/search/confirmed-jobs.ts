@@ -1,0 +1,57 @@
+import type { BulkPreview } from '@longshore/jobs/storage';
+import { finishedStates, isId } from '@longshore/jobs/storage';
+import { badRequest, type Problem } from '../http/problem.js';
+
+/** Formats the set of jobs that a confirmation page shows, as a field of its form. */
+export function confirmedField({ count, asOf, firstIds }: BulkPreview): string {
+  return JSON.stringify({ count, asOf: asOf.toISOString(), firstIds });
+}
+
+/**
+ * Parses the field of a confirmation page's form.
+ *
+ * @throws {Problem} 400 if it is missing or invalid: without it, more jobs might be changed than the page showed
+ */
+export function parseConfirmed(text: string | null): BulkPreview {
+  const { count, asOf, firstIds } = objectIn(text);
+  const time = new Date(typeof asOf === 'string' ? asOf : Number.NaN);
+  if (Number.isNaN(time.getTime())) throw unconfirmed();
+  return { count: countIn(count), asOf: time, firstIds: idsIn(firstIds) };
+}
+
+function countIn(value: unknown): BulkPreview['count'] {
+  if (value === null) return null;
+  const { count, exact } = membersOf(value);
+  if (!Number.isSafeInteger(count) || typeof exact !== 'boolean') throw unconfirmed();
+  return { count: count as number, exact };
+}
+
+function idsIn(value: unknown): BulkPreview['firstIds'] {
+  const ids = membersOf(value);
+  const known = finishedStates.flatMap((state) => {
+    const id = ids[state];
+    return typeof id === 'string' && isId(id) ? [[state, id] as const] : [];
+  });
+  if (known.length !== Object.keys(ids).length) throw unconfirmed();
+  return Object.fromEntries(known);
+}
+
+function objectIn(text: string | null): Readonly<Record<string, unknown>> {
+  try {
+    return membersOf(JSON.parse(text ?? ''));
+  } catch {
+    throw unconfirmed();
+  }
+}
+
+function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw unconfirmed();
+  return value as Readonly<Record<string, unknown>>;
+}
+
+function unconfirmed(): Problem {
+  return badRequest(
+    'It is not clear which jobs to change',
+    'The form does not contain the jobs that its page showed. Nothing was changed. Go back and confirm the action again.',
+  );
+}

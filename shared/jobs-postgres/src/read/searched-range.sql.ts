@@ -1,0 +1,22 @@
+import { isFinished } from '@longshore/jobs/storage';
+import { statesOf } from './job-conditions.sql.js';
+import { all, type ListRequest, type Query, queryOf, searchOf, united } from './job-search.sql.js';
+import { boundsOf, textRows } from './search-history.sql.js';
+
+/**
+ * Builds the query for the last job of each finished state that is searched for words. States of which all jobs are
+ * searched have no row.
+ */
+export function selectLastSearched(request: ListRequest): Query {
+  const values: unknown[] = [];
+  const search = searchOf(request, values);
+  const parts = statesOf(request.filter)
+    .filter(isFinished)
+    .map((state) => {
+      const ids = `select id from longshore.job_history_${state} where ${all(boundsOf(search))} ${search.order}`;
+      return `
+        select '${state}' as state, (array_agg(id ${search.order}))[1] as id
+        from (${ids} offset ${textRows - 1} limit 2) as last having count(*) = 2`;
+    });
+  return parts.length === 0 ? { text: 'select where false', values: [] } : queryOf(united(parts), values);
+}
