@@ -371,10 +371,10 @@ select true as changed from removed;
 with names as materialized (
   select job_names as handled, array(select name from longshore.paused_type) as paused from longshore.server where id = $2),
 candidate as materialized (
-  select next.id
+  select next.at
   from unnest($5::smallint[], $6::bigint[], $7::bigint[]) as range (priority, after, up_to)
   cross join lateral (
-    select job.id from longshore.job
+    select job.ctid as at from longshore.job
     where job.queue_id = $1 and job.priority = range.priority and job.seq > range.after and job.seq <= range.up_to
       and job.server_id is null and coalesce(name = any ((select handled from names)::text[]), true)
       and name <> all ((select paused from names)::text[]) and not exists (
@@ -392,21 +392,27 @@ claimed as (
   set server_id = $2, attempt = job.attempt + 1, started_at = clock_timestamp(),
     lease_until = now() + $4::float8 * interval '1 millisecond'
   from candidate, alive
-  where job.queue_id = $1 and job.id = candidate.id
-  returning job.id, job.seq, job.priority, job.attempt, job.max_attempts, job.name, job.args, job.created_at,
-    nullif(job.ready_at, job.created_at) as later_ready_at, job.meta
+  where job.queue_id = $1 and job.ctid = candidate.at
+  returning job.id, job.seq, job.priority, job.attempt, job.max_attempts, job.name, job.args,
+    date_part('epoch', job.created_at) * 1000 as created_ms,
+    date_part('epoch', nullif(job.ready_at, job.created_at)) * 1000 as later_ready_ms, job.meta
+),
+total as materialized (
+  select count(*) as jobs, coalesce(bool_or(attempt >= max_attempts), true) as has_last_attempt from claimed
 ),
 counted as (
   insert into longshore.job_count (queue_id, state, jobs)
   select $1, change.state, change.sign * total.jobs
-  from (select count(*) as jobs from claimed) as total,
-    (values ('enqueued'::longshore.job_state, -1), ('processing', 1)) as change (state, sign)
+  from total, (values ('enqueued'::longshore.job_state, -1), ('processing', 1)) as change (state, sign)
   where total.jobs > 0
 )
-select exists (select from longshore.server where id = $2) as alive, claimed.*,
-  claimed.id is null and exists (select from longshore.queue where id = $1 and (concurrency_limit is not null or rate_limit is not null)) as limited,
-  claimed.id is null and exists (select from longshore.queue where id = $1 and (paused_at is not null)) as paused
-from (values (1)) as one left join claimed on true;
+select claimed.*, case when claimed.id is null then exists (select from longshore.server where id = $2) end as alive,
+  case when claimed.id is null then exists (
+    select from longshore.queue where id = $1 and (concurrency_limit is not null or rate_limit is not null)
+  ) end as limited,
+  case when claimed.id is null then exists (select from longshore.queue where id = $1 and paused_at is not null) end as paused
+from (values (1)) as one left join claimed on true
+where (select count(set_config('synchronous_commit', 'off', true)) from total where not ($8 or has_last_attempt)) >= 0;
 
 -- longshore-claim-unique
 update longshore.job_key as held
@@ -437,10 +443,10 @@ room as materialized (
 names as materialized (
   select job_names as handled, array(select name from longshore.paused_type) as paused from longshore.server where id = $2),
 candidate as materialized (
-  select next.id
+  select next.at
   from unnest($5::smallint[], $6::bigint[], $7::bigint[]) as range (priority, after, up_to)
   cross join lateral (
-    select job.id from longshore.job
+    select job.ctid as at from longshore.job
     where job.queue_id = $1 and job.priority = range.priority and job.seq > range.after and job.seq <= range.up_to
       and job.server_id is null and coalesce(name = any ((select handled from names)::text[]), true)
       and name <> all ((select paused from names)::text[]) and true
@@ -456,9 +462,10 @@ claimed as (
   set server_id = $2, attempt = job.attempt + 1, started_at = clock_timestamp(),
     lease_until = now() + $4::float8 * interval '1 millisecond'
   from candidate, alive
-  where job.queue_id = $1 and job.id = candidate.id
-  returning job.id, job.seq, job.priority, job.attempt, job.max_attempts, job.name, job.args, job.created_at,
-    nullif(job.ready_at, job.created_at) as later_ready_at, job.meta
+  where job.queue_id = $1 and job.ctid = candidate.at
+  returning job.id, job.seq, job.priority, job.attempt, job.max_attempts, job.name, job.args,
+    date_part('epoch', job.created_at) * 1000 as created_ms,
+    date_part('epoch', nullif(job.ready_at, job.created_at)) * 1000 as later_ready_ms, job.meta
 ),
 counted as (
   insert into longshore.job_count (queue_id, state, jobs)

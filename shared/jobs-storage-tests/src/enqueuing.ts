@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { NewJob } from '@longshore/jobs/storage';
 import { it } from 'mocha';
 import { type Fixture, newJob } from './storage-under-test.js';
 
@@ -76,6 +77,32 @@ export function enqueuing(fixture: Fixture): void {
       .enqueue([newJob(queue), job, job])
       .catch((error: unknown) => error);
     expect(refusal).to.be.an('error');
+    expect((await fixture.storage.jobs.count({ queue: [queue] })).count).to.equal(0);
+  });
+
+  it('stores jobs that come in slices as one call, also if one of them needs the others to be known', async () => {
+    const queue = fixture.newQueue();
+    const [first, second, third] = [newJob(queue), newJob(queue), newJob(queue)];
+    async function* slices(): AsyncGenerator<NewJob[]> {
+      yield [first, second];
+      yield [{ ...third, after: { parents: [first.id], when: 'onDone' } }];
+    }
+    await fixture.storage.enqueuer.enqueue(slices());
+    const states = [first, second, third].map(async ({ id }) => (await fixture.storage.jobs.find(id))?.state);
+    expect(await Promise.all(states)).to.deep.equal(['enqueued', 'enqueued', 'awaiting']);
+  });
+
+  it('stores no slice if a later one cannot be built, and rejects with the reason', async () => {
+    const queue = fixture.newQueue();
+    const reason = new Error('there is no connection between these arguments');
+    async function* slices(): AsyncGenerator<NewJob[]> {
+      yield [newJob(queue)];
+      throw reason;
+    }
+    const refusal: unknown = await fixture.storage.enqueuer
+      .enqueue(slices())
+      .catch((error: unknown) => error);
+    expect(refusal).to.equal(reason);
     expect((await fixture.storage.jobs.count({ queue: [queue] })).count).to.equal(0);
   });
 

@@ -1,3 +1,4 @@
+import { StorageUnavailableError } from '@longshore/jobs';
 import {
   type Claim,
   type ClaimedJob,
@@ -10,10 +11,11 @@ import { byQueue } from '../connection/by-queue.js';
 import type { Database } from '../connection/database.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import type { Statement } from '../connection/statement.js';
+import { boundedTime } from '../connection/stored-value.js';
 import { claimArrays, type TouchedRow, without } from './claim-arrays.js';
 import type { LimitedQueues } from './limited-queues.js';
 import type { ReadyScan, ReadyScans } from './ready-scans.js';
-import type { ScanStart } from './scan-cursor.js';
+import type { Place, ScanStart } from './scan-cursor.js';
 import {
   type ClaimedRow,
   claimReady,
@@ -23,12 +25,20 @@ import {
   selectClaims,
 } from './claims.sql.js';
 
+/**
+ * After a claim has failed because Postgres was away, claims wait for the disk for this many milliseconds. Otherwise the attempts of
+ * a job that makes Postgres crash would not count, and it would do so forever.
+ */
+const durableMs = 600_000;
+
 /** Claims jobs for servers, and renews and releases their leases, with one statement per queue. */
 export class PostgresClaims implements Claims {
   readonly #database: Database;
   readonly #queues: QueueIdCache;
   readonly #limits: LimitedQueues;
   readonly #scans: ReadyScans;
+  /** Until then, claims wait for the disk. */
+  #durableUntilMs = -Infinity;
 
   constructor(database: Database, queues: QueueIdCache, limits: LimitedQueues, scans: ReadyScans) {
     this.#database = database;
@@ -89,24 +99,30 @@ export class PostgresClaims implements Claims {
     ];
     const rows: readonly (ClaimedRow & Partial<LimitedClaimedRow>)[] = limited
       ? await this.#limits.claim(request, values)
-      : await this.#database.write<ClaimedRow>(claimReady, values);
+      : await this.#claimReady(values);
     const endedAtMs = performance.now();
     if (start === 'floor') scan.floor = { endedAtMs, tookMs: endedAtMs - startedMs };
     const [first] = rows;
-    if (first?.alive !== true) throw new ServerLostError(serverId);
-    if (first.limited !== limited) this.#limits.note(queue, first.limited);
-    if (first.limited && !limited) return this.#claimFrom(start, scan, request); // nothing was taken
+    if (first === undefined || first.alive === false) throw new ServerLostError(serverId);
+    const isLimited = first.limited ?? limited;
+    if (isLimited !== limited) this.#limits.note(queue, isLimited);
+    if (isLimited && !limited) return this.#claimFrom(start, scan, request); // nothing was taken
     // If nothing was claimed, a single row without a job reports the state of the server and the queue.
-    const claimed = first.id === null ? [] : rows.toSorted(byPlaceInLine);
+    const claimed = first.id === null ? [] : inLine(rows);
     const allowed = Math.min(limit, first.room ?? limit);
-    const places = claimed.map(({ priority, seq }) => ({ priority, seq: BigInt(seq) }));
-    cursor.advance(
-      start,
-      { claimed: places, exhausted: claimed.length < allowed && !first.paused },
-      visible,
-      ranges,
-    );
+    const exhausted = claimed.length < allowed && first.paused !== true;
+    cursor.advance(start, { claimed: lastPlaces(claimed), exhausted }, visible, ranges);
     return claimed.map((row) => toClaimedJob(row, queue, serverId));
+  }
+
+  async #claimReady(values: readonly [queueId: number, ...rest: unknown[]]): Promise<ClaimedRow[]> {
+    const isDurable = performance.now() < this.#durableUntilMs;
+    try {
+      return await this.#database.write<ClaimedRow>(claimReady, [...values, isDurable]);
+    } catch (error) {
+      if (error instanceof StorageUnavailableError) this.#durableUntilMs = performance.now() + durableMs;
+      throw error;
+    }
   }
 
   /** Runs a statement on claims, queue by queue. Returns the claims that are no longer valid. */
@@ -136,13 +152,36 @@ function toClaimedJob(row: ClaimedRow, queue: string, serverId: string): Claimed
     priority: row.priority,
     args: row.args,
     maxAttempts: row.max_attempts,
-    createdAt: row.created_at,
-    readyAt: row.later_ready_at ?? row.created_at,
+    createdAt: timeAt(row.created_ms),
+    readyAt: timeAt(row.later_ready_ms ?? row.created_ms),
     meta: row.meta,
   };
 }
 
-/** Compares rows by the order of their jobs in the queue. They usually arrive in this order, but SQL does not guarantee it. */
+/** Half of a microsecond, the precision of Postgres, keeps rounding from changing the millisecond. */
+function timeAt(ms: number): Date {
+  return boundedTime(Math.floor(ms + 0.0005));
+}
+
+/** Returns the rows in the order of their jobs in the queue, in which they usually arrive, although SQL does not guarantee it. */
+function inLine<Row extends ClaimedRow>(rows: readonly Row[]): readonly Row[] {
+  const isInLine = rows.every((row, index) => {
+    const previous = rows[index - 1];
+    return previous === undefined || byPlaceInLine(previous, row) < 0;
+  });
+  return isInLine ? rows : rows.toSorted(byPlaceInLine);
+}
+
 function byPlaceInLine(left: ClaimedRow, right: ClaimedRow): number {
-  return left.priority - right.priority || Number(BigInt(left.seq) - BigInt(right.seq));
+  if (left.priority !== right.priority) return left.priority - right.priority;
+  // Without leading zeros, a longer number is greater.
+  if (left.seq.length !== right.seq.length) return left.seq.length - right.seq.length;
+  return left.seq < right.seq ? -1 : 1;
+}
+
+/** Returns the last place of each priority. */
+function lastPlaces(inLine: readonly ClaimedRow[]): Place[] {
+  return inLine
+    .filter(({ priority }, index) => inLine[index + 1]?.priority !== priority)
+    .map(({ priority, seq }) => ({ priority, seq: BigInt(seq) }));
 }

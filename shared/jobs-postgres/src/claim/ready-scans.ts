@@ -91,7 +91,8 @@ export class ReadyScans {
       await this.#refreshing;
       await this.refresh();
     } else if (nowMs - this.#refreshedAtMs >= refreshEveryMs) {
-      this.refresh().catch(() => undefined); // the claim runs into the same failure and reports it
+      // After the claim has been sent, which is what a job waits for. The claim runs into the same failures and reports them.
+      setImmediate(() => void this.refresh().catch(() => undefined));
     }
     scan.usedAtMs = nowMs;
     scan.claimedAtMs = nowMs;

@@ -13,7 +13,7 @@ export interface Place {
 
 /** The result of scanning ranges for a claim. */
 export interface ScanResult {
-  /** The places of the claimed jobs, in scan order. */
+  /** The places of the claimed jobs in scan order, or at least the last one of each priority. */
   readonly claimed: readonly Place[];
   /** Whether every range was scanned to its end. */
   readonly exhausted: boolean;

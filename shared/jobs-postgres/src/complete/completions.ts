@@ -28,10 +28,13 @@ import {
   lockClaim,
 } from './completions.sql.js';
 
-type Column = (outcomes: readonly Outcome[]) => unknown[];
+type Column = (outcomes: readonly Outcome[]) => unknown[] | null;
 
-const results: Column = (outcomes) =>
-  outcomes.map((outcome) => ('result' in outcome ? storedResult(outcome.result) : null));
+/** `null` instead of an array if no job has a result, which is usual, and saves both sides a list of nulls. */
+const results: Column = (outcomes) => {
+  const values = outcomes.map((outcome) => ('result' in outcome ? storedResult(outcome.result) : null));
+  return values.every((value) => value === null) ? null : values;
+};
 const errors: Column = (outcomes) =>
   outcomes.map((outcome) => ('error' in outcome ? JSON.stringify(outcome.error) : null));
 const delays: Column = (outcomes) =>

@@ -10,6 +10,7 @@ import {
   startupOptions,
   transactionTimeout,
 } from './settings.js';
+import { pipelined } from './pipeline.js';
 import { closePool, createPool, endOf } from './pool.js';
 import { codeOf, translate } from './errors.js';
 import { storedTypes } from './stored-value.js';
@@ -55,6 +56,12 @@ export interface DatabaseOptions {
   readonly directUrl: string;
   /** Whether these connections only read; timeouts are then reported as {@link ReadTimeoutError}. */
   readonly reads?: boolean;
+}
+
+/** A statement with its parameters. */
+export interface Query {
+  readonly statement: Statement;
+  readonly values: unknown[];
 }
 
 /** Serialization failure and deadlock: repeating the statement is expected to succeed. */
@@ -104,6 +111,31 @@ export class Database {
     } catch (error) {
       throw this.options.reads === true ? this.#asReadTimeout(error) : error;
     }
+  }
+
+  /**
+   * Runs one statement in a transaction of its own, and then another one, also if the first fails. Both are sent at once. Resolves
+   * when the first has committed; a failure of the second is ignored.
+   */
+  async queryAndThen<Row extends pg.QueryResultRow>(first: Query, second: Query): Promise<Row[]> {
+    if (this.options.pooler === 'none') return repeatedly(() => this.#queryBoth<Row>(first, second));
+    const rows = await this.query<Row>(first.statement, first.values);
+    this.query(second.statement, second.values).catch(() => undefined);
+    return rows;
+  }
+
+  async #queryBoth<Row extends pg.QueryResultRow>(first: Query, second: Query): Promise<Row[]> {
+    const client = await this.#pool.connect();
+    const queries = [first, second].map(({ statement, values }) => ({ ...statement, values }));
+    let leading: Promise<pg.QueryResult<Row>> | undefined;
+    const both = pipelined(client, () => {
+      const [one, two] = queries.map((query) => client.query<Row>(query));
+      leading = one;
+      return Promise.allSettled([one, two]);
+    });
+    void both.then((results) => client.release(results.some(({ status }) => status === 'rejected')));
+    const result = await leading;
+    return result?.rows ?? [];
   }
 
   /** Runs one statement, in a transaction of its own, that changes jobs of a single queue: the first of its parameters. */

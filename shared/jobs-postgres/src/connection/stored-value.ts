@@ -39,6 +39,11 @@ export function readTime(value: unknown): Date {
   return bounded(typeof value === 'string' ? new Date(value) : value);
 }
 
+/** Returns a number of milliseconds since 1970 as a time, limited to the valid range. */
+export function boundedTime(ms: number): Date {
+  return bounded(ms);
+}
+
 /** Limits a time to the valid range. The driver returns infinity as a number, and an invalid date beyond JavaScript's range. */
 function bounded(value: unknown): Date {
   const ms = value instanceof Date ? value.getTime() : typeof value === 'number' ? value : Number.NaN;

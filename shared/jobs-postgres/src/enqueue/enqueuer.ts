@@ -3,6 +3,7 @@ import {
   hasKeys,
   checkNewJob,
   checkShown,
+  collected,
   createdOf,
   type Enqueuer,
   type EnqueueResult,
@@ -12,6 +13,7 @@ import {
   type KeyResolution,
   type NewBatch,
   type NewJob,
+  type NewJobs,
   noneShown,
 } from '@longshore/jobs/storage';
 import type pg from 'pg';
@@ -24,13 +26,15 @@ import { type JobRow, toJob } from '../read/job-row.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import type { Settings } from '../connection/settings.js';
 import { findJobs } from '../read/find-jobs.sql.js';
-import { noteGaps, selectLastPlace, type Visibility } from '../claim/ready-scans.sql.js';
+import type { Visibility } from '../claim/ready-scans.sql.js';
 import type { Notifier } from '../connection/notifier.js';
 import { EnqueueBuffer, type WriteJobs } from './enqueue-buffer.js';
+import { BulkInsert, createdAtOf } from './bulk-insert.js';
 import { insertsOf, maxChunk } from './inserts.js';
+import { KeptSlices } from './kept-slices.js';
 import { checkParents, visibleQueueIds, waitsForParents, withFollowed } from './dependent-inserts.js';
 import { UniqueKeys } from './unique-keys.js';
-import { type CreatedRow, hasConcurrencyKey, type Insert } from './inserts.sql.js';
+import { hasConcurrencyKey, type Insert } from './inserts.sql.js';
 
 /**
  * How long, in milliseconds, jobs of several callers that are written together wait for a key locked by another transaction.
@@ -43,6 +47,7 @@ export class PostgresEnqueuer implements Enqueuer {
   readonly #clock: DatabaseClock;
   readonly #queues: QueueIdCache;
   readonly #keys: UniqueKeys;
+  readonly #bulk: BulkInsert;
   readonly #notifier: Notifier;
   readonly #buffers = new Map<string, EnqueueBuffer>();
   readonly #keyedBuffers = new Map<string, EnqueueBuffer>();
@@ -52,15 +57,45 @@ export class PostgresEnqueuer implements Enqueuer {
     this.#clock = clock;
     this.#queues = queues;
     this.#keys = new UniqueKeys(queues);
+    this.#bulk = new BulkInsert(database, queues);
     this.#notifier = notifier;
   }
 
-  async enqueue(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<EnqueueResult> {
+  async enqueue(jobs: NewJobs, transaction?: TransactionClient): Promise<EnqueueResult> {
+    const isSliced = Symbol.asyncIterator in jobs;
+    if (isSliced && transaction === undefined && this.#database.options.disableGlobalLocks)
+      return this.#enqueueSlices(new KeptSlices(jobs));
+    return this.#enqueueAll(await collected(jobs), transaction);
+  }
+
+  async #enqueueAll(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<EnqueueResult> {
     for (const job of jobs) checkNewJob(job);
     const [job, ...others] = jobs;
     if (job !== undefined && others.length === 0 && transaction === undefined)
       return this.#bufferFor(job).add(job);
     return this.#write(jobs, null, transaction);
+  }
+
+  /** Writes slices as they are built. If a job has a key or parents, all jobs must be known first. */
+  async #enqueueSlices(kept: KeptSlices): Promise<EnqueueResult> {
+    const hasOnlyPlain = (): boolean => kept.slices.every((slice) => slice.every(isPlain));
+    async function* checked(): AsyncGenerator<readonly NewJob[]> {
+      for await (const slice of kept.read()) {
+        for (const job of slice) checkNewJob(job);
+        if (!slice.every(isPlain)) throw new Error('A job has a key or parents');
+        yield slice;
+      }
+    }
+    try {
+      const createdAt = await this.#bulk.insertPlain(checked);
+      if (createdAt !== null) this.#clock.noticed(createdAt);
+      for (const slice of kept.slices) this.#notify(slice);
+      return enqueueResultOf(createdAt);
+    } catch (error) {
+      if (kept.failure !== null) throw kept.failure.error; // as it was thrown, not as a failure of the transaction
+      if (hasOnlyPlain()) throw error;
+      return this.#enqueueAll(await collected(kept.read()));
+    }
   }
 
   async enqueueBatch(batch: NewBatch, transaction?: TransactionClient): Promise<EnqueueResult> {
@@ -108,7 +143,6 @@ export class PostgresEnqueuer implements Enqueuer {
       this.#insert(await this.#inserts(jobs, batch, 'soon'), jobs),
     );
     if (createdAt !== null) this.#clock.noticed(createdAt);
-    this.#notify(jobs);
     return createdAt;
   }
 
@@ -171,7 +205,6 @@ export class PostgresEnqueuer implements Enqueuer {
 
   #notify(jobs: readonly NewJob[]): void {
     for (const queue of notified(jobs)) this.#notifier.notify(queue);
-    if (jobs.some(hasConcurrencyKey)) this.#notifier.notify(null);
   }
 
   /** Ensures that a queue exists and its id is cached, so that enqueuing in a transaction needs no other connection. */
@@ -200,35 +233,33 @@ export class PostgresEnqueuer implements Enqueuer {
     return insertsOf(groups, { jobs, batch, visibility });
   }
 
+  /** Inserts the jobs and notifies servers of them. */
   async #insert(inserts: Generator<Insert, void>, jobs: readonly NewJob[]): Promise<Date | null> {
     const first = inserts.next();
     if (first.done === true) return null;
     const second = inserts.next();
     if (second.done === true && this.#database.options.disableGlobalLocks)
-      return createdAtOf(await this.#database.query(first.value.statement, first.value.values));
-    return this.#database.transactionOnce(async (client) => {
+      return this.#insertOnce(first.value, jobs);
+    const createdAt = await this.#database.transactionOnce(async (client) => {
       await this.#lockQueues(client, jobs);
-      const isLong = jobs.length > maxChunk;
-      const seq = isLong ? await lastPlace(client) : null;
-      let writing = write(client, first.value);
-      let createdAt: Date | null = null;
-      for (let next: IteratorResult<Insert, void> = second; next.done !== true; next = inserts.next()) {
-        createdAt = (await writing) ?? createdAt;
-        writing = write(client, next.value);
-        await handedOver(); // so that the next chunk is built while Postgres processes this one
-      }
-      createdAt = (await writing) ?? createdAt;
-      if (seq !== null) await this.#noteGaps(client, jobs, seq);
-      return createdAt;
+      return this.#bulk.insertAll(beginningWith(first.value, second, inserts), jobs, client);
     });
+    this.#notify(jobs);
+    return createdAt;
   }
 
-  /** Records gaps for a long bulk insert: its jobs only become visible when it commits, after scans have passed their places. */
-  async #noteGaps(client: pg.ClientBase, jobs: readonly NewJob[], seq: string): Promise<void> {
-    for (const [queue, group] of byQueue(jobs)) {
-      const priorities = arrayOf([...new Set(group.map(({ priority }) => priority))]);
-      await client.query({ ...noteGaps, values: [await this.#queues.idOf(queue), priorities, seq] });
+  /** Runs a single insert. If no notification was sent a moment ago, sends it along with the insert. */
+  async #insertOnce(insert: Insert, jobs: readonly NewJob[]): Promise<Date | null> {
+    const queues = notified(jobs);
+    const notification = this.#notifier.following(queues);
+    if (notification === null) {
+      const rows = await this.#database.query(insert.statement, insert.values);
+      this.#notify(jobs);
+      return createdAtOf(rows);
     }
+    const rows = await this.#database.queryAndThen(insert, notification);
+    for (const queue of queues) this.#notifier.notifyLocally(queue);
+    return createdAtOf(rows);
   }
 }
 
@@ -243,30 +274,26 @@ async function insertEach(inserts: Iterable<Insert>, run: Run): Promise<Date | n
   return createdAt;
 }
 
-/** Returns the transaction's time, which every insert of jobs reports once. */
-function createdAtOf(rows: readonly unknown[]): Date | null {
-  return (rows as readonly CreatedRow[])[0]?.created_at ?? null;
+function* beginningWith(
+  first: Insert,
+  second: IteratorResult<Insert, void>,
+  rest: Iterable<Insert>,
+): Generator<Insert, void> {
+  yield first;
+  if (second.done !== true) yield second.value;
+  yield* rest;
 }
 
-async function lastPlace(client: pg.ClientBase): Promise<string | null> {
-  const { rows } = await client.query<{ seq: string }>(selectLastPlace);
-  return rows[0]?.seq ?? null;
-}
-
-function write(client: pg.ClientBase, { statement, values }: Insert): Promise<Date | null> {
-  const writing = client.query<CreatedRow>({ ...statement, values }).then(({ rows }) => createdAtOf(rows));
-  writing.catch(() => undefined); // it may fail before it is awaited
-  return writing;
-}
-
-/** Resolves after the socket has had a chance to send its pending writes. */
-function handedOver(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
-}
-
-/** Returns the notifications that these jobs require. */
+/** Returns the notifications that these jobs require: the queues with new ready jobs, and `null` for other work. */
 function notified(jobs: readonly NewJob[]): Set<string | null> {
-  return new Set(jobs.map((job) => (job.due === null && !waitsForParents(job) ? job.queue : null)));
+  const queues = new Set<string | null>();
+  for (const job of jobs) {
+    queues.add(job.due === null && !waitsForParents(job) ? job.queue : null);
+    if (hasConcurrencyKey(job)) queues.add(null);
+  }
+  return queues;
+}
+
+function isPlain(job: NewJob): boolean {
+  return !hasKeys(job) && !waitsForParents(job);
 }

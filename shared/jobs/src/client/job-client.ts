@@ -7,7 +7,7 @@ import { IdSource } from '../job/id.js';
 import type { Job, NewJob } from '../job/job.js';
 import { compose } from '../job/middleware.js';
 import { checkPeriod } from '../job/uniqueness.js';
-import type { Enqueuer } from '../storage/enqueuer.js';
+import { collected, type Enqueuer } from '../storage/enqueuer.js';
 import type { JobReader } from '../storage/job-reader.js';
 import type { JobStorage } from '../storage/storage.js';
 import type { TransactionClient } from '../storage/transaction.js';
@@ -17,7 +17,7 @@ import type { EnqueueContext, EnqueueMiddleware } from './enqueue-middleware.js'
 import type { EnqueuedJob, EnqueuedJobs, EnqueueOptions } from './enqueue-options.js';
 import { EnqueuedJobDetails } from './enqueued-job-details.js';
 import type { EnqueueRequest, EnqueueRequests, EnqueueRest } from './enqueue-request.js';
-import { mapInSlices } from './slices.js';
+import { mapInSlices, slicesOf } from './slices.js';
 import { toNewJob } from './new-job.js';
 import { RecurringClient } from './recurring-client.js';
 
@@ -33,6 +33,9 @@ export interface JobClientOptions {
    */
   idempotencyPeriodMs?: number;
 }
+
+/** The jobs of a longer call are built in slices of this length, while the storage writes the ones before. */
+const sliceLength = 2_000;
 
 /** Enqueues jobs. Cheap to create; one per process is enough. */
 export class JobClient {
@@ -149,16 +152,19 @@ export class JobClient {
     { requests, followUp, transaction }: EnqueueContext,
     batch: { id: string; name: string | null; when: ContinuationCondition } | null,
   ): Promise<EnqueuedJob[]> {
+    if (requests.length === 0 && batch === null) return [];
     const jobs: NewJob[] = [];
-    await mapInSlices(requests, (request) => {
+    const slices = slicesOf(requests, sliceLength, (request) => {
       const job = this.#toNewJob(request, jobs);
       jobs.push(batch === null ? job : { ...job, meta: { ...job.meta, batchId: batch.id } });
+      return job;
     });
     if (batch === null) {
-      if (jobs.length === 0) return [];
-      const result = await this.#enqueuer.enqueue(jobs, transaction);
+      const isLong = requests.length > sliceLength;
+      const result = await this.#enqueuer.enqueue(isLong ? slices : await collected(slices), transaction);
       return mapInSlices(jobs, (job) => new EnqueuedJobDetails(job, result));
     }
+    await collected(slices);
     const { id, name, when } = batch;
     const after = { parents: [id], when };
     const last =

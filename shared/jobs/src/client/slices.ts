@@ -3,6 +3,9 @@ import { setImmediate as otherWork } from 'node:timers/promises';
 /** How long a call may block the event loop before it yields, in milliseconds. */
 const sliceMs = 10;
 
+/** The time is read once for this many elements, because reading it takes as long as a short piece of work. */
+const elementsPerLook = 64;
+
 /** Maps elements in order, yielding to the event loop between time slices. */
 export async function mapInSlices<Element, Result>(
   elements: readonly Element[],
@@ -12,9 +15,25 @@ export async function mapInSlices<Element, Result>(
   let startedAt = performance.now();
   for (const [index, element] of elements.entries()) {
     results.push(work(element, index));
-    if (performance.now() - startedAt < sliceMs) continue;
+    if (index % elementsPerLook !== 0 || performance.now() - startedAt < sliceMs) continue;
     await otherWork();
     startedAt = performance.now();
   }
   return results;
+}
+
+/** Maps elements in order and yields the results in slices of `length`. Yields to the event loop between time slices. */
+export async function* slicesOf<Element, Result>(
+  elements: readonly Element[],
+  length: number,
+  work: (element: Element) => Result,
+): AsyncGenerator<Result[]> {
+  let startedAt = performance.now();
+  for (let from = 0; from < elements.length; from += length) {
+    if (performance.now() - startedAt >= sliceMs) {
+      await otherWork();
+      startedAt = performance.now();
+    }
+    yield elements.slice(from, from + length).map((element) => work(element));
+  }
 }

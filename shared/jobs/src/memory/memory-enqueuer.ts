@@ -1,6 +1,5 @@
 import type { NewBatch } from '../job/batch.js';
-import type { NewJob } from '../job/job.js';
-import type { Enqueuer } from '../storage/enqueuer.js';
+import { collected, type Enqueuer, type NewJobs } from '../storage/enqueuer.js';
 import type { EnqueueResult } from '../storage/enqueue-result.js';
 import type { TransactionClient } from '../storage/transaction.js';
 import type { MemoryJobs } from './memory-jobs.js';
@@ -14,8 +13,9 @@ export class MemoryEnqueuer implements Enqueuer {
     this.#jobs = jobs;
   }
 
-  async enqueue(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<EnqueueResult> {
-    return transaction === undefined ? this.#jobs.add(jobs) : this.#jobs.addAtCommit(jobs, transaction);
+  async enqueue(jobs: NewJobs, transaction?: TransactionClient): Promise<EnqueueResult> {
+    const all = await collected(jobs);
+    return transaction === undefined ? this.#jobs.add(all) : this.#jobs.addAtCommit(all, transaction);
   }
 
   async enqueueBatch(batch: NewBatch, transaction?: TransactionClient): Promise<EnqueueResult> {

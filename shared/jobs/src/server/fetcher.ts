@@ -60,6 +60,7 @@ export class Fetcher {
   #measuredAt = performance.now();
   #perMs = 0;
   #more = false;
+  #stopped = false;
   #pollAt = -Infinity;
   /** Queues that may have ready jobs. */
   readonly #ready = new Set<string>();
@@ -85,36 +86,60 @@ export class Fetcher {
     else this.#ready.add(queue);
   }
 
-  /** Claims as many jobs as there is room for. Resolves to the milliseconds until the next poll. */
+  /**
+   * Claims until there is no more room, nothing more to claim, or time to poll. While the handlers of one claim run, the
+   * storage already works on the next one. Resolves to the milliseconds until the next round.
+   */
   async runOnce(): Promise<number> {
-    const { queues, serverId, held, take } = this.#options;
+    const { queues, queuePollIntervalMs, serverId, held, take } = this.#options;
     const id = serverId();
     if (id === null) return alertPollMs;
-    this.#measure();
-    this.#more = false;
     for (const queue of this.#doubtful) await this.#releaseUnknown(id, queue);
-    const isPoll = performance.now() >= this.#pollAt - earlyMs;
+    const startedAt = performance.now();
+    const isPoll = startedAt >= this.#pollAt - earlyMs;
     if (isPoll) await this.#poll(id);
     const isIdle = isPoll && this.#ready.size === 0;
-    for (const queue of queues.next()) {
-      if (!this.#ready.has(queue)) continue;
-      const room = this.#capacity() - held();
-      if (room <= 0) {
+    const endAt = startedAt + (queuePollIntervalMs || alertPollMs);
+    /** Claimed, but kept until the next claim is on its way, because handlers may occupy the event loop. */
+    let kept: ClaimedJob[] = [];
+    do {
+      this.#measure();
+      this.#more = false;
+      for (const queue of queues.next()) {
+        if (!this.#ready.has(queue)) continue;
+        const limit = this.#limit(kept.length);
+        if (limit <= 0) {
+          this.#more = true;
+          break;
+        }
+        this.#ready.delete(queue); // a notification during the claim adds it again
+        const claiming = this.#claim(id, queue, limit);
+        if (kept.length > 0) {
+          claiming.catch(() => undefined); // reported below
+          await handedOver();
+          if (serverId() === id) take(kept);
+          kept = [];
+        }
+        const jobs = await claiming;
+        if (serverId() !== id) return alertPollMs; // declared dead during the claim: the jobs are no longer ours
+        if (jobs.length < limit) {
+          if (jobs.length > 0) take(jobs);
+          continue;
+        }
+        kept = jobs;
+        this.#ready.add(queue);
         this.#more = true;
-        break;
       }
-      const limit = Math.min(room, maxBatch);
-      this.#ready.delete(queue); // a notification during the claim adds it again
-      const jobs = await this.#claim(id, queue, limit);
-      if (serverId() !== id) return alertPollMs; // declared dead during the claim: the jobs are no longer ours
-      if (jobs.length > 0) take(jobs);
-      if (jobs.length < limit) continue;
-      this.#ready.add(queue);
-      this.#more = true;
-    }
-    this.#planPoll(isIdle);
+    } while (this.#continues(kept.length, endAt));
+    if (kept.length > 0) take(kept);
+    this.#planPoll(startedAt, isIdle);
     if (this.#more && held() <= this.#capacity() / 2) return 0;
     return Math.max(0, this.#pollAt - performance.now());
+  }
+
+  /** Ends the current round after the claim in progress. */
+  stop(): void {
+    this.#stopped = true;
   }
 
   /** Releases jobs fetched ahead that have waited too long. Resolves to the milliseconds until the next check. */
@@ -144,10 +169,16 @@ export class Fetcher {
   }
 
   /** Plans the next poll, unless it is due earlier already. Claims may have missed jobs, so a poll soon follows. */
-  #planPoll(isIdle: boolean): void {
+  #planPoll(startedAt: number, isIdle: boolean): void {
     const { queuePollIntervalMs, isNotified } = this.#options;
     const intervalMs = queuePollIntervalMs || (isIdle && isNotified() ? idlePollMs : alertPollMs);
-    this.#pollAt = Math.min(this.#pollAt, performance.now() + intervalMs);
+    this.#pollAt = Math.min(this.#pollAt, startedAt + intervalMs);
+  }
+
+  /** Returns whether to claim again in the same round. */
+  #continues(kept: number, endAt: number): boolean {
+    if (!this.#more || this.#stopped || performance.now() >= Math.min(endAt, this.#pollAt)) return false;
+    return this.#options.held() + kept <= this.#capacity() / 2;
   }
 
   async #claim(serverId: string, queue: string, limit: number): Promise<ClaimedJob[]> {
@@ -179,6 +210,13 @@ export class Fetcher {
     return this.#options.concurrency + Math.min(2 * maxBatch, Math.floor(this.#perMs * aheadMs));
   }
 
+  /** Returns how many jobs to claim next: at most half of the capacity, so that two claims can overlap. */
+  #limit(kept: number): number {
+    const capacity = this.#capacity();
+    const half = Math.max(this.#options.concurrency, Math.ceil(capacity / 2));
+    return Math.min(capacity - this.#options.held() - kept, half, maxBatch);
+  }
+
   #measure(): void {
     const now = performance.now();
     const elapsed = Math.max(now - this.#measuredAt, 1);
@@ -186,4 +224,11 @@ export class Fetcher {
     this.#finished = 0;
     this.#measuredAt = now;
   }
+}
+
+/** Resolves after the storage has had a chance to send what it was given. */
+function handedOver(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
 }

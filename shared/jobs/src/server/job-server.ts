@@ -182,6 +182,7 @@ export class JobServer {
    */
   async quiet(): Promise<void> {
     this.#membership.enter('quiet');
+    this.#fetcher.stop();
     await this.#fetching.stop();
     await this.#release(this.#runner.takeWaiting().map(({ claim }) => claim));
   }

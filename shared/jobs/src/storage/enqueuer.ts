@@ -3,20 +3,32 @@ import type { NewJob } from '../job/job.js';
 import type { EnqueueResult } from './enqueue-result.js';
 import type { TransactionClient } from './transaction.js';
 
+/** New jobs, or slices of them that are built while the storage writes the ones before. */
+export type NewJobs = readonly NewJob[] | AsyncIterable<readonly NewJob[]>;
+
+/** Returns all of the jobs in one list. */
+export async function collected(jobs: NewJobs): Promise<readonly NewJob[]> {
+  if (!(Symbol.asyncIterator in jobs)) return jobs;
+  const all: NewJob[] = [];
+  for await (const slice of jobs) for (const job of slice) all.push(job);
+  return all;
+}
+
 /** Stores new jobs and batches. */
 export interface Enqueuer {
   /**
    * Enqueues all jobs or none, and resolves once they are durable. A call with a single job may share a write with
    * other calls. In a caller's transaction, jobs become visible when it commits and disappear if it rolls back. A job
    * whose key another job holds is not created; the result names the holder. If another open transaction has taken a
-   * key, the call waits until that transaction ends.
+   * key, the call waits until that transaction ends. If building a slice throws, nothing is enqueued and the call rejects
+   * with that error.
    *
    * @throws {DuplicateJobError} if another job holds a key and `onConflict` is `reject`
    * @throws {IdempotencyConflictError} if an idempotency key was used for a different request
    * @throws {UnknownParentError} if a job depends on one that does not exist
    * @throws {TypeError} if the storage does not support such a transaction
    */
-  enqueue(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<EnqueueResult>;
+  enqueue(jobs: NewJobs, transaction?: TransactionClient): Promise<EnqueueResult>;
   /**
    * Enqueues a batch with its jobs and its callback: all or nothing. Jobs that are not created because others hold
    * their keys are not part of the batch. In all other respects, works like {@link enqueue}.

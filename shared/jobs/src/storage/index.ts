@@ -82,7 +82,7 @@ export type * from './claims.js';
 export type { Clock } from './clock.js';
 export type * from './completions.js';
 export * from './deployments.js';
-export type * from './enqueuer.js';
+export { collected, type Enqueuer, type NewJobs } from './enqueuer.js';
 export * from './error-groups.js';
 export {
   checkEditedBytes,

@@ -1,0 +1,149 @@
+import type { NewJob } from '@longshore/jobs/storage';
+import type pg from 'pg';
+import { noteGaps, selectLastPlace } from '../claim/ready-scans.sql.js';
+import { arrayOf } from '../connection/array-literal.js';
+import { type Database, repeatedly } from '../connection/database.js';
+import { pipelined } from '../connection/pipeline.js';
+import type { QueueIdCache } from '../connection/queue-id-cache.js';
+import { insertsOf, maxChunk } from './inserts.js';
+import { type CreatedRow, type Insert } from './inserts.sql.js';
+
+/** How many statements are under way at a time. */
+const mostSent = 2;
+
+/** Inserts jobs with several statements in one transaction. The next statement is built while Postgres processes the last one. */
+export class BulkInsert {
+  readonly #database: Database;
+  readonly #queues: QueueIdCache;
+
+  constructor(database: Database, queues: QueueIdCache) {
+    this.#database = database;
+    this.#queues = queues;
+  }
+
+  /**
+   * Inserts jobs that have neither keys nor parents and are not in a batch. Returns their creation time.
+   *
+   * @param read returns the slices of jobs from the first one, once for each attempt of the transaction
+   */
+  insertPlain(read: () => AsyncIterable<readonly NewJob[]>): Promise<Date | null> {
+    return repeatedly(() =>
+      this.#database.transactionOnce(async (client) => {
+        const places = new Places(await lastPlace(client));
+        const createdAt = await runEach(this.#plainInserts(read(), places), client);
+        await this.#noteGaps(client, places);
+        return createdAt;
+      }),
+    );
+  }
+
+  /** Runs the inserts of these jobs in an open transaction. Returns the time of its creation. */
+  async insertAll(
+    inserts: Iterable<Insert>,
+    jobs: readonly NewJob[],
+    client: pg.ClientBase,
+  ): Promise<Date | null> {
+    if (jobs.length <= maxChunk) return runEach(inserts, client);
+    const places = new Places(await lastPlace(client));
+    for (const job of jobs) places.add(job);
+    const createdAt = await runEach(inserts, client);
+    await this.#noteGaps(client, places);
+    return createdAt;
+  }
+
+  /** Yields inserts, each for one chunk of one queue. */
+  async *#plainInserts(slices: AsyncIterable<readonly NewJob[]>, places: Places): AsyncGenerator<Insert> {
+    const chunks = new Map<string, NewJob[]>();
+    for await (const slice of slices) {
+      for (const job of slice) {
+        places.add(job);
+        const chunk = chunks.get(job.queue);
+        if (chunk === undefined) chunks.set(job.queue, [job]);
+        else chunk.push(job);
+      }
+      for (const [queue, chunk] of chunks) {
+        if (chunk.length < maxChunk) continue;
+        yield* await this.#insertsOf(queue, chunk);
+        chunks.delete(queue);
+      }
+    }
+    for (const [queue, chunk] of chunks) yield* await this.#insertsOf(queue, chunk);
+  }
+
+  async #insertsOf(queue: string, jobs: readonly NewJob[]): Promise<Iterable<Insert>> {
+    const queueId = await this.#queues.idOf(queue);
+    await this.#queues.notePriorities(queueId, jobs);
+    return insertsOf([[queueId, jobs]], { jobs, batch: null, visibility: 'soon' });
+  }
+
+  /** Records gaps for a long bulk insert: its jobs only become visible when it commits, after scans have passed their places. */
+  async #noteGaps(client: pg.ClientBase, { seq, priorities }: Places): Promise<void> {
+    if (seq === null) return;
+    for (const [queue, own] of priorities)
+      await client.query({ ...noteGaps, values: [await this.#queues.idOf(queue), arrayOf([...own]), seq] });
+  }
+}
+
+/** The places that a bulk insert takes: those after `seq`, in the order of these queues and priorities. */
+class Places {
+  readonly seq: string | null;
+  readonly priorities = new Map<string, Set<number>>();
+
+  constructor(seq: string | null) {
+    this.seq = seq;
+  }
+
+  add({ queue, priority }: NewJob): void {
+    const known = this.priorities.get(queue);
+    if (known === undefined) this.priorities.set(queue, new Set([priority]));
+    else known.add(priority);
+  }
+}
+
+async function lastPlace(client: pg.ClientBase): Promise<string | null> {
+  const { rows } = await client.query<{ seq: string }>(selectLastPlace);
+  return rows[0]?.seq ?? null;
+}
+
+/**
+ * Runs statements one after the other, and returns the transaction's time. While Postgres processes one of them, the next one is
+ * already waiting there, and the one after that is being built.
+ */
+async function runEach(
+  inserts: Iterable<Insert> | AsyncIterable<Insert>,
+  client: pg.ClientBase,
+): Promise<Date | null> {
+  return pipelined(client, async () => {
+    const sent: Promise<Date | null>[] = [];
+    let createdAt: Date | null = null;
+    try {
+      for await (const insert of inserts) {
+        if (sent.length === mostSent) createdAt = (await sent.shift()) ?? createdAt;
+        sent.push(write(client, insert));
+        await handedOver();
+      }
+      for (const writing of sent) createdAt = (await writing) ?? createdAt;
+      return createdAt;
+    } finally {
+      await Promise.allSettled(sent);
+    }
+  });
+}
+
+/** Returns the transaction's time, which every insert of jobs reports once. */
+export function createdAtOf(rows: readonly unknown[]): Date | null {
+  return (rows as readonly CreatedRow[])[0]?.created_at ?? null;
+}
+
+function write(client: pg.ClientBase, { statement, values }: Insert): Promise<Date | null> {
+  const writing = client.query<CreatedRow>({ ...statement, values }).then(({ rows }) => createdAtOf(rows));
+  writing.catch(() => undefined); // it may fail before it is awaited
+  return writing;
+}
+
+/** Resolves after the socket has had a chance to send its pending writes. */
+function handedOver(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}
