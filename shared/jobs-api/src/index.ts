@@ -2,16 +2,19 @@ import { type JobClient, type JobDefinition, JobEvents, type JobStorage } from '
 import type { Resource } from '@longshore/resources';
 import { Backlog } from './backlog.js';
 import { batchesResource } from './batches-resource.js';
+import { deploymentsResource } from './deployments-resource.js';
 import { eventsResource } from './events-resource.js';
 import { jobDefinitionsResource } from './job-definitions-resource.js';
 import { JobEditor } from './job-editor.js';
 import { JobEnqueuer } from './job-enqueuer.js';
 import { EnqueueRequests } from './enqueue-requests.js';
+import { jobTypesResource } from './job-types-resource.js';
 import { jobsResource } from './jobs-resource.js';
 import { queuesResource } from './queues-resource.js';
 import { recurringJobsResource } from './recurring-jobs-resource.js';
 import { serversResource } from './servers-resource.js';
 import { setAsideItemsResource } from './set-aside-items-resource.js';
+import { statisticsResource } from './statistics-resource.js';
 
 export { classifyStorageError } from './storage-error.js';
 
@@ -29,6 +32,9 @@ export interface JobsApiOptions {
     | 'feed'
     | 'clock'
     | 'setAside'
+    | 'timings'
+    | 'jobTypes'
+    | 'deployments'
   >;
   readonly client: JobClient;
   /**
@@ -45,8 +51,8 @@ export interface JobsApiOptions {
 }
 
 /**
- * Returns the resources of the job platform: jobs, events, queues, servers, recurring jobs, batches, job definitions and
- * set-aside items.
+ * Returns the resources of the job platform: jobs, events, queues, servers, recurring jobs, batches, job definitions,
+ * set-aside items, statistics, job types and deployments.
  */
 export function jobsApi(options: JobsApiOptions): Resource[] {
   const { storage, client, definitions, acceptUnknownJobs = false, maxBacklog = Infinity } = options;
@@ -63,5 +69,8 @@ export function jobsApi(options: JobsApiOptions): Resource[] {
     batchesResource(storage, enqueuer, jobs),
     jobDefinitionsResource(definitions),
     setAsideItemsResource(storage.setAside),
+    statisticsResource(storage),
+    jobTypesResource(storage, definitions),
+    deploymentsResource(storage),
   ];
 }

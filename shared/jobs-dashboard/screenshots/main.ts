@@ -60,6 +60,11 @@ later.storage.setAside.add(
   new Error('Unknown time zone “Mars/Phobos”'),
 );
 later.storage.manualClock.advance(3 * 60_000);
+await story.storage.deployments.record({
+  version: '2.4.1',
+  at: new Date(nowMs - 40 * 60_000),
+  note: 'New mail server',
+});
 const nothing = new MemoryStorage();
 
 const instance = 'staging';

@@ -89,6 +89,11 @@ export function pagePaths(story: Story): string[] {
     ].map((id) => `/jobs/${id}`),
     '/queues',
     '/queues/images',
+    '/types',
+    '/types?since=24h&sort=waiting',
+    '/types/send-invoice',
+    '/types/send-invoice?range=30d&before=week',
+    '/queues/images?from=2026-03-01T13:30Z',
     '/recurring',
     `/recurring/${story.recurringId}`,
     '/recurring/reindex-sundays',
@@ -114,6 +119,7 @@ export function pathOf(route: string, story: Story): string {
   return route
     .replace(':id', story.doneId)
     .replace(':queue', 'mail')
+    .replace(':type', 'send-invoice')
     .replace(':recurring', story.recurringId)
     .replace(':batch', story.batchId)
     .replace(':server', story.serverId)

@@ -20,6 +20,8 @@ interface NewJobText {
 export class SeededStorage extends MemoryStorage {
   readonly manualClock: ManualClock;
   #leasesEndAt: Date | undefined;
+  /** When attempts started, by job. */
+  readonly #started = new Map<string, number>();
 
   constructor(clock: ManualClock) {
     super({ clock });
@@ -79,10 +81,16 @@ export class SeededStorage extends MemoryStorage {
   async start(serverId: string, queue: string): Promise<ClaimedJob> {
     const [claimed] = await this.claims.claim({ serverId, queue, limit: 1, leaseMs: NEVER_MS });
     if (claimed === undefined) throw new Error(`Nothing to claim in ${queue}`);
+    const startedAt = this.manualClock.now();
+    this.#started.set(claimed.claim.jobId, startedAt);
+    this.timings.started(queue, claimed.name, startedAt - claimed.readyAt.getTime());
     return claimed;
   }
 
-  async end({ claim }: ClaimedJob, outcome: Outcome): Promise<void> {
+  async end({ claim, name }: ClaimedJob, outcome: Outcome): Promise<void> {
+    const now = this.manualClock.now();
+    this.timings.ended(claim.queue, name, outcome.kind, now - (this.#started.get(claim.jobId) ?? now));
+    this.timings.store();
     await this.completions.complete([{ claim, outcome }]);
   }
 }

@@ -18,6 +18,8 @@ import { PostgresContinuations } from './dependencies/continuations.js';
 import { PostgresControl } from './control/job-control.js';
 import { PostgresCounters } from './read/counters.js';
 import { PostgresFeed } from './read/feed.js';
+import { PostgresDeployments } from './control/deployments.js';
+import { PostgresJobTypes } from './control/job-types.js';
 import { PostgresEnqueuer } from './enqueue/enqueuer.js';
 import { PostgresJobReader } from './read/job-reader.js';
 import { PostgresLeases } from './read/leases.js';
@@ -38,6 +40,7 @@ import { PostgresReports } from './read/reports.js';
 import { PostgresServers } from './control/servers.js';
 import { PostgresSetAside } from './maintain/set-aside.js';
 import { PostgresStatistics } from './read/statistics.js';
+import { PostgresTimings } from './timings/timings.js';
 import { QueueIdCache } from './connection/queue-id-cache.js';
 import { ReadyScans } from './claim/ready-scans.js';
 import { longestOf } from './maintain/retention.js';
@@ -65,6 +68,9 @@ export class PostgresStorage implements JobStorage {
   readonly bulk: PostgresBulkOperations;
   readonly feed: PostgresFeed;
   readonly statistics: PostgresStatistics;
+  readonly timings: PostgresTimings;
+  readonly jobTypes: PostgresJobTypes;
+  readonly deployments: PostgresDeployments;
   readonly audit: PostgresAuditLog;
   readonly setAside: PostgresSetAside;
   readonly #database: Database;
@@ -106,7 +112,8 @@ export class PostgresStorage implements JobStorage {
       new PostgresCounters(database),
     );
     const retentionDays = retentionOf(options.retentionDays);
-    const housekeeping = new Housekeeping(database, retentionDays, setAside);
+    const timings = new PostgresTimings({ database, reads }, queues, clock);
+    const housekeeping = new Housekeeping(database, retentionDays, setAside, timings);
     const historyIndexes = new HistoryIndexes(database, indexing);
     this.clock = clock;
     this.enqueuer = new PostgresEnqueuer(database, clock, queues, notifier);
@@ -138,6 +145,7 @@ export class PostgresStorage implements JobStorage {
     const resolvers = [this.batches, new PostgresContinuations(queues), new ConcurrencySemaphore(queues)];
     const marker = new DependencyMarker(database, setAside);
     const outbox = new OutboxRelay(database, marker, resolvers, setAside, notify);
+    this.deployments = new PostgresDeployments({ database, reads }, clock);
     this.maintenance = new PostgresMaintenance({
       database,
       queues,
@@ -148,13 +156,15 @@ export class PostgresStorage implements JobStorage {
       historyIndexes,
       setAside,
     });
-    this.servers = new PostgresServers({ database, reads }, clock, queues, () =>
+    this.servers = new PostgresServers({ database, reads }, clock, queues, this.deployments, () =>
       this.maintenance.rescue(true),
     );
     this.recurring = new PostgresRecurringJobs(database, this.enqueuer, notifier, setAside);
     this.bulk = new PostgresBulkOperations(database, queues, written, setAside, clock, notify);
     this.feed = new PostgresFeed(database, feeds, clock, queues);
     this.statistics = new PostgresStatistics(reads, queues, clock);
+    this.timings = timings;
+    this.jobTypes = new PostgresJobTypes({ database, reads }, scans);
     this.audit = new PostgresAuditLog(database, reads);
     this.setAside = setAside;
     this.#database = database;
@@ -188,7 +198,7 @@ export class PostgresStorage implements JobStorage {
     this.#limits.close();
     // Closing the pools cuts off work that is still waiting for an unresponsive database.
     const written = this.enqueuer.drained().then(() => this.servers.close());
-    await endsWithin(closeGraceMs, written);
+    await endsWithin(closeGraceMs, Promise.all([written, this.timings.store().catch(() => undefined)]));
     await endsWithin(closeGraceMs, Promise.all([this.#notifier.close(), this.#historyIndexes.close()]));
     await Promise.all(this.#pools.map((pool) => pool.close()));
   }

@@ -110,7 +110,7 @@ describe('Concurrency keys on Postgres', () => {
     const direct = new Database(databaseOptions({ url: database.url }));
     const retention = { done: 7, failed: 30, cancelled: 7 };
     const setAside = new PostgresSetAside(direct, storage.clock, () => undefined);
-    await new Housekeeping(direct, retention, setAside).noteRoom();
+    await new Housekeeping(direct, retention, setAside, storage.timings).noteRoom();
     await direct.close();
     expect(await storage.maintenance.resolveDependencies(100)).to.equal(1);
     const inside = await database.query('select from longshore.job where queue_id > 0');

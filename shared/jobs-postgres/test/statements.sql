@@ -3,6 +3,23 @@ update longshore.queue
 set priorities = array(select distinct priority from unnest(priorities || $2::smallint[]) as priority order by priority)
 where id = $1 and not priorities @> $2::smallint[];
 
+-- longshore-add-timings
+insert into longshore.timing as stored
+  (queue_id, name, seconds, at, done, failed, retried, waiting, running, waited_ms, ran_ms)
+select queue_id, name, seconds, to_timestamp(ms / 1000), done, failed, retried, waiting::integer[], running::integer[],
+  waited_ms, ran_ms
+from unnest($1::integer[], $2::text[], $3::smallint[], $4::float8[], $5::integer[], $6::integer[], $7::integer[], $8::text[],
+  $9::text[], $10::float8[], $11::float8[])
+  as recorded (queue_id, name, seconds, ms, done, failed, retried, waiting, running, waited_ms, ran_ms)
+on conflict (queue_id, name, seconds, at) do update set
+  done = stored.done + excluded.done,
+  failed = stored.failed + excluded.failed,
+  retried = stored.retried + excluded.retried,
+  waiting = longshore.add_histograms(stored.waiting, excluded.waiting),
+  running = longshore.add_histograms(stored.running, excluded.running),
+  waited_ms = stored.waited_ms + excluded.waited_ms,
+  ran_ms = stored.ran_ms + excluded.ran_ms;
+
 -- longshore-admit-held
   with admissible as materialized (
     select candidate.id
@@ -35,6 +52,20 @@ then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), 10000)::integer e
     insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from admitted order by priority, seq
   )
   select count(*)::integer as admitted from admitted;
+
+-- longshore-admit-names
+with known as (
+  update longshore.timed_name set seen_at = now() where name = any ($1::text[]) returning name
+),
+added as (
+  insert into longshore.timed_name (name)
+  select wanted.name from unnest($1) as wanted (name)
+  where not exists (select from longshore.timed_name where name = wanted.name)
+  limit greatest(0, $2::integer - (select count(*) from longshore.timed_name))
+  on conflict (name) do nothing
+  returning name
+)
+select name from known union all select name from added;
 
 -- longshore-advance-bulk
 update longshore.bulk_operation
@@ -337,14 +368,16 @@ counted as (
 select true as changed from removed;
 
 -- longshore-claim-ready
-with names as materialized (select job_names as handled from longshore.server where id = $2),
+with names as materialized (
+  select job_names as handled, array(select name from longshore.paused_type) as paused from longshore.server where id = $2),
 candidate as materialized (
   select next.at
   from unnest($5::smallint[], $6::bigint[], $7::bigint[]) as range (priority, after, up_to)
   cross join lateral (
     select job.ctid as at from longshore.job
     where job.queue_id = $1 and job.priority = range.priority and job.seq > range.after and job.seq <= range.up_to
-      and job.server_id is null and coalesce(name = any ((select handled from names)::text[]), true) and not exists (
+      and job.server_id is null and coalesce(name = any ((select handled from names)::text[]), true)
+      and name <> all ((select paused from names)::text[]) and not exists (
     select from longshore.queue
     where id = $1 and (paused_at is not null or concurrency_limit is not null or rate_limit is not null))
     order by job.seq limit $3
@@ -361,7 +394,8 @@ claimed as (
   from candidate, alive
   where job.queue_id = $1 and job.ctid = candidate.at
   returning job.id, job.seq, job.priority, job.attempt, job.max_attempts, job.name, job.args,
-    date_part('epoch', job.created_at) * 1000 as created_ms, job.meta
+    date_part('epoch', job.created_at) * 1000 as created_ms,
+    date_part('epoch', nullif(job.ready_at, job.created_at)) * 1000 as later_ready_ms, job.meta
 ),
 total as materialized (
   select count(*) as jobs, coalesce(bool_or(attempt >= max_attempts), true) as has_last_attempt from claimed
@@ -406,14 +440,16 @@ room as materialized (
     ))) as jobs
   from setting where open
 ),
-names as materialized (select job_names as handled from longshore.server where id = $2),
+names as materialized (
+  select job_names as handled, array(select name from longshore.paused_type) as paused from longshore.server where id = $2),
 candidate as materialized (
   select next.at
   from unnest($5::smallint[], $6::bigint[], $7::bigint[]) as range (priority, after, up_to)
   cross join lateral (
     select job.ctid as at from longshore.job
     where job.queue_id = $1 and job.priority = range.priority and job.seq > range.after and job.seq <= range.up_to
-      and job.server_id is null and coalesce(name = any ((select handled from names)::text[]), true) and true
+      and job.server_id is null and coalesce(name = any ((select handled from names)::text[]), true)
+      and name <> all ((select paused from names)::text[]) and true
     order by job.seq limit coalesce((select jobs from room), 0)
     for update skip locked
   ) as next
@@ -428,7 +464,8 @@ claimed as (
   from candidate, alive
   where job.queue_id = $1 and job.ctid = candidate.at
   returning job.id, job.seq, job.priority, job.attempt, job.max_attempts, job.name, job.args,
-    date_part('epoch', job.created_at) * 1000 as created_ms, job.meta
+    date_part('epoch', job.created_at) * 1000 as created_ms,
+    date_part('epoch', nullif(job.ready_at, job.created_at)) * 1000 as later_ready_ms, job.meta
 ),
 counted as (
   insert into longshore.job_count (queue_id, state, jobs)
@@ -498,6 +535,9 @@ counted as (
   select queue_id, state, -count(*) from removed group by queue_id, state
 )
 select true as changed from removed;
+
+-- longshore-delete-deployment
+delete from longshore.deployment where id = $1 returning id;
 
 -- longshore-delete-done
 with removed as (
@@ -572,6 +612,9 @@ delete from longshore.batch where finished_at < now() - interval '30 days';
 with old as (delete from longshore.bulk_operation where finished_at < now() - interval '30 days' returning id)
 delete from longshore.bulk_operation_job using old where operation_id = old.id;
 
+-- longshore-delete-old-deployments
+delete from longshore.deployment where at < now() - $1::integer * interval '1 day';
+
 -- longshore-delete-old-links
 delete from longshore.job_dependency
 where (parent_id, child_id) in (
@@ -583,6 +626,13 @@ where (parent_id, child_id) in (
 -- longshore-delete-old-throughput
 delete from longshore.throughput
 where at < now() - case when queue_id = 0 then $1::float8 else $2::float8 end * interval '1 millisecond';
+
+-- longshore-delete-old-timings
+with forgotten as (
+  delete from longshore.timed_name where seen_at < now() - $2::float8 * interval '1 millisecond'
+)
+delete from longshore.timing
+where at < now() - case when seconds = 60 then $1::float8 else $2::float8 end * interval '1 millisecond';
 
 -- longshore-delete-recurring-jobs
 delete from longshore.recurring_job where id = any($1::text[]) returning id;
@@ -1335,6 +1385,10 @@ values ($1, $2, $3, $4, case when $3::integer = 0 then now() end);
 cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
 coalesce(as_of, created_at)::text as as_of, first_ids, most, finished_at, error;
 
+-- longshore-insert-deployment
+insert into longshore.deployment (id, version, at, note, source) values ($1, $2, coalesce($3::timestamptz, now()), $4, 'api')
+returning id, version, at, note, source;
+
 -- longshore-insert-held
 with new as materialized (
   select $1::integer as queue_id, *
@@ -1576,6 +1630,9 @@ select *, args::text as args_text, now() as now from longshore.recurring_job whe
 -- longshore-lock-server
 select * from longshore.server where id = $1 for update;
 
+-- longshore-lock-type
+select pg_advisory_xact_lock('longshore.paused_type'::regclass::oid::integer, hashtext($1));
+
 -- longshore-lock-unique
 insert into longshore.job_key as held (queue_id, namespace, key, job_id, states, expires_at, fingerprint)
 select $1, namespace, key, job_id, states::longshore.job_state[], now() + period_ms * interval '1 millisecond', fingerprint
@@ -1606,6 +1663,50 @@ select longshore.queue_number($1, $2) as id;
 update longshore.job_dependency set marked = true
 from unnest($1::uuid[], $2::uuid[]) as known (parent_id, child_id)
 where job_dependency.parent_id = known.parent_id and job_dependency.child_id = known.child_id;
+
+-- longshore-measure-backlog
+with ready as materialized (
+  select queue_id, sum(jobs)::bigint as jobs from longshore.job_count where state = 'enqueued' and queue_id > 0
+  group by queue_id having sum(jobs) > 0
+),
+first as (
+  insert into longshore.timing as stored (queue_id, name, seconds, at, backlog)
+  select 0, '', 60, date_bin('1 minute', now(), 'epoch'), coalesce((select sum(jobs) from ready), 0)
+  on conflict (queue_id, name, seconds, at) do update set backlog = excluded.backlog where stored.backlog is null
+  returning stored.backlog
+),
+others as (
+  insert into longshore.timing as stored (queue_id, name, seconds, at, backlog)
+  select queue_id, '', seconds, date_bin(seconds * interval '1 second', now(), 'epoch'), jobs
+  from (
+    select 0 as queue_id, 3600 as seconds, backlog as jobs from first
+    union all select queue_id, seconds, jobs from ready, (values (60), (3600)) as resolution (seconds)
+  ) as measured
+  where exists (select from first)
+  order by queue_id, seconds
+  on conflict (queue_id, name, seconds, at) do update set backlog = greatest(stored.backlog, excluded.backlog)
+)
+select backlog from first;
+
+-- longshore-measure-names
+with found as materialized (
+  select queue_id, name, ceil(count(*) * 100 / $1::float8)::bigint as jobs
+  from (
+    select queue_id, name from longshore.job tablesample system ($1::real) where server_id is null and queue_id > 0
+    union all
+    select queue_id, name from longshore.job_blocked tablesample system ($1::real) where queue_id > 0
+  ) as ready
+  where name in (select name from longshore.timed_name)
+  group by queue_id, name
+)
+insert into longshore.timing as stored (queue_id, name, seconds, at, backlog)
+select queue_id, name, seconds, date_bin(seconds * interval '1 second', now(), 'epoch'), jobs
+from (
+  select queue_id, name, jobs from found
+  union all select 0, name, sum(jobs)::bigint from found group by name
+) as measured, (values (60), (3600)) as resolution (seconds)
+order by queue_id, name, seconds
+on conflict (queue_id, name, seconds, at) do update set backlog = greatest(stored.backlog, excluded.backlog);
 
 -- longshore-move-job
 with
@@ -1812,6 +1913,21 @@ then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), 10000)::integer e
   where taken.jobs < allowed.jobs
   returning 1;
 
+-- longshore-note-version
+with gone as (
+  delete from longshore.server_version
+  where server_id <> $1 and not exists (select from longshore.server where id = server_id)
+),
+noted as (
+  insert into longshore.deployment (id, version, source)
+  select $3::uuid, $2::text, 'server'
+  where not exists (
+      select from longshore.server_version join longshore.server on server.id = server_id
+      where version = $2 and server_id <> $1)
+    and (select version from longshore.deployment order by at desc limit 1) is distinct from $2
+)
+insert into longshore.server_version (server_id, version) values ($1, $2);
+
 -- longshore-notify
 select pg_notify('longshore', payload) from unnest($1::text[]) as payload;
 
@@ -1836,6 +1952,9 @@ update longshore.queue set paused_at = coalesce(paused_at, now()), retired_at = 
 update longshore.recurring_job set paused_at = coalesce(paused_at, now()), next_due_at = null
 where id = $1 returning *;
 
+-- longshore-pause-type
+insert into longshore.paused_type (name) values ($1) on conflict (name) do nothing;
+
 -- longshore-poll-ready
 with closed as (
   select queue_id, priority, first_seq, last_seq from longshore.scan_gap
@@ -1855,6 +1974,7 @@ select pg_current_snapshot()::text as snapshot, job_seq.last_value as seq,
     where job.queue_id = range.queue_id and job.priority = range.priority and job.seq > range.after
       and job.seq <= range.up_to and job.server_id is null
       and coalesce(job.name = any ((select job_names from longshore.server where id = $4)::text[]), true)
+      and job.name <> all (array(select name from longshore.paused_type))
     limit 1
   ) as first
 ) as ready
@@ -2333,6 +2453,19 @@ update longshore.queue set paused_at = null, retired_at = null, idle_since = nul
 -- longshore-resume-recurring-job
 update longshore.recurring_job set paused_at = null, next_due_at = $2 where id = $1 returning *;
 
+-- longshore-resume-type
+with resumed as (
+  delete from longshore.paused_type where name = $1 returning name
+),
+gap as (
+  insert into longshore.scan_gap (queue_id, priority, first_seq, last_seq)
+  select queue_id, priority, min(seq), max(seq) from longshore.job
+  where name in (select name from resumed) and server_id is null and queue_id > 0
+  group by queue_id, priority
+  returning queue_id
+)
+select distinct queue_id from gap;
+
 -- longshore-retire-idle-queues
 with looked_at as materialized (
   select id, idle_since, paused_at is null and concurrency_limit is null and rate_limit is null
@@ -2674,6 +2807,11 @@ null::timestamptz as finished_at, null::jsonb as error, meta, past_attempts from
     select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
   ) or queue.name in (select unnest(server.queues) from longshore.server));
 
+-- longshore-select-deployments
+select id, version, at, note, source from longshore.deployment
+where ($1::uuid is null or id = $1) and ($2::timestamptz is null or at >= $2) and ($3::timestamptz is null or at < $3)
+order by at desc, id desc limit 1000;
+
 -- longshore-select-documents
 select wanted_id as id, found.args::text as args, found.result::text as result
 from unnest($1::uuid[], $2::integer[]) as wanted (wanted_id, wanted_queue)
@@ -2900,6 +3038,11 @@ order by job.id limit $3;
 select id, host, pid, processing, heartbeat_at as "heartbeatAt", lost_at as "lostAt" from longshore.lost_server
 where lost_at > now() - interval '1 day' order by lost_at desc, id desc limit 100;
 
+-- longshore-select-measured
+select extract(epoch from at)::float8 * 1000 as at from longshore.timing
+where queue_id = 0 and name = '' and seconds = $1 and at >= to_timestamp($2::float8 / 1000)
+  and at < to_timestamp($3::float8 / 1000) and backlog is not null;
+
 -- longshore-select-missing-days
 select history, to_char(day, 'YYYY-MM-DD') as day
 from (
@@ -2918,6 +3061,18 @@ select message as move, at, attempt, fields as before from longshore.job_report
 where queue_id = $1 and job_id = $2 and started_at >= $3::timestamptz - interval '1 hour' and line = -1
 order by started_at;
 
+-- longshore-select-name-timings
+with busiest as materialized (
+  select name from longshore.timing
+  where queue_id = $1 and seconds = $2 and at >= to_timestamp($3::float8 / 1000) and name <> ''
+  group by name having sum(done + failed + retried) > 0 or max(cardinality(waiting)) > 0
+  order by sum(done + failed + retried) desc, name limit $4
+)
+select extract(epoch from at)::float8 * 1000 as at, name, done, failed, retried, waiting::text, running::text, waited_ms, ran_ms,
+  backlog from longshore.timing
+where queue_id = $1 and name = any (array(select name from busiest)) and seconds = $2
+  and at >= to_timestamp($3::float8 / 1000);
+
 -- longshore-select-newest-batches
 select id, name, total, done, failed, cancelled, follow_up_id, created_at, finished_at from longshore.batch
 where id < coalesce($3::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
@@ -2927,6 +3082,12 @@ order by id desc limit $1 offset $2;
 select id, name, total, done, failed, cancelled, follow_up_id, created_at, finished_at from longshore.batch
 where id > coalesce($3::uuid, '00000000-0000-0000-0000-000000000000')
 order by id limit $1 offset $2;
+
+-- longshore-select-paused-at
+select paused_at from longshore.paused_type where name = $1;
+
+-- longshore-select-paused-types
+select name, paused_at as "pausedAt" from longshore.paused_type order by name;
 
 -- longshore-select-queue
 select id, name, paused_at, concurrency_limit, rate_limit, created_at from longshore.queue where name = $1 and (queue.retired_at is null or queue.id in (
@@ -2943,6 +3104,10 @@ select id, name from longshore.queue where id = $1;
 select id, name, paused_at, concurrency_limit, rate_limit, created_at from longshore.queue where (queue.retired_at is null or queue.id in (
       select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
     ) or queue.name in (select unnest(server.queues) from longshore.server)) order by name;
+
+-- longshore-select-ready-pages
+select ((pg_relation_size('longshore.job') + pg_relation_size('longshore.job_blocked'))
+  / current_setting('block_size')::integer)::integer as pages;
 
 -- longshore-select-recurring-args
 select args::text as args from longshore.recurring_job where id = $1;
@@ -3060,6 +3225,12 @@ from (
 ) as ended
 group by queue_id, bucket;
 
+-- longshore-select-timings
+select extract(epoch from at)::float8 * 1000 as at, name, done, failed, retried, waiting::text, running::text, waited_ms, ran_ms,
+  backlog from longshore.timing
+where queue_id = $1 and name = $2 and seconds = $3 and at >= to_timestamp($4::float8 / 1000)
+  and at < to_timestamp($5::float8 / 1000);
+
 -- longshore-select-totals
 select state, sum(jobs::float8) as jobs from longshore.job_count group by state;
 
@@ -3133,12 +3304,15 @@ where part.relnamespace = 'longshore'::regnamespace and part.relname = any($1::t
   and made.relam = (select oid from pg_catalog.pg_am where amname = 'brin');
 
 -- longshore-sweep-ready
-with names as materialized (select job_names as handled from longshore.server where id = $2)
+with names as materialized (
+  select job_names as handled, array(select name from longshore.paused_type) as paused from longshore.server where id = $2
+)
 select swept.id as queue_id, first.priority, first.seq
 from unnest($1::integer[]) as swept (id)
 cross join lateral (
   select priority, seq from longshore.job
   where queue_id = swept.id and server_id is null and coalesce(name = any ((select handled from names)::text[]), true)
+    and name <> all ((select paused from names)::text[])
   order by priority, seq limit 1000
 ) as first;
 

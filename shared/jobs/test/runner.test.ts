@@ -13,6 +13,7 @@ const claimed = (attempt: number): ClaimedJob => ({
   args: {},
   maxAttempts: 10,
   createdAt: new Date(),
+  readyAt: new Date(0),
   meta: null,
 });
 

@@ -24,7 +24,8 @@ const claimed: storage.ClaimedJob = {
   priority: 0,
   args: {},
   maxAttempts: 10,
-  createdAt: new Date(0),
+  createdAt: new Date(),
+  readyAt: new Date(),
   meta: null,
 };
 

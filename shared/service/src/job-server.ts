@@ -26,6 +26,7 @@ export function createJobServer(
     recurring: application.recurring,
     ...(queues !== null && { queues }),
     concurrency: config.WORKER_CONCURRENCY,
+    ...(config.WORKER_VERSION !== '' && { version: config.WORKER_VERSION }),
     serverTimeoutMs: config.WORKER_SERVER_TIMEOUT_MS,
     slidingInvisibilityTimeoutMs: config.WORKER_SLIDING_INVISIBILITY_TIMEOUT_MS,
     queuePollIntervalMs: config.WORKER_QUEUE_POLL_INTERVAL_MS,

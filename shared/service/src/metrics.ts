@@ -127,7 +127,7 @@ export function createMetrics(
 /** Upper bounds of the histogram of durations, in seconds. */
 const buckets = [0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60, 300, 1_800];
 
-/** Adds metrics about the number, outcome and duration of the attempts of a job server. */
+/** Adds metrics about the number, outcome, wait and duration of the attempts of a job server. */
 export function measureAttempts(server: Pick<JobServer, 'on'>, registry: Registry): void {
   const attempts = new Counter({
     name: 'longshore_attempts_total',
@@ -142,6 +142,13 @@ export function measureAttempts(server: Pick<JobServer, 'on'>, registry: Registr
     buckets,
     registers: [registry],
   });
+  const waits = new Histogram({
+    name: 'longshore_wait_seconds',
+    help: 'How long jobs were ready before they started, by queue and job name',
+    labelNames: ['queue', 'name'],
+    buckets,
+    registers: [registry],
+  });
   const running = new Map<string, { name: string; startedAt: number }>();
   const end = (id: string, outcome: string): void => {
     const attempt = running.get(id);
@@ -150,7 +157,8 @@ export function measureAttempts(server: Pick<JobServer, 'on'>, registry: Registr
     attempts.inc({ name: attempt.name, outcome });
     durations.observe({ name: attempt.name }, (performance.now() - attempt.startedAt) / 1_000);
   };
-  server.on('started', ({ job }) => {
+  server.on('started', ({ job, waitedMs }) => {
+    waits.observe({ queue: job.queue, name: job.name }, Math.max(0, waitedMs) / 1_000);
     running.set(job.id, { name: job.name, startedAt: performance.now() });
   });
   for (const outcome of ['done', 'retrying', 'failed', 'cancelled', 'snoozed'] as const) {

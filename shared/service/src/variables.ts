@@ -73,6 +73,8 @@ export const databaseVariables = {
 
 /** Variables of a service that runs jobs. */
 export const serverVariables = {
+  /** The version of the application; a new one is marked on the dashboard's charts. Empty for none. */
+  WORKER_VERSION: Type.String({ maxLength: 100, default: '' }),
   WORKER_CONCURRENCY: Type.Integer({ minimum: 1, maximum: 1_000, default: 10 }),
   /**
    * The queues to consume, comma-separated: in order of priority, or with weights (`critical=6,default=3`). By default,

@@ -95,6 +95,7 @@ describe('The health of a service', () => {
       const { text } = await get('/metrics');
       expect(text).to.contain(`longshore_attempts_total{name="work",outcome="${outcome}",service="test"} 1`);
       expect(text).to.contain('longshore_attempt_seconds_count{service="test",name="work"} 1');
+      expect(text).to.contain('longshore_wait_seconds_count{service="test",queue="default",name="work"} 1');
     });
   }
 

@@ -46,5 +46,6 @@ export function queueRowScopes(definitions: readonly JobDefinition[]): RowScopes
     'recurring-jobs': { field: 'queue', defaultOf },
     queues: { field: 'name' },
     events: { field: 'queue' },
+    statistics: { field: 'queue' },
   };
 }

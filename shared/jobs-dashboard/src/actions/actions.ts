@@ -5,6 +5,7 @@ import { jobActions } from '../pages/job/actions.js';
 import { queueActions } from '../pages/queue/actions.js';
 import { recurringActions } from '../pages/recurring-job/actions.js';
 import { serverActions } from '../pages/server/actions.js';
+import { typeActions } from '../pages/type/actions.js';
 import { setAsideActions } from '../pages/set-aside/actions.js';
 
 /** All actions; `:target` is the id or the name of what they change. */
@@ -16,4 +17,5 @@ export const actions: Actions = {
   ...bulkActions,
   ...serverActions,
   ...setAsideActions,
+  ...typeActions,
 };

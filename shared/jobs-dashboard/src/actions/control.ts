@@ -2,6 +2,7 @@ import type {
   Batches,
   BulkOperations,
   JobControl,
+  JobTypes,
   Queues,
   RecurringJobs,
   Servers,
@@ -16,5 +17,6 @@ export interface DashboardControl {
   readonly servers: Pick<Servers, 'quiet' | 'stop'>;
   readonly recurring: Pick<RecurringJobs, 'trigger' | 'pause' | 'resume'>;
   readonly bulk: Pick<BulkOperations, 'start' | 'cancel'>;
+  readonly jobTypes: Pick<JobTypes, 'pause' | 'resume'>;
   readonly setAside: Pick<SetAside, 'retry' | 'discard'>;
 }

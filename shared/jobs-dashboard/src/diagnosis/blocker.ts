@@ -89,7 +89,7 @@ function blockerOfNextJob(queue: Queue, consumers: readonly Server[], nowMs: num
   // Free slots are known only as of the last heartbeats and may be busy by now, so a queue with running jobs is not stuck.
   if (waitedMs < STUCK_MS || counts.processing > 0) return null;
   const reason = sentence`although ${formatNumber(free)} of ${counted(slots, 'slot')} are free and no limit of queue “${name}” holds them back`;
-  return attention('stuck', reason, 'Check the logs of its servers.');
+  return attention('stuck', reason, 'Check whether their job type is paused, and the logs of its servers.');
 }
 
 /** Returns the slots of the servers, and how many of them were free at the last heartbeats. */

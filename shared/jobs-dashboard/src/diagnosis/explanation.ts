@@ -30,6 +30,8 @@ export interface Surroundings {
   readonly lease?: Lease | null;
   /** When the job last wrote to its log; missing or `null` if it has not. */
   readonly lastLineAt?: Date | null;
+  /** When the job's type was paused; missing or `null` if it is not. */
+  readonly typePausedAt?: Date | null;
   readonly nowMs: number;
 }
 
@@ -90,6 +92,11 @@ function explainCancelled({ error }: Job, { parent = null }: Surroundings): Sent
 }
 
 function explainEnqueued(job: Job, around: Surroundings): Explanation {
+  const { typePausedAt = null } = around;
+  if (typePausedAt !== null)
+    return attention(
+      sentence`It is ready, but job type “${job.name}” was paused ${{ at: typePausedAt }}. It starts when the type is resumed.`,
+    );
   const { queue, nowMs } = around;
   const retried = job.attempt > 0 ? ` Attempt ${job.attempt} ${howItEnded(around)}.` : '';
   if (job.readyAt === null) {

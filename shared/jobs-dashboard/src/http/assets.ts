@@ -70,7 +70,10 @@ function styleSheet(): Buffer {
     sheets
       .join('')
       .replaceAll(/\s+/g, ' ')
-      .replaceAll(/ ?([{};,>]) ?/g, '$1')
+      .replaceAll(/ ?([{};,>/]) ?/g, '$1')
+      .replaceAll('@media (', '@media(')
+      .replaceAll(/='([a-z-]+)'/g, '=$1')
+      .replaceAll(/\((min|max)-width: /g, (_all, bound) => `(width${bound === 'min' ? '>=' : '<='}`)
       .replaceAll(': ', ':')
       .replaceAll(/(?<![\d.])0(?=\.\d)/g, '')
       .replaceAll(';}', '}'),

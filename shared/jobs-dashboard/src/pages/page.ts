@@ -52,6 +52,7 @@ export const sections = [
   { name: 'overview', path: '', icon: 'gauge', word: 'Overview' },
   { name: 'jobs', path: 'jobs', icon: 'list', word: 'Jobs' },
   { name: 'queues', path: 'queues', icon: 'stack', word: 'Queues' },
+  { name: 'types', path: 'types', icon: 'clock', word: 'Job types' },
   { name: 'recurring', path: 'recurring', icon: 'repeat', word: 'Recurring' },
   { name: 'batches', path: 'batches', icon: 'boxes', word: 'Batches' },
   { name: 'errors', path: 'errors', icon: 'cross', word: 'Errors' },

@@ -19,6 +19,8 @@ import { recurringPage } from './recurring/page.js';
 import { serverPage } from './server/page.js';
 import { setAsidePage } from './set-aside/page.js';
 import { serversPage } from './servers/page.js';
+import { typePage } from './type/page.js';
+import { typesPage } from './types/page.js';
 import { withDeadline } from '../reading/deadline.js';
 import type { PageResponder } from '../http/page-answer.js';
 import { notFound, Problem } from '../http/problem.js';
@@ -37,6 +39,8 @@ export const pages: Readonly<Record<string, PageHandler>> = {
   '/queues/:queue': queuePage,
   '/recurring': recurringPage,
   '/recurring/:recurring': recurringJobPage,
+  '/types': typesPage,
+  '/types/:type': typePage,
   '/batches': batchesPage,
   '/batches/:batch': batchPage,
   '/errors': errorsPage,

@@ -4,6 +4,9 @@ import type { DashboardReader } from './dashboard-reader.js';
 /** How long results stay fresh that are slow to read and rarely change, in milliseconds. */
 const STEADY_MS = 5_000;
 
+/** The same for the figures of long spans, of which one bucket takes hours. */
+const LONG_MS = 60_000;
+
 /** Reading a thousand queues takes 30 ms, half of it in this process. */
 const MANY_QUEUES = 200;
 
@@ -32,6 +35,15 @@ const slowReads: ReadonlyMap<string, FreshMs> = new Map<string, FreshMs>([
     (_result, query) => Math.min((query as { readonly bucketMs: number }).bucketMs / 10, STEADY_MS),
   ],
   ['statistics.throughputByQueue', steady],
+  ['deployments.list', steady],
+  ['timings.listNames', steady],
+  [
+    'timings.read',
+    (_result, query) => {
+      const { bucketMs } = query as { readonly bucketMs: number };
+      return Math.min(Math.max(bucketMs / 10, STEADY_MS), LONG_MS);
+    },
+  ],
 ]);
 
 /**
@@ -67,6 +79,9 @@ export function cachedReader(reader: DashboardReader, cache: Cache): DashboardRe
     statistics: cached('statistics', reader.statistics),
     audit: cached('audit', reader.audit),
     setAside: cached('setAside', reader.setAside),
+    timings: cached('timings', reader.timings),
+    jobTypes: cached('jobTypes', reader.jobTypes),
+    deployments: cached('deployments', reader.deployments),
     clock,
     /** Never cached, because the time changes constantly. */
     readClock: () => reader.readClock(),

@@ -3,12 +3,15 @@ import type {
   AuditLog,
   Batches,
   BulkOperations,
+  Deployments,
   JobReader,
   JobReports,
+  JobTypes,
   Queues,
   RecurringJobs,
   Servers,
   SetAside,
+  Timings,
 } from '@longshore/jobs/storage';
 
 /** The part of a storage that pages read. */
@@ -26,4 +29,7 @@ export interface DashboardReader extends Pick<
   readonly bulk: Pick<BulkOperations, 'find' | 'list' | 'listChanged' | 'preview'>;
   readonly audit: Pick<AuditLog, 'list'>;
   readonly setAside: Pick<SetAside, 'list'>;
+  readonly timings: Pick<Timings, 'read' | 'listNames'>;
+  readonly jobTypes: Pick<JobTypes, 'listPaused'>;
+  readonly deployments: Pick<Deployments, 'list'>;
 }

@@ -25,6 +25,7 @@ function offerOf(action: string, { story }: Site, operationId: string): Offer {
     batches: { at: `batches/${story.batchId}` },
     servers: { at: `servers/${story.serverId}` },
     'set-aside': { at: 'set-aside' },
+    types: { at: 'types/any' },
     bulk: { at: verb === 'stop' ? `bulk/${operationId}` : `bulk/confirm?action=${verb}&state=${state}` },
   };
   const offer = offers[kind];
@@ -56,6 +57,7 @@ describe('without scripts', () => {
       const { storage } = site.story;
       const waiting = await storage.bulk.start({ action: 'retry', filter: { state: ['failed'] } });
       if (action === '/queues/:target/resume') await storage.queues.pause('mail');
+      if (action === '/types/:target/resume') await storage.jobTypes.pause('any');
       if (action === '/queues/:target/delete') await storage.queues.resume('unused'); // makes it
       storage.setAside.attempt({ role: 'cleaner', key: 'retention' }, () => {
         throw new RangeError('poisoned');

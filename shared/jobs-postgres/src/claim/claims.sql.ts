@@ -17,6 +17,8 @@ export interface ClaimedRow {
   args: JsonValue;
   /** In milliseconds since 1970, with a fraction. A number is written and read in a third of the time of a timestamp. */
   created_ms: number;
+  /** When the job became ready, in the same unit; null if that was when it was created, as for most jobs. */
+  later_ready_ms: number | null;
   meta: JobMeta | null;
   /** Whether the queue has limits, which only {@link claimWithinLimits} observes. Null if something was claimed without limits. */
   limited: boolean | null;
@@ -42,7 +44,7 @@ export interface ClaimedRow {
  *
  * Only jobs that the server has registered handlers for are claimed (every job if it registered no names); the others
  * stay in the queue for a server that knows them, for example while two versions of an application run side by side.
- * Checking the names makes no measurable difference when a queue is drained.
+ * Checking the names makes no measurable difference when a queue is drained. Jobs of paused types are passed in the same way.
  *
  * Unless $8 is set or a job is on its last attempt, the commit does not wait for the disk: if Postgres crashes within the next half
  * second, the jobs are ready again, and that attempt does not count (docs/adr/026).
@@ -54,14 +56,16 @@ export interface ClaimedRow {
 export const claimReady = prepared(
   'longshore-claim-ready',
   `
-    with names as materialized (select job_names as handled from longshore.server where id = $2),
+    with names as materialized (
+      select job_names as handled, array(select name from longshore.paused_type) as paused from longshore.server where id = $2),
     candidate as materialized (
       select next.at
       from unnest($5::smallint[], $6::bigint[], $7::bigint[]) as range (priority, after, up_to)
       cross join lateral (
         select job.ctid as at from longshore.job
         where job.queue_id = $1 and job.priority = range.priority and job.seq > range.after and job.seq <= range.up_to
-          and job.server_id is null and coalesce(name = any ((select handled from names)::text[]), true) and not exists (
+          and job.server_id is null and coalesce(name = any ((select handled from names)::text[]), true)
+          and name <> all ((select paused from names)::text[]) and not exists (
         select from longshore.queue
         where id = $1 and (paused_at is not null or concurrency_limit is not null or rate_limit is not null))
         order by job.seq limit $3
@@ -78,7 +82,8 @@ export const claimReady = prepared(
       from candidate, alive
       where job.queue_id = $1 and job.ctid = candidate.at
       returning job.id, job.seq, job.priority, job.attempt, job.max_attempts, job.name, job.args,
-        date_part('epoch', job.created_at) * 1000 as created_ms, job.meta
+        date_part('epoch', job.created_at) * 1000 as created_ms,
+        date_part('epoch', nullif(job.ready_at, job.created_at)) * 1000 as later_ready_ms, job.meta
     ),
     total as materialized (
       select count(*) as jobs, coalesce(bool_or(attempt >= max_attempts), true) as has_last_attempt from claimed
@@ -147,14 +152,16 @@ export const claimWithinLimits = prepared(
         ))) as jobs
       from setting where open
     ),
-    names as materialized (select job_names as handled from longshore.server where id = $2),
+    names as materialized (
+      select job_names as handled, array(select name from longshore.paused_type) as paused from longshore.server where id = $2),
     candidate as materialized (
       select next.at
       from unnest($5::smallint[], $6::bigint[], $7::bigint[]) as range (priority, after, up_to)
       cross join lateral (
         select job.ctid as at from longshore.job
         where job.queue_id = $1 and job.priority = range.priority and job.seq > range.after and job.seq <= range.up_to
-          and job.server_id is null and coalesce(name = any ((select handled from names)::text[]), true) and true
+          and job.server_id is null and coalesce(name = any ((select handled from names)::text[]), true)
+          and name <> all ((select paused from names)::text[]) and true
         order by job.seq limit coalesce((select jobs from room), 0)
         for update skip locked
       ) as next
@@ -169,7 +176,8 @@ export const claimWithinLimits = prepared(
       from candidate, alive
       where job.queue_id = $1 and job.ctid = candidate.at
       returning job.id, job.seq, job.priority, job.attempt, job.max_attempts, job.name, job.args,
-        date_part('epoch', job.created_at) * 1000 as created_ms, job.meta
+        date_part('epoch', job.created_at) * 1000 as created_ms,
+        date_part('epoch', nullif(job.ready_at, job.created_at)) * 1000 as later_ready_ms, job.meta
     ),
     counted as (
       insert into longshore.job_count (queue_id, state, jobs)

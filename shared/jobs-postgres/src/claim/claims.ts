@@ -152,13 +152,14 @@ function toClaimedJob(row: ClaimedRow, queue: string, serverId: string): Claimed
     priority: row.priority,
     args: row.args,
     maxAttempts: row.max_attempts,
-    createdAt: createdAt(row.created_ms),
+    createdAt: timeAt(row.created_ms),
+    readyAt: timeAt(row.later_ready_ms ?? row.created_ms),
     meta: row.meta,
   };
 }
 
 /** Half of a microsecond, the precision of Postgres, keeps rounding from changing the millisecond. */
-function createdAt(ms: number): Date {
+function timeAt(ms: number): Date {
   return boundedTime(Math.floor(ms + 0.0005));
 }
 

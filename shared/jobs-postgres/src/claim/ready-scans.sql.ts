@@ -47,6 +47,7 @@ export const pollReady = prepared(
         where job.queue_id = range.queue_id and job.priority = range.priority and job.seq > range.after
           and job.seq <= range.up_to and job.server_id is null
           and coalesce(job.name = any ((select job_names from longshore.server where id = $4)::text[]), true)
+          and job.name <> all (array(select name from longshore.paused_type))
         limit 1
       ) as first
     ) as ready`),
@@ -95,12 +96,15 @@ export const mostSwept = 1_000;
 export const sweepReady = prepared(
   'longshore-sweep-ready',
   `
-    with names as materialized (select job_names as handled from longshore.server where id = $2)
+    with names as materialized (
+      select job_names as handled, array(select name from longshore.paused_type) as paused from longshore.server where id = $2
+    )
     select swept.id as queue_id, first.priority, first.seq
     from unnest($1::integer[]) as swept (id)
     cross join lateral (
       select priority, seq from longshore.job
       where queue_id = swept.id and server_id is null and coalesce(name = any ((select handled from names)::text[]), true)
+        and name <> all ((select paused from names)::text[])
       order by priority, seq limit ${mostSwept}
     ) as first`,
 );

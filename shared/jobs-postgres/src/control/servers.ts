@@ -14,6 +14,7 @@ import type { Database } from '../connection/database.js';
 import type { DatabaseClock } from '../connection/database-clock.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import { inTransaction } from './audit.js';
+import type { PostgresDeployments } from './deployments.js';
 import { Heartbeat } from './heartbeat.js';
 import {
   deleteServer,
@@ -32,6 +33,7 @@ export class PostgresServers implements Servers {
   readonly #reads: Database;
   readonly #ids: IdSource;
   readonly #queues: QueueIdCache;
+  readonly #deployments: PostgresDeployments;
   readonly #rescue: () => Promise<unknown>;
   readonly #heartbeats = new Set<Heartbeat>();
 
@@ -40,12 +42,14 @@ export class PostgresServers implements Servers {
     { database, reads }: { database: Database; reads: Database },
     clock: DatabaseClock,
     queues: QueueIdCache,
+    deployments: PostgresDeployments,
     rescue: () => Promise<unknown>,
   ) {
     this.#database = database;
     this.#reads = reads;
     this.#ids = new IdSource(clock);
     this.#queues = queues;
+    this.#deployments = deployments;
     this.#rescue = rescue;
   }
 
@@ -58,6 +62,7 @@ export class PostgresServers implements Servers {
     await this.#queues.idsOf(queues); // with one statement, so that only new queues take one each
     for (const queue of queues) await this.#queues.idOf(queue);
     await this.#database.query(insertServer, [id, host, pid, queues, concurrency, timeoutMs, jobNames]);
+    if (description.version !== undefined) await this.#deployments.noteServer(id, description.version);
     const heartbeat = new Heartbeat(this.#database.options, id, timeoutMs, onRequest);
     this.#heartbeats.add(heartbeat);
     return {

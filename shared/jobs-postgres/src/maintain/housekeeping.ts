@@ -1,6 +1,13 @@
-import { idleQueueDays, type RetentionDays, throughputKept } from '@longshore/jobs/storage';
+import {
+  deploymentDays,
+  idleQueueDays,
+  type RetentionDays,
+  throughputKept,
+  timingsKept,
+} from '@longshore/jobs/storage';
 import type { Database } from '../connection/database.js';
 import { deleteOldAudit } from '../control/audit.js';
+import { deleteOldDeployments } from '../control/deployments.sql.js';
 import { deleteOldBatches } from '../dependencies/batches.sql.js';
 import { deleteOldBulks } from '../control/bulk-operations.sql.js';
 import {
@@ -14,6 +21,8 @@ import { foldCounts } from '../read/counters.sql.js';
 import { deleteOldDependencies } from '../dependencies/dependencies.sql.js';
 import { deleteOldThroughput } from '../read/statistics.sql.js';
 import { retireIdleQueues, returnQueues } from '../control/queues.sql.js';
+import type { PostgresTimings } from '../timings/timings.js';
+import { deleteOldTimings } from '../timings/timings.sql.js';
 import { deleteGoneMoves } from '../enqueue/unique-keys.sql.js';
 import { BloatControl } from './bloat-control.js';
 import { Chores } from './chores.js';
@@ -41,11 +50,18 @@ export class Housekeeping {
   readonly #keys: KeySweeper;
   readonly #bloat: BloatControl;
   readonly #gaps: GapCleaner;
+  readonly #timings: PostgresTimings;
   #cleanedAt = -Infinity;
   #oldDaysDroppedAt = -Infinity;
   #roomNotedAt = performance.now();
 
-  constructor(database: Database, retentionDays: RetentionDays, setAside: PostgresSetAside) {
+  constructor(
+    database: Database,
+    retentionDays: RetentionDays,
+    setAside: PostgresSetAside,
+    timings: PostgresTimings,
+  ) {
+    this.#timings = timings;
     this.#database = database;
     this.#chores = new Chores(setAside);
     this.days = new HistoryDays(database);
@@ -62,6 +78,10 @@ export class Housekeeping {
     if (due === undefined) throw new Error('Postgres did not return the chores');
     const folds = due.foldable >= foldAt;
     if (folds) await chores.do('fold counters', () => this.#database.query(foldCounts));
+    let recorded = false;
+    await chores.do('store timings', async () => {
+      recorded = await this.#timings.maintain();
+    });
     await chores.do('rewrite small tables', () => this.#bloat.runOnce(due.bloated));
     await chores.do('delete old gaps', () => this.#gaps.runOnce());
     if (due.missed) await chores.do('cancel jobs with missed requests', () => this.#cancelIdle());
@@ -69,7 +89,7 @@ export class Housekeeping {
     await chores.do('make partitions', () => this.days.runOnce(due.strays));
     if (due.returning) await chores.do('bring queues back', () => this.#database.query(returnQueues));
     await this.#runRarely();
-    return folds || due.bloated.length > 0 || due.missed || due.strays || due.returning;
+    return folds || recorded || due.bloated.length > 0 || due.missed || due.strays || due.returning;
   }
 
   async #runRarely(): Promise<void> {
@@ -89,6 +109,13 @@ export class Housekeeping {
     const { all, queue } = throughputKept;
     await chores.do('delete old throughput', () =>
       this.#database.query(deleteOldThroughput, [all.forMs, queue.forMs]),
+    );
+    const { minute, hour } = timingsKept;
+    await chores.do('delete old timings', () =>
+      this.#database.query(deleteOldTimings, [minute.forMs, hour.forMs]),
+    );
+    await chores.do('delete old deployments', () =>
+      this.#database.query(deleteOldDeployments, [deploymentDays]),
     );
     await chores.do('delete old dependencies', () => this.#database.query(deleteOldDependencies));
     await chores.do('delete moves of deleted jobs', () => this.#database.query(deleteGoneMoves, [10_000]));

@@ -147,6 +147,8 @@ export interface ClaimedJob {
   readonly args: JsonValue;
   readonly maxAttempts: number;
   readonly createdAt: Date;
+  /** When the job became ready for this attempt. */
+  readonly readyAt: Date;
   readonly meta: JobMeta | null;
 }
 

@@ -107,7 +107,7 @@ export function toJob(record: JobRecord): Job {
 }
 
 export function toClaimedJob(record: JobRecord, serverId: string): ClaimedJob {
-  const { id: jobId, queue, attempt, name, priority, args, maxAttempts, createdAt, meta } = record;
+  const { id: jobId, queue, attempt, name, priority, args, maxAttempts, createdAt, readyAt, meta } = record;
   return {
     claim: { jobId, queue, serverId, attempt },
     name,
@@ -115,6 +115,7 @@ export function toClaimedJob(record: JobRecord, serverId: string): ClaimedJob {
     args: JSON.parse(args) as JsonValue,
     maxAttempts,
     createdAt,
+    readyAt: new Date(readyAt),
     meta,
   };
 }

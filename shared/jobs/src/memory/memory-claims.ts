@@ -5,16 +5,19 @@ import type { Clock } from '../storage/clock.js';
 import { QueuePollTimers } from '../storage/queue-poll-timers.js';
 import { holds, type JobRecord, toClaimedJob, undoStart } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';
+import type { MemoryJobTypes } from './memory-job-types.js';
 import type { MemoryServers } from './memory-servers.js';
 
 /** Claims jobs for the servers of one process, and renews and releases their leases. */
 export class MemoryClaims implements Claims {
   readonly #jobs: MemoryJobs;
   readonly #servers: MemoryServers;
+  readonly #jobTypes: MemoryJobTypes;
   readonly #clock: Clock;
   readonly #pollTimers: QueuePollTimers;
 
-  constructor(jobs: MemoryJobs, servers: MemoryServers, clock: Clock) {
+  constructor(jobs: MemoryJobs, servers: MemoryServers, jobTypes: MemoryJobTypes, clock: Clock) {
+    this.#jobTypes = jobTypes;
     this.#jobs = jobs;
     this.#servers = servers;
     this.#clock = clock;
@@ -23,8 +26,8 @@ export class MemoryClaims implements Claims {
 
   async findReady(serverId: string, queues: readonly string[]): Promise<string[]> {
     if (!this.#servers.isAlive(serverId)) throw new ServerLostError(serverId);
-    const names = this.#servers.jobNamesOf(serverId);
-    return queues.filter((queue) => this.#jobs.queue(queue).ready.has(names));
+    const isWanted = this.#claimable(serverId);
+    return queues.filter((queue) => this.#jobs.queue(queue).ready.has(isWanted));
   }
 
   async claim({ serverId, queue, limit, leaseMs }: ClaimRequest): Promise<ClaimedJob[]> {
@@ -32,7 +35,7 @@ export class MemoryClaims implements Claims {
     const { ready, pausedAt, bucket, rateLimit } = this.#jobs.queue(queue);
     if (pausedAt !== null) return [];
     const now = this.#clock.now();
-    const taken = ready.take(this.#room(queue, limit), this.#servers.jobNamesOf(serverId));
+    const taken = ready.take(this.#room(queue, limit), this.#claimable(serverId));
     if (rateLimit !== null) bucket.take(taken.length);
     return taken.map((record) => {
       record.serverId = serverId;
@@ -44,6 +47,15 @@ export class MemoryClaims implements Claims {
       this.#jobs.start(record);
       return toClaimedJob(record, serverId);
     });
+  }
+
+  /** Returns a test for the names of the jobs that a server may claim; `null` if it may claim any. */
+  #claimable(serverId: string): ((name: string) => boolean) | null {
+    const names = this.#servers.jobNamesOf(serverId);
+    const { paused } = this.#jobTypes;
+    if (names === null) return paused.size === 0 ? null : (name) => !paused.has(name);
+    const handled = new Set(names);
+    return (name) => handled.has(name) && !paused.has(name);
   }
 
   async renew(claims: readonly Claim[], leaseMs: number): Promise<Claim[]> {

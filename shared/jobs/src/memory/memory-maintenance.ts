@@ -4,6 +4,7 @@ import { dueAt, endAttempt, type JobRecord, lostError, undoStart } from './job-r
 import type { MemoryRetention } from './memory-history.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import type { MemoryServers } from './memory-servers.js';
+import type { MemoryTimings } from './memory-timings.js';
 import { itemOfJob, type MemorySetAside } from './memory-set-aside.js';
 import { byRunOrder } from './ready-queue.js';
 
@@ -15,6 +16,7 @@ interface MaintenanceParts {
   readonly setAside: MemorySetAside;
   readonly clock: Clock;
   readonly retention: MemoryRetention;
+  readonly timings: MemoryTimings;
   /** Returns the queues of all recurring jobs. These queues stay even if they are empty. */
   readonly recurringQueues: () => Promise<string[]>;
 }
@@ -26,15 +28,17 @@ export class MemoryMaintenance implements Maintenance {
   readonly #setAside: MemorySetAside;
   readonly #clock: Clock;
   readonly #retention: MemoryRetention;
+  readonly #timings: MemoryTimings;
   readonly #recurringQueues: () => Promise<string[]>;
   #idleQueuesRetiredAt = -Infinity;
 
-  constructor({ jobs, servers, setAside, clock, retention, recurringQueues }: MaintenanceParts) {
+  constructor({ jobs, servers, setAside, clock, retention, timings, recurringQueues }: MaintenanceParts) {
     this.#jobs = jobs;
     this.#servers = servers;
     this.#setAside = setAside;
     this.#clock = clock;
     this.#retention = retention;
+    this.#timings = timings;
     this.#recurringQueues = recurringQueues;
   }
 
@@ -80,6 +84,7 @@ export class MemoryMaintenance implements Maintenance {
 
   async maintain(): Promise<boolean> {
     this.#setAside.attempt({ role: 'cleaner', key: 'retention' }, () => this.#jobs.trim(this.#retention));
+    this.#timings.store();
     await this.#retireIdleQueues();
     return true;
   }

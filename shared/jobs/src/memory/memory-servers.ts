@@ -9,6 +9,7 @@ import type {
   Servers,
 } from '../storage/servers.js';
 import type { MemoryAuditLog } from './memory-audit.js';
+import type { MemoryDeployments } from './memory-deployments.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import type { Clock } from '../storage/clock.js';
 import { refuseTransaction } from './refuse-transaction.js';
@@ -23,19 +24,30 @@ interface Entry {
 const dayMs = 24 * 3_600_000;
 const maxLost = 100;
 
+interface MemoryServersParts {
+  readonly clock: Clock;
+  readonly jobs: MemoryJobs;
+  readonly audit: MemoryAuditLog;
+  readonly deployments: MemoryDeployments;
+}
+
 /** The servers of one process, with their heartbeats. */
 export class MemoryServers implements Servers {
   readonly #clock: Clock;
   readonly #jobs: MemoryJobs;
   readonly #audit: MemoryAuditLog;
+  readonly #deployments: MemoryDeployments;
   readonly #rescue: () => Promise<void>;
   readonly #lost: LostServer[] = [];
   readonly #entries = new Map<string, Entry>();
+  /** The versions of running servers that have given one. */
+  readonly #versions = new Map<string, string>();
   /** How many jobs each server runs at once. Kept for a lost server as long as it is listed. */
   readonly #concurrency = new Map<string, number>();
 
   /** @param rescue takes back the jobs of servers that are gone; called when a server unregisters */
-  constructor(clock: Clock, jobs: MemoryJobs, audit: MemoryAuditLog, rescue: () => Promise<void>) {
+  constructor({ clock, jobs, audit, deployments }: MemoryServersParts, rescue: () => Promise<void>) {
+    this.#deployments = deployments;
     this.#clock = clock;
     this.#jobs = jobs;
     this.#audit = audit;
@@ -76,8 +88,13 @@ export class MemoryServers implements Servers {
     for (const queue of description.queues) this.#jobs.queue(queue);
     const id = newId();
     const now = new Date(this.#clock.now());
+    const { version, ...described } = description;
+    if (version !== undefined) {
+      this.#deployments.noteServer(version, new Set(this.#versions.values()));
+      this.#versions.set(id, version);
+    }
     const server: Server = {
-      ...description,
+      ...described,
       id,
       queues: [...description.queues],
       jobNames: description.jobNames === undefined ? null : [...description.jobNames],
@@ -171,6 +188,7 @@ export class MemoryServers implements Servers {
   #remove(id: string): void {
     clearInterval(this.#entries.get(id)?.timer);
     this.#entries.delete(id);
+    this.#versions.delete(id);
   }
 }
 

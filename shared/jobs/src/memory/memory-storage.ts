@@ -7,9 +7,11 @@ import { MemoryBulkOperations } from './memory-bulk.js';
 import { MemoryClaims } from './memory-claims.js';
 import { type BeginTransaction, MemoryCompletions } from './memory-completions.js';
 import { MemoryControl } from './memory-control.js';
+import { MemoryDeployments } from './memory-deployments.js';
 import { MemoryEnqueuer } from './memory-enqueuer.js';
 import { MemoryFeed } from './memory-feed.js';
 import { MemoryJobReader } from './memory-job-reader.js';
+import { MemoryJobTypes } from './memory-job-types.js';
 import { MemoryJobs } from './memory-jobs.js';
 import { MemoryLeases } from './memory-leases.js';
 import { MemoryMaintenance } from './memory-maintenance.js';
@@ -19,6 +21,7 @@ import { MemoryReports } from './memory-reports.js';
 import { MemoryServers } from './memory-servers.js';
 import { MemorySetAside } from './memory-set-aside.js';
 import { MemoryStatistics } from './memory-statistics.js';
+import { MemoryTimings } from './memory-timings.js';
 
 export interface MemoryStorageOptions {
   clock?: Clock;
@@ -62,6 +65,9 @@ export class MemoryStorage implements JobStorage {
   readonly bulk: MemoryBulkOperations;
   readonly feed: MemoryFeed;
   readonly statistics: MemoryStatistics;
+  readonly timings: MemoryTimings;
+  readonly jobTypes: MemoryJobTypes;
+  readonly deployments: MemoryDeployments;
   readonly audit: MemoryAuditLog;
   readonly setAside: MemorySetAside;
   readonly notificationsArrive: boolean = true;
@@ -77,17 +83,20 @@ export class MemoryStorage implements JobStorage {
   }: MemoryStorageOptions = {}) {
     const jobs = new MemoryJobs(clock, maxQueues);
     const audit = new MemoryAuditLog(clock);
-    const servers = new MemoryServers(clock, jobs, audit, async () => {
+    const jobTypes = new MemoryJobTypes(clock, audit, jobs);
+    const deployments = new MemoryDeployments(clock);
+    const servers = new MemoryServers({ clock, jobs, audit, deployments }, async () => {
       await this.maintenance.rescue();
     });
     const setAside = new MemorySetAside(clock, audit, (order) => void this.bulk.start(order));
+    const timings = new MemoryTimings(jobs, clock);
     const retention = { maxFinished, days: retentionOf(retentionDays) };
     this.#jobs = jobs;
     this.clock = clock;
     this.enqueuer = new MemoryEnqueuer(jobs);
     this.jobs = new MemoryJobReader(jobs, servers);
     this.control = new MemoryControl(jobs, clock, audit);
-    this.claims = new MemoryClaims(jobs, servers, clock);
+    this.claims = new MemoryClaims(jobs, servers, jobTypes, clock);
     this.completions = new MemoryCompletions(jobs, clock, setAside, transaction);
     this.leases = new MemoryLeases(jobs, servers, clock);
     this.reports = new MemoryReports(jobs, clock);
@@ -97,6 +106,7 @@ export class MemoryStorage implements JobStorage {
       setAside,
       clock,
       retention,
+      timings,
       recurringQueues: async () => (await this.recurring.list()).map(({ queue }) => queue),
     });
     this.queues = new MemoryQueues(jobs, servers, clock, audit);
@@ -106,6 +116,9 @@ export class MemoryStorage implements JobStorage {
     this.bulk = new MemoryBulkOperations(jobs, this.control, clock, setAside, audit);
     this.feed = new MemoryFeed(jobs, clock);
     this.statistics = new MemoryStatistics(jobs, clock);
+    this.timings = timings;
+    this.jobTypes = jobTypes;
+    this.deployments = deployments;
     this.audit = audit;
     this.setAside = setAside;
   }

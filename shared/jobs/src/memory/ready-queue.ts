@@ -43,31 +43,30 @@ export class ReadyQueue {
     return low;
   }
 
-  /** Returns whether there is a job, with `names` one that has one of these names. */
-  has(names: readonly string[] | null): boolean {
-    if (names === null) return this.length > 0;
-    const wanted = new Set(names);
+  /** Returns whether there is a job, with `isWanted` one whose name passes it. */
+  has(isWanted: ((name: string) => boolean) | null): boolean {
+    if (isWanted === null) return this.length > 0;
     for (let at = this.#head; at < this.#jobs.length; at++)
-      if (wanted.has(this.#jobs[at]?.name ?? '')) return true;
+      if (isWanted(this.#jobs[at]?.name ?? '')) return true;
     return false;
   }
 
-  /** Removes and returns the first `limit` jobs or fewer; with `names`, only jobs that have one of these names. */
-  take(limit: number, names: readonly string[] | null): JobRecord[] {
-    if (names !== null) return this.#takeNamed(limit, new Set(names));
+  /** Removes and returns the first `limit` jobs or fewer; with `isWanted`, only jobs with names that pass it. */
+  take(limit: number, isWanted: ((name: string) => boolean) | null): JobRecord[] {
+    if (isWanted !== null) return this.#takeNamed(limit, isWanted);
     const taken = this.#jobs.slice(this.#head, this.#head + limit);
     this.#head += taken.length;
     this.#trim();
     return taken;
   }
 
-  #takeNamed(limit: number, names: ReadonlySet<string>): JobRecord[] {
+  #takeNamed(limit: number, isWanted: (name: string) => boolean): JobRecord[] {
     const taken: JobRecord[] = [];
     const passed: JobRecord[] = [];
     let next = this.#head;
     for (; next < this.#jobs.length && taken.length < limit; next++) {
       const job = this.#jobs[next];
-      if (job !== undefined) (names.has(job.name) ? taken : passed).push(job);
+      if (job !== undefined) (isWanted(job.name) ? taken : passed).push(job);
     }
     if (taken.length === 0) return taken;
     // Closes the gap: moves the skipped jobs up to the next job that was not examined.

@@ -72,7 +72,7 @@ export class JobServer {
     this.#events = new ServerEvents(logger);
     this.#runner = new Runner({
       ...resolved,
-      onStart: (job) => this.#events.started(job),
+      onStart: (job, waitedMs) => this.#events.started(job, waitedMs),
       onOutcome: (job, outcome) => this.#finish(job, outcome),
     });
     this.#fetcher = new Fetcher({

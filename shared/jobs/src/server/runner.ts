@@ -16,8 +16,9 @@ type RunningOption = 'handlers' | 'concurrency' | 'logger' | 'middleware' | 'thr
 type BoundOption = 'maxResultBytes' | 'maxLogLines' | 'maxLogLineBytes';
 
 export interface RunnerOptions extends Pick<ResolvedServerOptions, RunningOption | BoundOption> {
-  readonly storage: Pick<JobStorage, 'reports' | 'completions' | 'clock'>;
-  readonly onStart: (job: ClaimedJob) => void;
+  readonly storage: Pick<JobStorage, 'reports' | 'completions' | 'timings' | 'clock'>;
+  /** @param waitedMs how long the job was ready before it started, in milliseconds */
+  readonly onStart: (job: ClaimedJob, waitedMs: number) => void;
   /**
    * Called once per attempt that ended while this server held its lease. `outcome` is `null` if it is already stored.
    */
@@ -182,7 +183,10 @@ export class Runner {
     const handler = this.#handlers.get(job.name);
     const attempt = new RunningAttempt(job, handler?.options ?? this.#attemptOptions);
     this.#running.set(job.claim.jobId, attempt);
-    this.#options.onStart(job);
+    const { timings, clock } = this.#options.storage;
+    const waitedMs = clock.now() - job.readyAt.getTime();
+    this.#options.onStart(job, waitedMs);
+    timings.started(job.claim.queue, job.name, waitedMs);
     const timeoutMs = timeoutOf(job) ?? handler?.definition.timeoutMs ?? null;
     const limit = timeoutMs === null ? null : this.#limit(attempt, job, handler, timeoutMs);
     const outcome = await this.#outcomeOf(attempt, job, handler);
@@ -196,6 +200,13 @@ export class Runner {
     if (this.#running.get(job.claim.jobId) !== attempt) return;
     this.#running.delete(job.claim.jobId);
     this.#options.onOutcome(job, attempt.recorded ? null : outcome);
+    const kind = attempt.recorded ? 'done' : outcome.kind;
+    this.#options.storage.timings.ended(
+      job.claim.queue,
+      job.name,
+      kind,
+      performance.now() - attempt.startedMs,
+    );
     this.#startNext();
   }
 

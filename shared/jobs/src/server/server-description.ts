@@ -9,6 +9,7 @@ export function describeServer(options: ResolvedServerOptions): ServerDescriptio
     queues: [...options.queues.names],
     jobNames: options.handlers.map(({ definition }) => definition.name),
     concurrency: options.concurrency,
+    ...(options.version !== null && { version: options.version }),
     timeoutMs: options.serverTimeoutMs,
   };
 }

@@ -5,8 +5,8 @@ import { toRunningJob } from './running-attempt.js';
 
 /** The payloads of a server's events, by event name. */
 export interface JobServerEvents {
-  /** Emitted just before the handler is called. */
-  started: { readonly job: RunningJob };
+  /** Emitted just before the handler is called, `waitedMs` milliseconds after the job became ready. */
+  started: { readonly job: RunningJob; readonly waitedMs: number };
   done: { readonly job: RunningJob };
   /** The job failed permanently: no attempts are left, or its retry rules exclude the error. */
   failed: { readonly job: RunningJob; readonly error: JobError };
@@ -48,8 +48,8 @@ export class ServerEvents {
     return () => void this.#listeners[name].delete(listener);
   }
 
-  started(job: ClaimedJob): void {
-    if (this.#listeners.started.size > 0) this.#emit('started', { job: toRunningJob(job) });
+  started(job: ClaimedJob, waitedMs: number): void {
+    if (this.#listeners.started.size > 0) this.#emit('started', { job: toRunningJob(job), waitedMs });
   }
 
   /** @param outcome `null` if the job succeeded and its outcome is already stored */

@@ -1,3 +1,4 @@
+import { deploymentBounds } from '../storage/deployments.js';
 import { availableParallelism, hostname } from 'node:os';
 import { bounds, checkInteger } from '../job/bounds.js';
 import type { NewRecurringJob } from '../recurring/recurring-job.js';
@@ -37,6 +38,11 @@ export interface JobServerOptions extends ServerTimes {
    */
   recurring?: readonly NewRecurringJob[];
   /**
+   * The version of the application, 1 to 100 characters. When servers with another version start, the dashboard's charts show a
+   * deployment. None by default.
+   */
+  version?: string;
+  /**
    * Queues to consume, in order of preference or by weight. By default the queues of the handlers' definitions, each as
    * often as the others.
    */
@@ -75,8 +81,9 @@ export interface JobServerOptions extends ServerTimes {
 }
 
 export interface ResolvedServerOptions extends Required<
-  Omit<JobServerOptions, 'application' | 'recurring' | 'queues'>
+  Omit<JobServerOptions, 'application' | 'recurring' | 'queues' | 'version'>
 > {
+  readonly version: string | null;
   readonly queues: QueueOrder;
   /** `null` if no recurring jobs are defined in code. */
   readonly recurring: { readonly application: string; readonly jobs: readonly NewRecurringJob[] } | null;
@@ -111,6 +118,7 @@ export function resolveServerOptions(options: JobServerOptions): ResolvedServerO
     middleware: options.middleware ?? [],
     logger: guarded(options.logger ?? consoleLogger),
     host: options.host ?? hostname(),
+    version: checkVersion(options.version),
   };
 }
 
@@ -135,4 +143,12 @@ function recurringJobs({
 
 function bounded(name: string, value: number, least: number, most: number): number {
   return checkInteger(name, value, { least, most });
+}
+
+function checkVersion(version: string | undefined): string | null {
+  if (version === undefined) return null;
+  const { least, most } = deploymentBounds.version;
+  if (version.length < least || version.length > most)
+    throw new RangeError(`version must have ${least} to ${most} characters, not ${version.length}`);
+  return version;
 }

@@ -23,6 +23,7 @@ export {
   isMet,
   type ParentEnd,
 } from '../job/continuation.js';
+export { durationBuckets, DurationHistogram } from '../job/duration-histogram.js';
 export { errorFingerprint } from '../job/error-fingerprint.js';
 export {
   type ArgumentProblem,
@@ -80,6 +81,7 @@ export * from './bulk-operations.js';
 export type * from './claims.js';
 export type { Clock } from './clock.js';
 export type * from './completions.js';
+export * from './deployments.js';
 export { collected, type Enqueuer, type NewJobs } from './enqueuer.js';
 export * from './error-groups.js';
 export {
@@ -105,6 +107,7 @@ export {
   type KeyResolution,
   resolveKeys,
 } from './key-resolution.js';
+export type * from './job-types.js';
 export type * from './leases.js';
 export type * from './maintenance.js';
 export { maxExamined, type Orphan, orphansAmong } from './orphan.js';
@@ -123,4 +126,6 @@ export { wordsOf } from './search-words.js';
 export type * from './servers.js';
 export * from './set-aside.js';
 export * from './spellings.js';
+export { TimingBuffer, type TimingCell } from './timing-buffer.js';
+export * from './timings.js';
 export type { TransactionWork } from './transaction.js';

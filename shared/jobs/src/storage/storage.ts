@@ -4,18 +4,21 @@ import type { BulkOperations } from './bulk-operations.js';
 import type { Claims } from './claims.js';
 import type { Clock } from './clock.js';
 import type { Completions } from './completions.js';
+import type { Deployments } from './deployments.js';
 import type { Enqueuer } from './enqueuer.js';
 import type { JobControl } from './job-control.js';
 import type { JobFeed } from './job-feed.js';
 import type { JobReader } from './job-reader.js';
 import type { JobReports } from './job-reports.js';
 import type { JobStatistics } from './job-statistics.js';
+import type { JobTypes } from './job-types.js';
 import type { Leases } from './leases.js';
 import type { Maintenance } from './maintenance.js';
 import type { Queues } from './queues.js';
 import type { RecurringJobs } from './recurring-jobs.js';
 import type { Servers } from './servers.js';
 import type { SetAside } from './set-aside.js';
+import type { Timings } from './timings.js';
 
 /**
  * Stores jobs, attempts, results and servers; each member has one role. Everything that runs Longshore depends on
@@ -40,6 +43,9 @@ export interface JobStorage {
   readonly bulk: BulkOperations;
   readonly feed: JobFeed;
   readonly statistics: JobStatistics;
+  readonly timings: Timings;
+  readonly jobTypes: JobTypes;
+  readonly deployments: Deployments;
   readonly audit: AuditLog;
   readonly setAside: SetAside;
   /**

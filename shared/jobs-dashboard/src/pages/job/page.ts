@@ -51,22 +51,24 @@ export async function jobPage({ params }: PageRequest, context: PageContext): Pr
 async function loadLife(id: string, context: PageContext): Promise<object> {
   const { reader } = context;
   const job = await find(id, context);
-  const [attempts, servers, queue, lease, log, dependents] = await Promise.all([
+  const [attempts, servers, queue, lease, log, dependents, pausedTypes] = await Promise.all([
     reader.jobs.listAttempts(id),
     reader.servers.list(),
     reader.queues.find(job.queue),
     job.state === 'processing' ? reader.leases.find({ id: job.id, queue: job.queue }) : null,
     job.state === 'processing' || job.attempt > 1 ? readLogEnd(id, reader) : null,
     readRows(MAX_DEPENDENTS, (limit) => reader.jobs.listContinuations(id, { limit, documents: false })),
+    job.state === 'enqueued' ? reader.jobTypes.listPaused() : [],
   ]);
   const parent = job.parentId === null ? null : await findParent(job.parentId, context);
   const lastLineAt = job.state === 'processing' ? (log?.lines.at(-1)?.at ?? null) : null;
+  const typePausedAt = pausedTypes.find(({ name }) => name === job.name)?.pausedAt ?? null;
   const nowMs = context.now();
   return {
     job: factsOf(job),
     lease: lease === null ? null : { expiresAt: lease.expiresAt, locked: lease.locked },
     server: placeOf(servers.find((server) => server.id === job.serverId)),
-    explanation: explain(job, { attempts, servers, queue, lease, parent, lastLineAt, nowMs }),
+    explanation: explain(job, { attempts, servers, queue, lease, parent, lastLineAt, typePausedAt, nowMs }),
     failure: failureOf(job),
     parent,
     dependents: dependents.rows.map(jobRow),

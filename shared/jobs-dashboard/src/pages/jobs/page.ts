@@ -18,6 +18,7 @@ import {
   type Filters,
 } from '../../search/filters.js';
 import { hiddenTermError } from '../../search/hidden-terms.js';
+import { breakdownLinks, breakdownRegion } from './breakdown.js';
 import { parseSearch, searchText } from '../../search/search.js';
 import { jobLine } from '../job-row.js';
 import { countSoon, searchHistory, findJobs, wasSearched } from '../../reading/found-jobs.js';
@@ -45,6 +46,8 @@ export async function jobsPage({ query }: PageRequest, context: PageContext): Pr
   if (answer !== null && 'redirect' in answer) return answer;
   const position = positionOf(query);
   const { order } = position;
+  const by = query.get('by');
+  const breakdown = by === null ? null : breakdownRegion(filters, by, context);
   const turn = { order, turned: jobsPath(filters, order === 'newest' ? { order: 'oldest' } : {}) };
   return {
     title: 'Jobs',
@@ -55,8 +58,12 @@ export async function jobsPage({ query }: PageRequest, context: PageContext): Pr
       invalidSearch: answer?.invalidSearch ?? null,
       state: filters.state,
       chips: chipsOf(filters),
+      by: breakdown === null ? null : by,
+      breakdowns: breakdownLinks(filters, by),
+      fields: [...new URLSearchParams(jobsPath(filters).replace(/^jobs\??/, ''))],
     },
     regions: [
+      ...(breakdown === null ? [] : [breakdown]),
       {
         name: 'tabs',
         view: 'jobs-tabs',
@@ -175,10 +182,12 @@ async function loadList(filters: Filters, position: Position, context: PageConte
     query: listQuery(filters, position, now()),
     row: (job: BriefJob) => jobLine(job, redact),
   };
-  const [{ jobs: found, partial, asOf, gaveUp }, words] = await Promise.all([
+  const [{ jobs: found, partial, asOf, gaveUp }, words, paused] = await Promise.all([
     findJobs(sought, context),
     readWordSearch(sought.key, sought.query, filters, context),
+    context.reader.jobTypes.listPaused(),
   ]);
+  const pausedNames = new Set(paused.map(({ name }) => name));
   const more = found.length > ROWS;
   const rows = backwards ? found.slice(0, ROWS).toReversed() : found.slice(0, ROWS);
   const hasPrevious = backwards ? more : after !== null;
@@ -186,7 +195,7 @@ async function loadList(filters: Filters, position: Position, context: PageConte
   const path = (change: Readonly<Record<string, string>>): string =>
     jobsPath(filters, { ...(order === 'oldest' ? { order } : {}), ...change });
   return {
-    jobs: rows,
+    jobs: rows.map((row) => ({ ...row, typePaused: row.state === 'enqueued' && pausedNames.has(row.name) })),
     actions: bulkActions.filter((action) => rows.some(({ state }) => statesOfAction[action].includes(state))),
     order,
     words,

@@ -5,14 +5,16 @@ import { latestFailed, longestRunningJobs, readSituation } from '../../diagnosis
 import { jobRow } from '../job-row.js';
 import { nothing, type Page, type PageContext, type PageRequest, type Region } from '../page.js';
 import { throughputRegion } from '../throughput.js';
+import { trendsRegion } from '../trends/region.js';
 import { queueRows } from '../queue-row.js';
 
 const BUSIEST_QUEUES = 8;
 const MOST_WARNINGS = 8;
 
-export async function overviewPage(_request: PageRequest, context: PageContext): Promise<Page> {
+export async function overviewPage({ query }: PageRequest, context: PageContext): Promise<Page> {
   const parts: Region[] = [
     throughputRegion(context),
+    trendsRegion(context, { path: '', query, subject: {} }),
     { name: 'queues', view: 'overview-queues', everyMs: 5_000, load: () => loadQueues(context) },
     { name: 'running', view: 'overview-running', everyMs: 5_000, load: () => loadRunning(context) },
     { name: 'failures', view: 'overview-failures', everyMs: 5_000, load: () => loadFailures(context) },

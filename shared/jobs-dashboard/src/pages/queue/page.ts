@@ -7,14 +7,17 @@ import { findJobs } from '../../reading/found-jobs.js';
 import { jobRow } from '../job-row.js';
 import type { Page, PageContext, PageRequest } from '../page.js';
 import { lastHour, throughputRegion } from '../throughput.js';
+import { trendsRegion } from '../trends/region.js';
 import { queueRow } from '../queue-row.js';
 
 const FEW_JOBS = 5;
 const RATE_MINUTES = 5;
+/** How many ready jobs are looked at to find paused job types. */
+const PAUSED_JOBS = 50;
 
 const unfinishedStates = jobStates.filter((state) => !isFinished(state));
 
-export async function queuePage({ params }: PageRequest, context: PageContext): Promise<Page> {
+export async function queuePage({ params, query }: PageRequest, context: PageContext): Promise<Page> {
   const name = params['queue'] ?? '';
   await find(name, context);
   return {
@@ -25,28 +28,40 @@ export async function queuePage({ params }: PageRequest, context: PageContext): 
     regions: [
       { name: 'queue', view: 'queue-state', everyMs: 2_000, load: () => loadState(name, context) },
       throughputRegion(context, name),
+      trendsRegion(context, { path: `queues/${encodeURIComponent(name)}`, query, subject: { queue: name } }),
       { name: 'jobs', view: 'queue-jobs', everyMs: 5_000, load: () => loadJobs(name, context) },
     ],
   };
 }
 
 async function loadState(name: string, context: PageContext): Promise<object> {
-  const [queue, servers, buckets] = await Promise.all([
+  const [queue, servers, buckets, pausedTypes] = await Promise.all([
     find(name, context),
     context.reader.servers.list(),
     context.reader.statistics.throughput({ ...lastHour, queue: name }),
+    pausedTypesIn(name, context),
   ]);
   const consumers = servers.filter(({ queues }) => queues.includes(name));
   const nowMs = context.now();
   return {
     status: queueStatus(queue, consumers, nowMs),
     queue: queueRow(queue),
+    pausedTypes,
     perMinute: perMinute(buckets),
     limits: { concurrencyLimit: queue.concurrencyLimit, rateLimit: queue.rateLimit },
     isIdle: consumers.length === 0 && unfinishedStates.every((state) => queue.counts[state] === 0),
     states: jobStates,
     servers: consumers.map((server) => ({ ...placeOf(server), silent: isSilent(server, nowMs) })),
   };
+}
+
+/** Returns the names of paused job types that have ready jobs in the queue, among its nearest ones. */
+async function pausedTypesIn(queue: string, { reader }: PageContext): Promise<string[]> {
+  const paused = await reader.jobTypes.listPaused();
+  if (paused.length === 0) return [];
+  const filter = { queue: [queue], state: ['enqueued'] as const, name: paused.map(({ name }) => name) };
+  const { jobs } = await reader.jobs.listBrief({ filter, limit: PAUSED_JOBS, reach: 'near' });
+  return [...new Set(jobs.map(({ name }) => name))].toSorted();
 }
 
 /** Returns what the page shows of a server, without the heartbeat, which changes every few seconds. */

@@ -1,0 +1,71 @@
+import type { JobStorage } from '@longshore/jobs';
+import { type Deployment, deploymentBounds } from '@longshore/jobs/storage';
+import { defineResource, pageOf, type Resource } from '@longshore/resources';
+import Type, { type Static } from 'typebox';
+import { nullable, text, Time } from './fields.js';
+
+const Item = Type.Object({
+  id: Type.String({ format: 'uuid', description: 'A UUIDv7, assigned by the platform' }),
+  version: { ...text(deploymentBounds.version, 'What was put into service'), examples: ['2.4.1'] },
+  at: Type.String({ format: 'date-time', description: 'When; now by default' }),
+  note: nullable(text(deploymentBounds.note, 'A remark for people who read the charts')),
+  source: Type.Enum(['api', 'server'], {
+    description: '`server`: noted when the first server with this version started',
+  }),
+});
+
+const New = Type.Object(
+  {
+    version: Item.properties.version,
+    at: Type.Optional(Time),
+    note: Type.Optional(Item.properties.note),
+  },
+  { additionalProperties: false },
+);
+
+const past = 'A deployment is a record of the past; delete it and add another one.';
+
+/** `/deployments`: when versions were put into service, which the dashboard's charts mark. */
+export function deploymentsResource({ deployments }: Pick<JobStorage, 'deployments'>): Resource {
+  return defineResource({
+    name: 'deployments',
+    description:
+      'When versions of applications were put into service; the charts of the dashboard mark these times. Servers that give their version note new ones themselves.',
+    item: Item,
+    serverSet: ['id', 'source'],
+    create: New,
+    filters: {
+      version: { field: 'version', match: 'exact', description: 'Deployments of these versions.' },
+      source: { field: 'source', match: 'exact', description: 'Deployments noted in one of these ways.' },
+    },
+    defaultSort: ['-at'],
+    notAllowed: {
+      replaceMany: past,
+      deleteMany: 'Deployments are deleted one at a time, at /deployments/{id}.',
+      replace: past,
+      patch: past,
+    },
+    storage: {
+      seeks: true,
+      list: async (query) => pageOf((await deployments.list()).map(toItem), query),
+      get: async (id) => {
+        const deployment = await deployments.find(id);
+        return deployment === null ? undefined : toItem(deployment);
+      },
+      create: async ({ version, at, note = null }, { transaction }) => {
+        const when = at === undefined ? {} : { at: new Date(at) };
+        return toItem(await deployments.record({ version, note, ...when }, transaction));
+      },
+      delete: async (id, check) => {
+        const deployment = await deployments.find(id);
+        if (deployment === null) return false;
+        check?.(toItem(deployment));
+        return deployments.delete(id);
+      },
+    },
+  });
+}
+
+function toItem(deployment: Deployment): Static<typeof Item> {
+  return { ...deployment, at: deployment.at.toISOString() };
+}

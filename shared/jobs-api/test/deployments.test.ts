@@ -1,0 +1,35 @@
+import { MemoryStorage } from '@longshore/jobs';
+import { expect } from 'chai';
+import { JobsApiUnderTest } from './support/jobs-api-under-test.js';
+
+describe('Deployments and job types over HTTP', () => {
+  const storage = new MemoryStorage();
+  const api = new JobsApiUnderTest(async () => ({ storage, close: () => storage.close() }), {});
+  before(() => api.start());
+  after(() => api.stop());
+
+  it('takes a deployment, shows it, and deletes it', async () => {
+    const { status, item } = await api.post('/deployments', { version: '2.4.1', note: 'New mail server' });
+    expect(status).to.equal(201);
+    expect(item).to.include({ version: '2.4.1', note: 'New mail server', source: 'api' });
+    const path = `/deployments/${item.id}`;
+    expect((await api.get(path)).item).to.deep.equal(item);
+    expect((await api.get('/deployments?version=2.4.1')).items).to.deep.equal([item]);
+    expect((await api.delete(path)).status).to.equal(204);
+    expect((await api.get(path)).status).to.equal(404);
+  });
+
+  it('rejects a deployment without a version', async () => {
+    expect((await api.post('/deployments', { note: 'no' })).status).to.equal(422);
+  });
+
+  it('pauses and resumes a job type that has run', async () => {
+    storage.timings.ended('mail', 'send', 'done', 1);
+    expect((await api.put('/job-types/send/pause')).item)
+      .to.have.property('pausedAt')
+      .that.is.a('string');
+    expect((await storage.jobTypes.listPaused()).map(({ name }) => name)).to.deep.equal(['send']);
+    expect((await api.put('/job-types/send/resume')).item).to.deep.equal({ name: 'send', pausedAt: null });
+    expect((await api.put('/job-types/unknown/pause')).status).to.equal(404);
+  });
+});

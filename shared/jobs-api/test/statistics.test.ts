@@ -1,0 +1,34 @@
+import { MemoryStorage } from '@longshore/jobs';
+import { expect } from 'chai';
+import { JobsApiUnderTest } from './support/jobs-api-under-test.js';
+
+describe('Statistics over HTTP', () => {
+  const storage = new MemoryStorage();
+  const api = new JobsApiUnderTest(async () => ({ storage, close: () => storage.close() }), {});
+  before(async () => {
+    await api.start();
+    storage.timings.started('mail', 'send', 4_000);
+    storage.timings.ended('mail', 'send', 'done', 100);
+    storage.timings.ended('mail', 'send', 'failed', 100);
+    storage.timings.ended('bulk', 'import', 'retry', 60_000);
+  });
+  after(() => api.stop());
+
+  it('are those of the last hour by the minute, of all jobs', async () => {
+    const { items } = await api.get('/statistics');
+    expect(items.length).to.be.within(60, 61);
+    expect(items.at(-1)).to.deep.include({ bucketMs: 60_000, queue: null, done: 1, failed: 1, retried: 1 });
+  });
+
+  it('are limited to a queue and a name', async () => {
+    const { items } = await api.get('/statistics?queue=mail&name=send&bucketMs=3600000');
+    expect(items.at(-1)).to.deep.include({ queue: 'mail', name: 'send', done: 1, retried: 0, backlog: 0 });
+    expect(items.at(-1)).to.have.nested.property('waiting.p95Ms').within(3_600, 4_400);
+    expect(items.at(-1)).to.have.nested.property('running.meanMs', 100);
+  });
+
+  for (const query of ['queue=a&queue=b', 'from=2020-01-01', 'bucketMs=90000', 'from=2099-01-01'])
+    it(`are refused for ${query}`, async () => {
+      expect((await api.get(`/statistics?${query}`)).status).to.equal(400);
+    });
+});

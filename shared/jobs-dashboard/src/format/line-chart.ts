@@ -1,0 +1,50 @@
+/** A measured value at a time; `null` if nothing was measured. */
+export interface Point {
+  readonly atMs: number;
+  readonly value: number | null;
+}
+
+/** The span of time that a chart shows. */
+export interface Span {
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
+/** The width and height of a line chart, in the units of its paths. */
+export const WIDTH = 1_000;
+export const HEIGHT = 100;
+
+/** Returns the horizontal place of a time in a chart. */
+export function placeOf(atMs: number, { fromMs, untilMs }: Span): number {
+  return Math.round((WIDTH * (atMs - fromMs)) / (untilMs - fromMs));
+}
+
+/**
+ * Returns the SVG path of a line through the points, with a gap wherever a value is missing. A value without neighbours becomes a
+ * short dash, so that it stays visible.
+ *
+ * @param most the value at the top of the chart
+ */
+export function linePath(points: readonly Point[], span: Span, most: number): string {
+  let path = '';
+  let isAlone = false;
+  let joins = false;
+  for (const { atMs, value } of points) {
+    if (value === null) {
+      if (isAlone) path += 'h4';
+      joins = false;
+      isAlone = false;
+      continue;
+    }
+    const y = most === 0 ? HEIGHT : Math.round(10 * HEIGHT * (1 - value / most)) / 10;
+    path += `${joins ? 'L' : 'M'}${placeOf(atMs, span)} ${y}`;
+    isAlone = !joins;
+    joins = true;
+  }
+  return isAlone ? `${path}h4` : path;
+}
+
+/** Returns the largest of the values, 0 if there are none. */
+export function mostOf(...lines: readonly (readonly Point[])[]): number {
+  return Math.max(0, ...lines.flat().map(({ value }) => value ?? 0));
+}

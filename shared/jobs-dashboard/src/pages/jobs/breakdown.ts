@@ -1,0 +1,158 @@
+import type { JsonValue } from '@longshore/jobs';
+import { type BriefJob, errorFingerprint } from '@longshore/jobs/storage';
+import type { PageContext, Region } from '../page.js';
+import { searchHistory } from '../../reading/found-jobs.js';
+import {
+  type Filters,
+  filterQuery,
+  isTermKey,
+  jobsPath,
+  type Term,
+  termError,
+} from '../../search/filters.js';
+import { hiddenTermError } from '../../search/hidden-terms.js';
+import { excerpt } from '../../format/excerpt.js';
+
+/** How many of the newest matching jobs are broken down. */
+const EXAMINED = 1_000;
+const MOST_VALUES = 20;
+const MAX_TEXT = 200;
+
+/** A property by which jobs can be broken down. */
+interface Dimension {
+  readonly key: string;
+  readonly word: string;
+  /** The values of a job; it counts once for each. */
+  readonly valuesOf: (job: BriefJob) => readonly string[];
+  /** Returns the condition on a value. */
+  readonly termOf: (value: string) => Term;
+}
+
+const dimensions: readonly Dimension[] = [
+  { key: 'name', word: 'Type', valuesOf: ({ name }) => [name], termOf: (value) => ({ key: 'name', value }) },
+  {
+    key: 'queue',
+    word: 'Queue',
+    valuesOf: ({ queue }) => [queue],
+    termOf: (value) => ({ key: 'queue', value }),
+  },
+  {
+    key: 'error',
+    word: 'Error',
+    valuesOf: ({ error }) => (error === null ? [] : [errorFingerprint(error)]),
+    termOf: (value) => ({ key: 'fingerprint', value }),
+  },
+  { key: 'tag', word: 'Tag', valuesOf: ({ tags }) => tags, termOf: (value) => ({ key: 'tag', value }) },
+  {
+    key: 'server',
+    word: 'Server',
+    valuesOf: ({ serverId }) => (serverId === null ? [] : [serverId]),
+    termOf: (value) => ({ key: 'server', value }),
+  },
+];
+
+export interface Breakdown {
+  readonly key: string;
+  readonly word: string;
+  readonly rows: readonly { readonly value: string; readonly jobs: number; readonly path: string }[];
+  /** How many jobs were examined, and how many of them have no value. */
+  readonly examined: number;
+  readonly without: number;
+  /** How many further values there are. */
+  readonly moreValues: number;
+  /** Whether there are more matching jobs than were examined. */
+  readonly isSample: boolean;
+}
+
+/** Returns the links that break the list down, for the view. */
+export function breakdownLinks(filters: Filters, by: string | null): object[] {
+  return dimensions.map(({ key, word }) => ({
+    word,
+    path: jobsPath(filters, key === by ? {} : { by: key }),
+    current: key === by,
+  }));
+}
+
+/**
+ * Returns the region that breaks the matching jobs down by `by`, one of the properties or a path such as `args.order.id`. `null` if there is no
+ * such property, or if its values are redacted.
+ */
+export function breakdownRegion(filters: Filters, by: string, context: PageContext): Region | null {
+  const dimension = dimensions.find(({ key }) => key === by) ?? argumentAt(by, context.redact);
+  if (dimension === null) return null;
+  return {
+    name: 'breakdown',
+    view: 'jobs-breakdown',
+    everyMs: 5_000,
+    load: async () => {
+      const known = await context.cache.readSoon(`breakdown ${jobsPath(filters, { by })}`, () =>
+        breakDown(filters, dimension, context),
+      );
+      return { breakdown: known?.value ?? null, word: dimension.word, partial: known === undefined };
+    },
+  };
+}
+
+async function breakDown(
+  filters: Filters,
+  { key, word, valuesOf, termOf }: Dimension,
+  { reader, now }: PageContext,
+): Promise<Breakdown> {
+  const query = { filter: filterQuery(filters, now()), order: 'newest', limit: EXAMINED + 1 } as const;
+  const found = await searchHistory(query, reader);
+  const jobs = found ?? (await reader.jobs.listBrief({ ...query, reach: 'near' })).jobs;
+  const examined = jobs.slice(0, EXAMINED);
+  const counts = new Map<string, number>();
+  let without = 0;
+  for (const job of examined) {
+    const values = new Set(valuesOf(job));
+    if (values.size === 0) without++;
+    for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  }
+  const sorted = [...counts].toSorted(([one, many], [other, more]) => more - many || (one < other ? -1 : 1));
+  return {
+    key,
+    word,
+    rows: sorted.slice(0, MOST_VALUES).map(([value, count]) => ({
+      value: excerpt(value, MAX_TEXT),
+      jobs: count,
+      path: jobsPath({
+        ...filters,
+        terms: [...filters.terms.filter((term) => term.key !== termOf(value).key), termOf(value)],
+      }),
+    })),
+    examined: examined.length,
+    without,
+    moreValues: Math.max(0, sorted.length - MOST_VALUES),
+    isSample: found === null || jobs.length > EXAMINED,
+  };
+}
+
+/** Returns the dimension of a path in the arguments; `null` if it is none, or if its values are redacted. */
+function argumentAt(path: string, redact: RegExp): Dimension | null {
+  if (!path.startsWith('args.') || !isTermKey(path)) return null;
+  const term: Term = { key: path, value: '0' };
+  if (termError(term) !== null || hiddenTermError([term], redact) !== null) return null;
+  const segments = path.split('.').slice(1);
+  return {
+    key: path,
+    word: path,
+    valuesOf: ({ args }) => {
+      const value = valueAt(args, segments);
+      return value === null ? [] : [value];
+    },
+    termOf: (value) => ({ key: path, value }),
+  };
+}
+
+/** Returns the text, number or boolean at a path; `null` if there is none. */
+function valueAt(args: JsonValue, segments: readonly string[]): string | null {
+  let value: JsonValue | undefined = args;
+  for (const segment of segments) {
+    if (typeof value !== 'object' || value === null) return null;
+    if (!Object.hasOwn(value, segment)) return null;
+    value = (value as Record<string, JsonValue>)[segment];
+  }
+  if (value === undefined || value === null) return null;
+  return typeof value === 'object' ? null : String(value);
+}

@@ -1,0 +1,95 @@
+import { timingsKept, usualBucketMs } from '@longshore/jobs/storage';
+import { calendarMomentOf } from '../../search/moment.js';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** The spans of the range picker, up to now. */
+const spans = [
+  { key: '15m', word: '15 min', ms: 15 * MINUTE },
+  { key: '1h', word: '1 hour', ms: HOUR },
+  { key: '6h', word: '6 hours', ms: 6 * HOUR },
+  { key: '24h', word: '24 hours', ms: DAY },
+  { key: '7d', word: '7 days', ms: 7 * DAY },
+  { key: '30d', word: '30 days', ms: 30 * DAY },
+] as const;
+
+const comparisons = [
+  { key: 'day', word: 'vs yesterday', ms: DAY },
+  { key: 'week', word: 'vs last week', ms: 7 * DAY },
+] as const;
+
+/** The span of time that charts show, as the address of the page has it. */
+export interface Range {
+  readonly fromMs: number;
+  readonly untilMs: number;
+  readonly bucketMs: number;
+  /** How much earlier the span is that is shown behind it, in milliseconds; `null` for none. */
+  readonly beforeMs: number | null;
+  /** The end of a new span that has been picked, while the other one is still to come; `null` otherwise. */
+  readonly pickedMs: number | null;
+  /** Whether the span ends now. */
+  readonly isLive: boolean;
+  readonly spans: readonly Choice[];
+  readonly comparisons: readonly Choice[];
+  /** Returns the query of the page with this range changed. */
+  readonly query: (change: Readonly<Record<string, string | null>>) => string;
+}
+
+export interface Choice {
+  readonly word: string;
+  readonly query: string;
+  readonly current: boolean;
+}
+
+/**
+ * Reads the range from the query of a page: `range=6h`, or `from` and `until`, and `before=day`. Without `until`, `from` is the first of
+ * two ends. What is invalid or no longer kept is left out.
+ */
+export function rangeOf(query: URLSearchParams, nowMs: number): Range {
+  const span = spans.find(({ key }) => key === query.get('range')) ?? spans[1];
+  const before = comparisons.find(({ key }) => key === query.get('before')) ?? null;
+  const [from, until] = ['from', 'until'].map((key) => momentIn(query.get(key), nowMs));
+  const isChosen =
+    from !== null && from !== undefined && until !== null && until !== undefined && from !== until;
+  const [fromMs, untilMs] = isChosen
+    ? [Math.min(from, until), Math.max(from, until)]
+    : [nowMs - span.ms, nowMs];
+  const bucketMs = usualBucketMs(fromMs, untilMs, nowMs);
+  const change = (changed: Readonly<Record<string, string | null>>): string => {
+    const next = new URLSearchParams(query);
+    for (const [key, value] of Object.entries(changed))
+      if (value === null) next.delete(key);
+      else next.set(key, value);
+    const text = next.toString();
+    return text === '' ? '' : `?${text}`;
+  };
+  return {
+    fromMs: Math.floor(fromMs / bucketMs) * bucketMs,
+    // The current bucket is part of a span up to now, even in the instant in which it begins.
+    untilMs: (isChosen ? Math.ceil(untilMs / bucketMs) : Math.floor(untilMs / bucketMs) + 1) * bucketMs,
+    bucketMs,
+    beforeMs: before?.ms ?? null,
+    pickedMs: isChosen ? null : (from ?? null),
+    isLive: !isChosen,
+    spans: spans.map(({ key, word }) => ({
+      word,
+      query: change({ range: key, from: null, until: null }),
+      current: !isChosen && key === span.key,
+    })),
+    comparisons: comparisons.map(({ key, word }) => ({
+      word,
+      query: change({ before: key === before?.key ? null : key }),
+      current: key === before?.key,
+    })),
+    query: change,
+  };
+}
+
+/** Reads an end of a range; `null` if it is missing, invalid, later than now or older than what is kept. */
+function momentIn(text: string | null, nowMs: number): number | null {
+  const atMs = text === null ? undefined : calendarMomentOf(text)?.getTime();
+  if (atMs === undefined || atMs > nowMs + HOUR || atMs < nowMs - timingsKept.hour.forMs) return null;
+  return Math.min(atMs, nowMs);
+}

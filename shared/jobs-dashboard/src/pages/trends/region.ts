@@ -1,0 +1,252 @@
+import type { Deployment, TimingBucket, TimingQuery } from '@longshore/jobs/storage';
+import { StorageUnavailableError } from '@longshore/jobs';
+import { backlogTrend } from '../../format/backlog-trend.js';
+import { chartOf } from '../../format/chart.js';
+import { formatNumber } from '../../format/count.js';
+import { formatDuration } from '../../format/duration.js';
+import { linePath, mostOf, placeOf, type Point, WIDTH } from '../../format/line-chart.js';
+import type { PageContext, Region } from '../page.js';
+import { type Range, rangeOf } from './range.js';
+
+/** The percentiles that charts show. */
+const shares = [
+  { word: 'p50', share: 0.5 },
+  { word: 'p95', share: 0.95 },
+  { word: 'p99', share: 0.99 },
+] as const;
+
+/** The most buckets that can be picked as an end, and the most rows of a table. */
+const MOST_PICKS = 60;
+const MOST_ROWS = 24;
+const MOST_MARKS = 20;
+const TICKS = 4;
+const DAY = 86_400_000;
+
+/** What charts are about; everything if it is empty. */
+export type TrendSubject = Pick<TimingQuery, 'queue' | 'name'>;
+
+export interface TrendOptions {
+  /** The path of the page. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly subject: TrendSubject;
+  /** Whether to show how many jobs finished, too. */
+  readonly throughput?: boolean;
+}
+
+interface Line {
+  readonly word: string;
+  readonly d: string;
+  /** The latest value, or that of the whole span. */
+  readonly text: string;
+}
+
+/** Charts of how long jobs waited and ran, and of the backlog. */
+export function trendsRegion(context: PageContext, options: TrendOptions): Region {
+  return { name: 'trends', view: 'trends', everyMs: 5_000, load: () => loadTrends(context, options) };
+}
+
+async function loadTrends(context: PageContext, options: TrendOptions): Promise<object> {
+  const { reader, now } = context;
+  const { path, query, subject, throughput = false } = options;
+  const range = rangeOf(query, now());
+  const [buckets, before, deployments] = await Promise.all([
+    reader.timings.read(queryOf(range, subject)),
+    range.beforeMs === null ? [] : readBefore(range, range.beforeMs, subject, context),
+    deploymentsIn(range, context),
+  ]);
+  const rows = everyNth(buckets, MOST_ROWS);
+  const backlog = pointsOf(buckets, range.bucketMs, (bucket) => bucket.backlog);
+  return {
+    path,
+    from: new Date(range.fromMs).toISOString().slice(0, 16),
+    until: new Date(range.untilMs).toISOString().slice(0, 16),
+    spans: range.spans,
+    comparisons: range.comparisons,
+    before: range.comparisons.find(({ current }) => current)?.word.replace('vs ', '') ?? null,
+    picked:
+      range.pickedMs === null ? null : { at: new Date(range.pickedMs), cancel: range.query({ from: null }) },
+    picks: picksOf(buckets, range),
+    ticks: ticksOf(range),
+    isLive: range.isLive,
+    isDated: range.untilMs - range.fromMs > 1.5 * DAY || !range.isLive,
+    grid: gridOf(),
+    marks: [
+      ...deployments.map(({ at }) => placeOf(at.getTime(), range)),
+      ...(range.pickedMs === null || range.pickedMs < range.fromMs ? [] : [placeOf(range.pickedMs, range)]),
+    ],
+    deployments: deployments.map(({ version, at, note }) => ({ version, at, note })),
+    throughput: throughput ? throughputOf(buckets) : null,
+    charts: [
+      durationChart('Waiting', 'waiting', buckets, before, range),
+      durationChart('Running', 'running', buckets, before, range),
+      {
+        ...backlogChart(backlog, before, range),
+        note: range.isLive ? backlogTrend(backlog, now()) : null,
+      },
+    ],
+    rows: rows.map(({ at, timing, backlog: ready }) => ({
+      at,
+      pick: pickOf(at.getTime(), range),
+      cells: [
+        ...(['waiting', 'running'] as const).flatMap((part) =>
+          shares.map(({ share }) => durationText(timing[part].percentile(share))),
+        ),
+        ready === null ? '–' : formatNumber(ready),
+        formatNumber(timing.done),
+        formatNumber(timing.failed),
+      ],
+    })),
+  };
+}
+
+function queryOf({ fromMs, untilMs, bucketMs }: Range, subject: TrendSubject): TimingQuery {
+  return { from: new Date(fromMs), until: new Date(untilMs), bucketMs, ...subject };
+}
+
+/** Reads the same span a day or a week earlier, by the hour if minutes are no longer kept. None if it is no longer kept at all. */
+async function readBefore(
+  range: Range,
+  beforeMs: number,
+  subject: TrendSubject,
+  { reader, now }: PageContext,
+): Promise<TimingBucket[]> {
+  const kept = rangeOf(
+    new URLSearchParams({
+      from: new Date(range.fromMs - beforeMs).toISOString(),
+      until: new Date(range.untilMs - beforeMs).toISOString(),
+    }),
+    now(),
+  );
+  return kept.isLive ? [] : reader.timings.read(queryOf(kept, subject));
+}
+
+async function deploymentsIn({ fromMs, untilMs }: Range, { reader }: PageContext): Promise<Deployment[]> {
+  try {
+    const span = { from: new Date(fromMs), until: new Date(untilMs) };
+    return (await reader.deployments.list(span)).slice(0, MOST_MARKS);
+  } catch (error) {
+    if (error instanceof StorageUnavailableError) return [];
+    throw error;
+  }
+}
+
+function pointsOf(
+  buckets: readonly TimingBucket[],
+  bucketMs: number,
+  valueOf: (bucket: TimingBucket) => number | null,
+): Point[] {
+  return buckets.map((bucket) => ({ atMs: bucket.at.getTime() + bucketMs / 2, value: valueOf(bucket) }));
+}
+
+/** Returns the points of an earlier span, moved to the present one. */
+function earlier(
+  before: readonly TimingBucket[],
+  beforeMs: number | null,
+  valueOf: (bucket: TimingBucket) => number | null,
+): Point[] {
+  const [first, second] = before;
+  const bucketMs =
+    first === undefined || second === undefined ? 60_000 : second.at.getTime() - first.at.getTime();
+  return pointsOf(before, bucketMs, valueOf).map(({ atMs, value }) => ({
+    atMs: atMs + (beforeMs ?? 0),
+    value,
+  }));
+}
+
+function durationChart(
+  title: string,
+  part: 'waiting' | 'running',
+  buckets: readonly TimingBucket[],
+  before: readonly TimingBucket[],
+  range: Range,
+): object {
+  const lines = shares.map(({ share }) =>
+    pointsOf(buckets, range.bucketMs, ({ timing }) => timing[part].percentile(share)),
+  );
+  const past = earlier(before, range.beforeMs, ({ timing }) => timing[part].percentile(0.95));
+  const most = mostOf(...lines, past);
+  const whole = buckets[0]?.timing.copy()[part];
+  for (const { timing } of buckets.slice(1)) whole?.merge(timing[part]);
+  return {
+    title,
+    peak: most === 0 ? null : `Peak: ${formatDuration(most)}`,
+    lines: shares.map(({ word, share }, index): Line => ({
+      word,
+      d: linePath(lines[index] ?? [], range, most),
+      text: durationText(whole?.percentile(share) ?? null),
+    })),
+    before: linePath(past, range, most),
+    note: null,
+  };
+}
+
+function backlogChart(points: readonly Point[], before: readonly TimingBucket[], range: Range): object {
+  const past = earlier(before, range.beforeMs, ({ backlog }) => backlog);
+  const most = mostOf(points, past);
+  const latest = points.findLast(({ value }) => value !== null)?.value ?? null;
+  return {
+    title: 'Backlog',
+    peak: most === 0 ? null : `Peak: ${formatNumber(most)} ready`,
+    lines: [
+      { word: 'ready', d: linePath(points, range, most), text: latest === null ? '–' : formatNumber(latest) },
+    ],
+    before: linePath(past, range, most),
+  };
+}
+
+function throughputOf(buckets: readonly TimingBucket[]): object {
+  return chartOf(
+    buckets.map(({ at, timing: { done, failed } }) => ({ at, done, failed })),
+    TICKS,
+  );
+}
+
+/** The areas of a chart on which a click picks an end. */
+function picksOf(buckets: readonly TimingBucket[], range: Range): object[] {
+  const picked = everyNth(buckets, MOST_PICKS);
+  return picked.map(({ at }, index) => {
+    const x = placeOf(at.getTime(), range);
+    const next = picked[index + 1];
+    return {
+      x,
+      width: (next === undefined ? WIDTH : placeOf(next.at.getTime(), range)) - x,
+      query: pickOf(at.getTime(), range),
+    };
+  });
+}
+
+/** Returns the query after a click: with the first end of a span, or with both. */
+function pickOf(atMs: number, range: Range): string {
+  const at = isoMinute(atMs);
+  if (range.pickedMs === null) return range.query({ from: at, until: null });
+  const isEarlier = atMs < range.pickedMs;
+  return range.query({
+    from: isEarlier ? at : isoMinute(range.pickedMs),
+    until: isEarlier ? isoMinute(range.pickedMs + range.bucketMs) : isoMinute(atMs + range.bucketMs),
+  });
+}
+
+function isoMinute(atMs: number): string {
+  return `${new Date(atMs).toISOString().slice(0, 16)}Z`;
+}
+
+function ticksOf({ fromMs, untilMs }: Range): Date[] {
+  return Array.from(
+    { length: TICKS },
+    (_each, index) => new Date(fromMs + (index * (untilMs - fromMs)) / TICKS),
+  );
+}
+
+function gridOf(): string {
+  return `M0 50h${WIDTH}${Array.from({ length: TICKS }, (_each, index) => `M${(index * WIDTH) / TICKS} 0v100`).join('')}`;
+}
+
+function everyNth<Item>(items: readonly Item[], most: number): Item[] {
+  const step = Math.ceil(items.length / most);
+  return items.filter((_item, index) => index % step === 0);
+}
+
+function durationText(ms: number | null): string {
+  return ms === null ? '–' : formatDuration(ms);
+}

@@ -1,0 +1,21 @@
+import type { Actions, ActionResult } from '../../actions/action.js';
+
+/** Pausing and resuming all jobs of one name. */
+export const typeActions: Actions = {
+  '/types/:target/pause': {
+    role: 'operator',
+    flash: 'The job type is paused. Its jobs do not start until it is resumed.',
+    perform: ({ jobTypes }, { target }, audit) =>
+      jobTypes.pause(target, { audit: audit((before) => typeAfter(target, before === null)) }),
+  },
+  '/types/:target/resume': {
+    role: 'operator',
+    flash: 'The job type is resumed.',
+    perform: ({ jobTypes }, { target }, audit) =>
+      jobTypes.resume(target, { audit: audit((before) => typeAfter(target, before !== null)) }),
+  },
+};
+
+function typeAfter(name: string, changed: boolean): ActionResult {
+  return { next: `types/${encodeURIComponent(name)}`, changed };
+}

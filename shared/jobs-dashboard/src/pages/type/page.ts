@@ -1,0 +1,146 @@
+import type { Job } from '@longshore/jobs';
+import { type ErrorGroup, type JobListQuery, otherNames, type Server } from '@longshore/jobs/storage';
+import { isSilent } from '../../diagnosis/consumers.js';
+import { formatCount, formatNumber } from '../../format/count.js';
+import { excerpt } from '../../format/excerpt.js';
+import { notFound } from '../../http/problem.js';
+import { jobsPath, type Term } from '../../search/filters.js';
+import { jobRow } from '../job-row.js';
+import type { Page, PageContext, PageRequest } from '../page.js';
+import { trendsRegion } from '../trends/region.js';
+
+const FEW_JOBS = 5;
+const FEW_ERRORS = 5;
+/** Of this many jobs that were done last, the slowest are shown. */
+const EXAMINED = 200;
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const MAX_TEXT = 300;
+
+/** The same query as that of the page of errors, so that both share one read. */
+const errorsQuery = { sinceMs: DAY, limit: 100 };
+
+/** A job type: all jobs of one name. */
+export async function typePage({ params, query }: PageRequest, context: PageContext): Promise<Page> {
+  const name = params['type'] ?? '';
+  if (name === otherNames)
+    throw notFound('There is no such job type', 'This counts the jobs of many names together.');
+  return {
+    title: name,
+    section: 'types',
+    view: 'page',
+    kicker: { path: 'types', text: 'Job types' },
+    regions: [
+      { name: 'type', view: 'type-state', everyMs: 2_000, load: () => loadState(name, context) },
+      trendsRegion(context, {
+        path: `types/${encodeURIComponent(name)}`,
+        query,
+        subject: { name },
+        throughput: true,
+      }),
+      { name: 'jobs', view: 'type-jobs', everyMs: 5_000, load: () => loadJobs(name, context) },
+    ],
+  };
+}
+
+async function loadState(name: string, { reader, now }: PageContext): Promise<object> {
+  const nowMs = now();
+  const minuteMs = 60_000;
+  const untilMs = (Math.floor(nowMs / minuteMs) + 1) * minuteMs;
+  const [paused, servers, buckets] = await Promise.all([
+    reader.jobTypes.listPaused(),
+    reader.servers.list(),
+    reader.timings.read({
+      from: new Date(untilMs - HOUR),
+      until: new Date(untilMs),
+      bucketMs: minuteMs,
+      name,
+    }),
+  ]);
+  const hour = buckets[0]?.timing.copy();
+  for (const { timing } of buckets.slice(1)) hour?.merge(timing);
+  const { done = 0, failed = 0, retried = 0 } = hour ?? {};
+  const handling = servers.filter(({ jobNames }) => jobNames?.includes(name) ?? true);
+  return {
+    name,
+    pausedAt: paused.find((type) => type.name === name)?.pausedAt ?? null,
+    backlog: buckets.findLast(({ backlog }) => backlog !== null)?.backlog ?? null,
+    done,
+    failed,
+    retried,
+    failureRate: done + failed === 0 ? null : rate(failed / (done + failed)),
+    servers: handling.map((server) => serverRow(server, nowMs)),
+    ready: jobsPath({ state: 'enqueued', terms: ofName(name) }),
+    running: jobsPath({ state: 'processing', terms: ofName(name) }),
+    failures: jobsPath({ state: 'failed', terms: [...ofName(name), { key: 'finished-after', value: '1h' }] }),
+    retrying: jobsPath({ state: 'scheduled', terms: ofName(name) }),
+  };
+}
+
+/** Returns what the page shows of a server, without the heartbeat, which changes every few seconds. */
+function serverRow(server: Server, nowMs: number): object {
+  const { id, host, pid, state, requested, concurrency, processing } = server;
+  return { id, host, pid, state, requested, concurrency, processing, silent: isSilent(server, nowMs) };
+}
+
+async function loadJobs(name: string, { reader }: PageContext): Promise<object> {
+  const nearest = async (query: Pick<JobListQuery, 'filter' | 'order' | 'limit'>): Promise<readonly Job[]> =>
+    (await reader.jobs.listBrief({ ...query, filter: { ...query.filter, name: [name] }, reach: 'near' }))
+      .jobs;
+  const [running, waiting, done, { groups }] = await Promise.all([
+    nearest({ filter: { state: ['processing'] }, order: 'oldest', limit: FEW_JOBS }),
+    nearest({ filter: { state: ['enqueued'] }, order: 'oldest', limit: FEW_JOBS }),
+    nearest({ filter: { state: ['done'] }, order: 'newest', limit: EXAMINED }),
+    reader.statistics.listErrorGroups(errorsQuery),
+  ]);
+  const slowest = done.toSorted((one, other) => ranMs(other) - ranMs(one)).slice(0, FEW_JOBS);
+  const errors = groups.filter((group) => group.name === name);
+  return {
+    lists: [
+      {
+        key: 'running',
+        title: 'Longest running',
+        jobs: running.map(jobRow),
+        more: moreOf(name, 'processing'),
+      },
+      { key: 'waiting', title: 'Longest waiting', jobs: waiting.map(jobRow), more: moreOf(name, 'enqueued') },
+      {
+        key: 'slowest',
+        title: `Slowest of the latest ${formatNumber(done.length)} done`,
+        jobs: slowest.map((job) => ({ ...jobRow(job), ranMs: ranMs(job) })),
+        more: moreOf(name, 'done'),
+      },
+    ].filter(({ jobs }) => jobs.length > 0),
+    errors: errors.slice(0, FEW_ERRORS).map(errorRow),
+    moreErrors: Math.max(0, errors.length - FEW_ERRORS),
+  };
+}
+
+function ranMs({ startedAt, finishedAt }: Job): number {
+  return startedAt === null || finishedAt === null ? 0 : finishedAt.getTime() - startedAt.getTime();
+}
+
+function moreOf(name: string, state: 'processing' | 'enqueued' | 'done'): string {
+  return jobsPath({ state, terms: ofName(name) }, state === 'done' ? {} : { order: 'oldest' });
+}
+
+function ofName(name: string): Term[] {
+  return [{ key: 'name', value: name }];
+}
+
+function errorRow(group: ErrorGroup): object {
+  const { name, fingerprint, message, count, retryable, failedExact, waitingExact, lastSeenAt } = group;
+  return {
+    kind: excerpt(fingerprint.split(': ', 1)[0] ?? '', MAX_TEXT),
+    message: excerpt(message.split('\n', 1)[0] ?? '', MAX_TEXT),
+    failed: formatCount({ count: retryable, exact: failedExact }),
+    waiting: formatCount({ count: count - retryable, exact: waitingExact || count === retryable }),
+    lastSeenAt,
+    jobs: jobsPath({ state: null, terms: [...ofName(name), { key: 'fingerprint', value: fingerprint }] }),
+  };
+}
+
+/** `0 %`, `0.4 %`, `100 %` */
+function rate(share: number): string {
+  return `${Math.round(share * 1_000) / 10} %`;
+}

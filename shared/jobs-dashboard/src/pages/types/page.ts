@@ -1,0 +1,98 @@
+import { type NameTiming, otherNames } from '@longshore/jobs/storage';
+import { pageOf } from '../list-page.js';
+import type { Page, PageContext, PageRequest } from '../page.js';
+
+const ROWS = 50;
+const MOST_NAMES = 200;
+
+const spans = [
+  { key: '1h', word: '1 hour', ms: 3_600_000 },
+  { key: '24h', word: '24 hours', ms: 86_400_000 },
+] as const;
+
+interface TypeRow {
+  readonly name: string;
+  /** Whether this counts the jobs of many names together, so that it has no page. */
+  readonly isOthers: boolean;
+  readonly pausedAt: Date | null;
+  readonly ended: number;
+  readonly failed: number;
+  readonly waitingMs: number | null;
+  readonly runningMs: number | null;
+}
+
+/** The orders of the list, largest first. */
+const sorts = {
+  ended: ({ ended }: TypeRow) => ended,
+  failed: ({ failed }: TypeRow) => failed,
+  waiting: ({ waitingMs }: TypeRow) => waitingMs ?? -1,
+  running: ({ runningMs }: TypeRow) => runningMs ?? -1,
+} as const;
+
+type Sort = keyof typeof sorts;
+
+/** Lists the job types that ran lately or are paused. */
+export async function typesPage({ query }: PageRequest, context: PageContext): Promise<Page> {
+  const span = spans.find(({ key }) => key === query.get('since')) ?? spans[0];
+  const wanted = query.get('sort') ?? 'ended';
+  const sort: Sort = Object.hasOwn(sorts, wanted) ? (wanted as Sort) : 'ended';
+  const path = (since: string, by: Sort): string => `types?since=${since}&sort=${by}`;
+  return {
+    title: 'Job types',
+    section: 'types',
+    view: 'types',
+    data: {
+      spans: spans.map(({ key, word }) => ({ word, path: path(key, sort), current: key === span.key })),
+    },
+    regions: [
+      {
+        name: 'types',
+        view: 'types-list',
+        everyMs: 5_000,
+        load: async () => {
+          const { rows, ...place } = pageOf(await readTypes(span.ms, sort, context), query, ROWS);
+          const sortPaths = Object.fromEntries(
+            (Object.keys(sorts) as Sort[]).map((by) => [by, path(span.key, by)]),
+          );
+          return { ...place, types: rows, sort, sortPaths, path: path(span.key, sort), word: span.word };
+        },
+      },
+    ],
+  };
+}
+
+async function readTypes(sinceMs: number, sort: Sort, { reader }: PageContext): Promise<TypeRow[]> {
+  const [timed, paused] = await Promise.all([
+    reader.timings.listNames({ sinceMs, limit: MOST_NAMES }),
+    reader.jobTypes.listPaused(),
+  ]);
+  const since = new Map(paused.map(({ name, pausedAt }) => [name, pausedAt]));
+  const rows = timed.map((timing) => typeRow(timing, since.get(timing.name) ?? null));
+  const known = new Set(timed.map(({ name }) => name));
+  const idle = paused
+    .filter(({ name }) => !known.has(name))
+    .map(({ name, pausedAt }): TypeRow => ({
+      name,
+      isOthers: false,
+      pausedAt,
+      ended: 0,
+      failed: 0,
+      waitingMs: null,
+      runningMs: null,
+    }));
+  return [...rows, ...idle].toSorted(
+    (one, other) => sorts[sort](other) - sorts[sort](one) || one.name.localeCompare(other.name),
+  );
+}
+
+function typeRow({ name, timing }: NameTiming, pausedAt: Date | null): TypeRow {
+  return {
+    name,
+    isOthers: name === otherNames,
+    pausedAt,
+    ended: timing.done + timing.failed,
+    failed: timing.failed,
+    waitingMs: timing.waiting.percentile(0.95),
+    runningMs: timing.running.percentile(0.95),
+  };
+}

@@ -1,0 +1,63 @@
+import { expect } from 'chai';
+import { openSite, type Site, textOf } from './dashboard-site.js';
+
+describe('the pages of job types', () => {
+  let site: Site;
+  const page = async (path: string): Promise<string> =>
+    textOf((await site.http.get(`/job-dashboard${path}`)).text);
+
+  before(async () => {
+    site = await openSite();
+  });
+  after(() => site.close());
+
+  it('list the types that ran, with their failures and percentiles', async () => {
+    expect(await page('/types?since=24h')).to.match(/charge-card 1 1 .*send-invoice 1 0 /);
+  });
+
+  it('show what became of the jobs of a type, its errors and how long they took', async () => {
+    const text = await page('/types/charge-card?range=24h');
+    expect(text).to.include('1 failed (100 %)').and.include('CardDeclinedError').and.include('Running');
+  });
+
+  it('say that a type is paused wherever its ready jobs are shown', async () => {
+    await site.story.storage.jobTypes.pause('sync-inventory');
+    const { enqueuedId } = site.story;
+    expect(await page('/types/sync-inventory')).to.include('Paused');
+    expect(await page('/queues/images')).to.include('their type is paused: sync-inventory');
+    expect(await page('/jobs?name=sync-inventory')).to.include('Type paused');
+    expect(await page(`/jobs/${enqueuedId}`)).to.include('job type “sync-inventory” was paused');
+    await site.story.storage.jobTypes.resume('sync-inventory');
+  });
+
+  it('mark deployments on the charts', async () => {
+    const at = new Date(site.story.storage.manualClock.now() - 60_000);
+    await site.story.storage.deployments.record({ version: '2.4.1', at });
+    expect(await page('/?range=15m')).to.include('Dashed lines: deployed 2.4.1');
+  });
+});
+
+describe('a breakdown of jobs', () => {
+  let site: Site;
+  before(async () => {
+    site = await openSite();
+  });
+  after(() => site.close());
+
+  it('counts the values of a property, the most frequent first, with links to their jobs', async () => {
+    const { text } = await site.http.get('/job-dashboard/jobs?state=done&by=queue');
+    expect(textOf(text)).to.match(/Queue Jobs images 60 newsletter 6 .*All \d+ matching jobs counted/);
+    expect(text).to.include('jobs?state=done&amp;queue=images"');
+  });
+
+  it('counts the values at a path in the arguments', async () => {
+    const { text } = await site.http.get('/job-dashboard/jobs?queue=images&by=args.width');
+    expect(textOf(text)).to.match(/args\.width Jobs 320 60 1280 9 /);
+  });
+
+  it('does not count redacted values', async () => {
+    const { text } = await site.http.get('/job-dashboard/jobs?by=args.cardToken');
+    expect(text).not.to.include('tok_visa');
+    expect(text).not.to.include('data-region="breakdown"');
+  });
+});

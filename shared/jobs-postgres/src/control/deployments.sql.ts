@@ -1,0 +1,53 @@
+import { prepared } from '../connection/statement.js';
+
+/** $1 id, $2 version, $3 time or null for now, $4 note. */
+export const insertDeployment = prepared(
+  'longshore-insert-deployment',
+  `
+    insert into longshore.deployment (id, version, at, note, source) values ($1, $2, coalesce($3::timestamptz, now()), $4, 'api')
+    returning id, version, at, note, source`,
+);
+
+/**
+ * $1 server, $2 version, $3 id of a new deployment. Notes a deployment if neither another registered server nor the latest
+ * deployment has this version: so a server that restarts during a rolling deployment notes nothing, and going back to an
+ * earlier version does.
+ */
+export const noteVersion = prepared(
+  'longshore-note-version',
+  `
+    with gone as (
+      delete from longshore.server_version
+      where server_id <> $1 and not exists (select from longshore.server where id = server_id)
+    ),
+    noted as (
+      insert into longshore.deployment (id, version, source)
+      select $3::uuid, $2::text, 'server'
+      where not exists (
+          select from longshore.server_version join longshore.server on server.id = server_id
+          where version = $2 and server_id <> $1)
+        and (select version from longshore.deployment order by at desc limit 1) is distinct from $2
+    )
+    insert into longshore.server_version (server_id, version) values ($1, $2)`,
+);
+
+/** $1 id, or null for any; $2 from and $3 until, or null for no bound. Newest first. */
+export const selectDeployments = prepared(
+  'longshore-select-deployments',
+  `
+    select id, version, at, note, source from longshore.deployment
+    where ($1::uuid is null or id = $1) and ($2::timestamptz is null or at >= $2) and ($3::timestamptz is null or at < $3)
+    order by at desc, id desc limit 1000`,
+);
+
+/** $1 id. */
+export const deleteDeployment = prepared(
+  'longshore-delete-deployment',
+  `delete from longshore.deployment where id = $1 returning id`,
+);
+
+/** $1 days. */
+export const deleteOldDeployments = prepared(
+  'longshore-delete-old-deployments',
+  `delete from longshore.deployment where at < now() - $1::integer * interval '1 day'`,
+);

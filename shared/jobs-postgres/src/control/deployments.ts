@@ -1,0 +1,50 @@
+import type { TransactionClient } from '@longshore/jobs';
+import { type Deployment, type Deployments, IdSource, type NewDeployment } from '@longshore/jobs/storage';
+import type { Database } from '../connection/database.js';
+import type { DatabaseClock } from '../connection/database-clock.js';
+import { runOf } from '../connection/run.js';
+import { deleteDeployment, insertDeployment, noteVersion, selectDeployments } from './deployments.sql.js';
+
+/** Notes deployments. */
+export class PostgresDeployments implements Deployments {
+  readonly #database: Database;
+  readonly #reads: Database;
+  readonly #ids: IdSource;
+
+  constructor({ database, reads }: { database: Database; reads: Database }, clock: DatabaseClock) {
+    this.#database = database;
+    this.#reads = reads;
+    this.#ids = new IdSource(clock);
+  }
+
+  async record({ version, at, note }: NewDeployment, transaction?: TransactionClient): Promise<Deployment> {
+    const values = [this.#ids.newId(), version, at ?? null, note ?? null];
+    const rows = await runOf(this.#database, transaction)(insertDeployment, values);
+    const [deployment] = rows as readonly Deployment[];
+    if (deployment === undefined) throw new Error('The deployment was not stored');
+    return deployment;
+  }
+
+  /** Records the version of a server that has just registered, and a deployment if the version is new. */
+  async noteServer(serverId: string, version: string): Promise<void> {
+    await this.#database.query(noteVersion, [serverId, version, this.#ids.newId()]);
+  }
+
+  async find(id: string): Promise<Deployment | null> {
+    const rows = await this.#reads.query<Deployment & Record<string, unknown>>(selectDeployments, [
+      id,
+      null,
+      null,
+    ]);
+    return rows[0] ?? null;
+  }
+
+  list(span?: { readonly from: Date; readonly until: Date }): Promise<Deployment[]> {
+    const values = [null, span?.from ?? null, span?.until ?? null];
+    return this.#reads.query<Deployment & Record<string, unknown>>(selectDeployments, values);
+  }
+
+  async delete(id: string): Promise<boolean> {
+    return (await this.#database.query(deleteDeployment, [id])).length > 0;
+  }
+}

@@ -1,0 +1,121 @@
+import { otherNames, type Timing, type TimingCell, timingsKept } from '@longshore/jobs/storage';
+import { arrayOf } from '../connection/array-literal.js';
+import type { Database } from '../connection/database.js';
+import type { QueueIdCache } from '../connection/queue-id-cache.js';
+import { addTimings, admitNames, measureBacklog, measureNames, selectReadyPages } from './timings.sql.js';
+
+/** Stands for all queues. */
+export const allQueues = 0;
+
+/** Stands for all job names. */
+export const allNames = '';
+
+const namesCheckedEveryMs = 3_600_000;
+const minuteMs = 60_000;
+
+/** The most pages that are read to find out which jobs are ready. */
+const samplePages = 2_000;
+
+interface Row {
+  readonly queueId: number;
+  readonly name: string;
+  readonly seconds: number;
+  readonly at: number;
+  readonly timing: Timing;
+}
+
+/** Adds recorded timings to those in the database, and measures the backlog once a minute. */
+export class TimingStore {
+  readonly #database: Database;
+  readonly #queues: QueueIdCache;
+  /** Whether a job name has timings of its own. */
+  readonly #admitted = new Map<string, boolean>();
+  #admittedUntil = 0;
+  #measuredMinute = 0;
+
+  constructor(database: Database, queues: QueueIdCache) {
+    this.#database = database;
+    this.#queues = queues;
+  }
+
+  async add(cells: readonly TimingCell[]): Promise<void> {
+    if (cells.length === 0) return;
+    await this.#admit(new Set(cells.map(({ name }) => name)));
+    const rows = new Map<string, Row>();
+    for (const { queue, name, minute, timing } of cells) {
+      const queueId = await this.#queues.idOf(queue);
+      const kept = this.#admitted.get(name) === true ? name : otherNames;
+      for (const [id, named] of places(queueId, kept))
+        for (const { bucketMs } of [timingsKept.minute, timingsKept.hour]) {
+          const at = Math.floor(minute / bucketMs) * bucketMs;
+          const key = `${id} ${named} ${bucketMs} ${at}`;
+          const row = rows.get(key);
+          if (row === undefined)
+            rows.set(key, { queueId: id, name: named, seconds: bucketMs / 1_000, at, timing: timing.copy() });
+          else row.timing.merge(timing);
+        }
+    }
+    await this.#write([...rows.values()].toSorted(byKey));
+  }
+
+  /** @param nowMs the database's time */
+  async measureBacklog(nowMs: number): Promise<void> {
+    const minute = Math.floor(nowMs / minuteMs);
+    if (minute === this.#measuredMinute) return;
+    this.#measuredMinute = minute;
+    const [first] = await this.#database.query(measureBacklog);
+    if (first === undefined) return; // another server was first
+    const [size] = await this.#database.query<{ pages: number }>(selectReadyPages);
+    const share = Math.min(100, (100 * samplePages) / Math.max(1, size?.pages ?? 0));
+    await this.#database.query(measureNames, [share]);
+  }
+
+  async #admit(names: ReadonlySet<string>): Promise<void> {
+    if (performance.now() > this.#admittedUntil) {
+      this.#admitted.clear();
+      this.#admittedUntil = performance.now() + namesCheckedEveryMs;
+    }
+    const unknown = [...names].filter((name) => !this.#admitted.has(name));
+    if (unknown.length === 0) return;
+    const rows = await this.#database.query<{ name: string }>(admitNames, [unknown, timingsKept.names]);
+    const admitted = new Set(rows.map(({ name }) => name));
+    for (const name of unknown) this.#admitted.set(name, admitted.has(name));
+  }
+
+  async #write(rows: readonly Row[]): Promise<void> {
+    const timings = rows.map(({ timing }) => timing);
+    await this.#database.query(addTimings, [
+      arrayOf(rows.map(({ queueId }) => queueId)),
+      rows.map(({ name }) => name),
+      arrayOf(rows.map(({ seconds }) => seconds)),
+      arrayOf(rows.map(({ at }) => at)),
+      arrayOf(timings.map(({ done }) => done)),
+      arrayOf(timings.map(({ failed }) => failed)),
+      arrayOf(timings.map(({ retried }) => retried)),
+      timings.map(({ waiting }) => literalOf(waiting)),
+      timings.map(({ running }) => literalOf(running)),
+      arrayOf(timings.map(({ waiting }) => waiting.sumMs)),
+      arrayOf(timings.map(({ running }) => running.sumMs)),
+    ]);
+  }
+}
+
+function places(queueId: number, name: string): [queueId: number, name: string][] {
+  return [
+    [allQueues, allNames],
+    [allQueues, name],
+    [queueId, allNames],
+    [queueId, name],
+  ];
+}
+
+function literalOf(histogram: Timing['waiting']): string {
+  const { first, counts } = histogram.counts();
+  return counts.length === 0 ? '{}' : arrayOf([first, ...counts]);
+}
+
+function byKey(one: Row, other: Row): number {
+  if (one.queueId !== other.queueId) return one.queueId - other.queueId;
+  if (one.name !== other.name) return one.name < other.name ? -1 : 1;
+  return one.seconds - other.seconds || one.at - other.at;
+}

@@ -1,0 +1,172 @@
+import { prepared } from '../connection/statement.js';
+
+/**
+ * Parallel arrays, sorted by key so that servers lock rows in the same order: $1 queues, $2 names, $3 resolutions in seconds, $4 times in
+ * milliseconds since 1970, $5 done, $6 failed, $7 retried, $8 and $9 histograms of waiting and running as array literals, $10 and
+ * $11 their sums in milliseconds. Adds them to what is stored.
+ */
+export const addTimings = prepared(
+  'longshore-add-timings',
+  `
+    insert into longshore.timing as stored
+      (queue_id, name, seconds, at, done, failed, retried, waiting, running, waited_ms, ran_ms)
+    select queue_id, name, seconds, to_timestamp(ms / 1000), done, failed, retried, waiting::integer[], running::integer[],
+      waited_ms, ran_ms
+    from unnest($1::integer[], $2::text[], $3::smallint[], $4::float8[], $5::integer[], $6::integer[], $7::integer[], $8::text[],
+      $9::text[], $10::float8[], $11::float8[])
+      as recorded (queue_id, name, seconds, ms, done, failed, retried, waiting, running, waited_ms, ran_ms)
+    on conflict (queue_id, name, seconds, at) do update set
+      done = stored.done + excluded.done,
+      failed = stored.failed + excluded.failed,
+      retried = stored.retried + excluded.retried,
+      waiting = longshore.add_histograms(stored.waiting, excluded.waiting),
+      running = longshore.add_histograms(stored.running, excluded.running),
+      waited_ms = stored.waited_ms + excluded.waited_ms,
+      ran_ms = stored.ran_ms + excluded.ran_ms`,
+);
+
+/** $1 names, $2 maximum number of names. Returns those that have timings of their own, adding new ones while there is room. */
+export const admitNames = prepared(
+  'longshore-admit-names',
+  `
+    with known as (
+      update longshore.timed_name set seen_at = now() where name = any ($1::text[]) returning name
+    ),
+    added as (
+      insert into longshore.timed_name (name)
+      select wanted.name from unnest($1) as wanted (name)
+      where not exists (select from longshore.timed_name where name = wanted.name)
+      limit greatest(0, $2::integer - (select count(*) from longshore.timed_name))
+      on conflict (name) do nothing
+      returning name
+    )
+    select name from known union all select name from added`,
+);
+
+export interface TimingRow {
+  /** Milliseconds since 1970. */
+  at: number;
+  name: string;
+  done: number;
+  failed: number;
+  retried: number;
+  /** An array literal: the number of the first bucket, then the counts. */
+  waiting: string;
+  running: string;
+  waited_ms: number;
+  ran_ms: number;
+  backlog: string | null;
+}
+
+const columns = `extract(epoch from at)::float8 * 1000 as at, name, done, failed, retried, waiting::text, running::text, waited_ms, ran_ms,
+      backlog`;
+
+/** $1 queue, $2 name, $3 resolution in seconds, $4 from and $5 until in milliseconds since 1970. */
+export const selectTimings = prepared(
+  'longshore-select-timings',
+  `
+    select ${columns} from longshore.timing
+    where queue_id = $1 and name = $2 and seconds = $3 and at >= to_timestamp($4::float8 / 1000)
+      and at < to_timestamp($5::float8 / 1000)`,
+);
+
+/** $1 resolution in seconds, $2 from and $3 until in milliseconds since 1970. Returns when the backlog was measured. */
+export const selectMeasured = prepared(
+  'longshore-select-measured',
+  `
+    select extract(epoch from at)::float8 * 1000 as at from longshore.timing
+    where queue_id = 0 and name = '' and seconds = $1 and at >= to_timestamp($2::float8 / 1000)
+      and at < to_timestamp($3::float8 / 1000) and backlog is not null`,
+);
+
+/** $1 queue, $2 resolution in seconds, $3 from in milliseconds since 1970, $4 limit. Returns the rows of the most frequent names. */
+export const selectNameTimings = prepared(
+  'longshore-select-name-timings',
+  `
+    with busiest as materialized (
+      select name from longshore.timing
+      where queue_id = $1 and seconds = $2 and at >= to_timestamp($3::float8 / 1000) and name <> ''
+      group by name having sum(done + failed + retried) > 0 or max(cardinality(waiting)) > 0
+      order by sum(done + failed + retried) desc, name limit $4
+    )
+    select ${columns} from longshore.timing
+    where queue_id = $1 and name = any (array(select name from busiest)) and seconds = $2
+      and at >= to_timestamp($3::float8 / 1000)`,
+);
+
+/**
+ * Stores how many jobs are ready now, in all and in each queue with any. Only the first server in a minute does so; the others write
+ * nothing and get no row.
+ */
+export const measureBacklog = prepared(
+  'longshore-measure-backlog',
+  `
+    with ready as materialized (
+      select queue_id, sum(jobs)::bigint as jobs from longshore.job_count where state = 'enqueued' and queue_id > 0
+      group by queue_id having sum(jobs) > 0
+    ),
+    first as (
+      insert into longshore.timing as stored (queue_id, name, seconds, at, backlog)
+      select 0, '', 60, date_bin('1 minute', now(), 'epoch'), coalesce((select sum(jobs) from ready), 0)
+      on conflict (queue_id, name, seconds, at) do update set backlog = excluded.backlog where stored.backlog is null
+      returning stored.backlog
+    ),
+    others as (
+      insert into longshore.timing as stored (queue_id, name, seconds, at, backlog)
+      select queue_id, '', seconds, date_bin(seconds * interval '1 second', now(), 'epoch'), jobs
+      from (
+        select 0 as queue_id, 3600 as seconds, backlog as jobs from first
+        union all select queue_id, seconds, jobs from ready, (values (60), (3600)) as resolution (seconds)
+      ) as measured
+      where exists (select from first)
+      order by queue_id, seconds
+      on conflict (queue_id, name, seconds, at) do update set backlog = greatest(stored.backlog, excluded.backlog)
+    )
+    select backlog from first`,
+);
+
+/**
+ * $1 share of the table's pages to read, in percent. Stores how many jobs of each name are ready, extrapolated from that share, for names
+ * that have timings of their own.
+ */
+export const measureNames = prepared(
+  'longshore-measure-names',
+  `
+    with found as materialized (
+      select queue_id, name, ceil(count(*) * 100 / $1::float8)::bigint as jobs
+      from (
+        select queue_id, name from longshore.job tablesample system ($1::real) where server_id is null and queue_id > 0
+        union all
+        select queue_id, name from longshore.job_blocked tablesample system ($1::real) where queue_id > 0
+      ) as ready
+      where name in (select name from longshore.timed_name)
+      group by queue_id, name
+    )
+    insert into longshore.timing as stored (queue_id, name, seconds, at, backlog)
+    select queue_id, name, seconds, date_bin(seconds * interval '1 second', now(), 'epoch'), jobs
+    from (
+      select queue_id, name, jobs from found
+      union all select 0, name, sum(jobs)::bigint from found group by name
+    ) as measured, (values (60), (3600)) as resolution (seconds)
+    order by queue_id, name, seconds
+    on conflict (queue_id, name, seconds, at) do update set backlog = greatest(stored.backlog, excluded.backlog)`,
+);
+
+/** Returns the number of pages of the tables that {@link measureNames} samples. */
+export const selectReadyPages = prepared(
+  'longshore-select-ready-pages',
+  `
+    select ((pg_relation_size('longshore.job') + pg_relation_size('longshore.job_blocked'))
+      / current_setting('block_size')::integer)::integer as pages`,
+);
+
+/** $1 and $2 how long timings by the minute and by the hour are kept, in milliseconds. Forgets names that are no longer used, too. */
+export const deleteOldTimings = prepared(
+  'longshore-delete-old-timings',
+  `
+    with forgotten as (
+      delete from longshore.timed_name where seen_at < now() - $2::float8 * interval '1 millisecond'
+    )
+    delete from longshore.timing
+    where at < now() - case when seconds = 60 then $1::float8 else $2::float8 end * interval '1 millisecond'`,
+);

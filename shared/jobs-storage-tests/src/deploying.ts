@@ -1,0 +1,46 @@
+import { expect } from 'chai';
+import { it } from 'mocha';
+import type { Fixture } from './storage-under-test.js';
+
+/** Noting deployments. */
+export function deploying(fixture: Fixture): void {
+  const versions = async (): Promise<string[]> =>
+    (await fixture.storage.deployments.list()).map(({ version }) => version);
+  const start = async (version: string): Promise<() => Promise<void>> => {
+    const queue = fixture.newQueue();
+    const server = { host: 'deploying', pid: 1, queues: [queue], concurrency: 1, timeoutMs: 60_000, version };
+    const registration = await fixture.storage.servers.register(server);
+    return () => registration.unregister();
+  };
+
+  it('lists deployments, newest first, within a span', async () => {
+    const { deployments } = fixture.storage;
+    const at = new Date('2026-03-01T12:00:00Z');
+    const first = await deployments.record({ version: 'listed-1', at, note: 'Faster mail' });
+    const second = await deployments.record({ version: 'listed-2', at: new Date(at.getTime() + 1_000) });
+    expect(first).to.include({ version: 'listed-1', note: 'Faster mail', source: 'api' });
+    expect(await deployments.list({ from: at, until: new Date(at.getTime() + 60_000) })).to.deep.equal([
+      second,
+      first,
+    ]);
+    expect(await deployments.list({ from: at, until: second.at })).to.deep.equal([first]);
+    expect(await deployments.find(first.id)).to.deep.equal(first);
+    expect([await deployments.delete(first.id), await deployments.delete(first.id)]).to.deep.equal([
+      true,
+      false,
+    ]);
+    expect(await deployments.find(first.id)).to.equal(null);
+  });
+
+  it('notes a version when its first server registers, not when an old one restarts, and again when it comes back', async () => {
+    const before = (await versions()).length;
+    const noted = async (): Promise<string[]> => (await versions()).slice(0, -before || undefined);
+    const stops = [await start('noted-a'), await start('noted-a')];
+    stops.push(await start('noted-b'), await start('noted-a'));
+    expect(await noted()).to.deep.equal(['noted-b', 'noted-a']);
+    for (const stop of stops) await stop();
+    const stop = await start('noted-a');
+    await stop();
+    expect(await noted()).to.deep.equal(['noted-a', 'noted-b', 'noted-a']);
+  });
+}

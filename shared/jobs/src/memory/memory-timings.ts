@@ -1,0 +1,155 @@
+import type { Outcome } from '../job/job.js';
+import type { Clock } from '../storage/clock.js';
+import { TimingBuffer } from '../storage/timing-buffer.js';
+import {
+  emptyTimingBuckets,
+  type NameTiming,
+  type NameTimingQuery,
+  otherNames,
+  resolutionOf,
+  Timing,
+  type TimingBucket,
+  type TimingQuery,
+  type Timings,
+  timingsKept,
+} from '../storage/timings.js';
+import type { MemoryJobs } from './memory-jobs.js';
+
+type Resolution = 'minute' | 'hour';
+
+/** Stands for all queues or all names. */
+const all = '';
+
+interface Cell {
+  readonly timing: Timing;
+  backlog: number | null;
+}
+
+/** The figures of one place: a queue, a job name, both or neither. */
+class Place {
+  readonly minute = new Map<number, Cell>();
+  readonly hour = new Map<number, Cell>();
+
+  cell(resolution: Resolution, atMs: number): Cell {
+    const { bucketMs } = timingsKept[resolution];
+    const at = Math.floor(atMs / bucketMs) * bucketMs;
+    let cell = this[resolution].get(at);
+    if (cell === undefined) this[resolution].set(at, (cell = { timing: new Timing(), backlog: null }));
+    return cell;
+  }
+
+  trim(nowMs: number): void {
+    for (const resolution of ['minute', 'hour'] as const)
+      for (const at of this[resolution].keys())
+        if (at < nowMs - timingsKept[resolution].forMs) this[resolution].delete(at);
+  }
+}
+
+/** Keeps timings in the memory of the process. */
+export class MemoryTimings implements Timings {
+  readonly #jobs: MemoryJobs;
+  readonly #clock: Clock;
+  readonly #buffer: TimingBuffer;
+  /** By queue and then by name. */
+  readonly #places = new Map<string, Map<string, Place>>();
+  #measuredMinute = 0;
+
+  constructor(jobs: MemoryJobs, clock: Clock) {
+    this.#jobs = jobs;
+    this.#clock = clock;
+    this.#buffer = new TimingBuffer(clock);
+  }
+
+  started(queue: string, name: string, waitedMs: number): void {
+    this.#buffer.started(queue, name, waitedMs);
+  }
+
+  ended(queue: string, name: string, outcome: Outcome['kind'], ranMs: number): void {
+    this.#buffer.ended(queue, name, outcome, ranMs);
+  }
+
+  async read(query: TimingQuery): Promise<TimingBucket[]> {
+    const { buckets, resolution } = emptyTimingBuckets(query);
+    this.store();
+    const place = this.#places.get(query.queue ?? all)?.get(query.name ?? all);
+    for (const [at, { backlog }] of this.#places.get(all)?.get(all)?.[resolution] ?? [])
+      if (backlog !== null) raise(bucketAt(buckets, query, at), 0);
+    for (const [at, cell] of place?.[resolution] ?? []) {
+      const bucket = bucketAt(buckets, query, at);
+      bucket?.timing.merge(cell.timing);
+      if (cell.backlog !== null) raise(bucket, cell.backlog);
+    }
+    return [...buckets.values()];
+  }
+
+  async listNames(query: NameTimingQuery): Promise<NameTiming[]> {
+    const resolution = resolutionOf(query);
+    this.store();
+    const { bucketMs } = timingsKept[resolution];
+    const from = Math.floor((this.#clock.now() - query.sinceMs) / bucketMs) * bucketMs;
+    const found: NameTiming[] = [];
+    for (const [name, place] of this.#places.get(query.queue ?? all) ?? []) {
+      const timing = new Timing();
+      for (const [at, cell] of place[resolution]) if (at >= from) timing.merge(cell.timing);
+      if (name !== all && attemptsOf(timing) + timing.waiting.total > 0) found.push({ name, timing });
+    }
+    const byAttempts = (one: NameTiming, other: NameTiming): number =>
+      attemptsOf(other.timing) - attemptsOf(one.timing) || (one.name < other.name ? -1 : 1);
+    return found.toSorted(byAttempts).slice(0, query.limit);
+  }
+
+  /** Stores what was recorded, and measures the backlog once a minute. */
+  store(): void {
+    for (const { queue, name, minute, timing } of this.#buffer.take())
+      for (const place of this.#placesOf(queue, name))
+        for (const resolution of ['minute', 'hour'] as const)
+          place.cell(resolution, minute).timing.merge(timing);
+    const { bucketMs } = timingsKept.minute;
+    const minute = Math.floor(this.#clock.now() / bucketMs) * bucketMs;
+    if (minute === this.#measuredMinute) return;
+    this.#measuredMinute = minute;
+    this.#measureBacklog(minute);
+    for (const names of this.#places.values()) for (const place of names.values()) place.trim(minute);
+  }
+
+  #measureBacklog(minute: number): void {
+    const sums = new Map<Place, number>([[this.#place(all, all), 0]]);
+    for (const { queue, name, state } of this.#jobs.all()) {
+      if (state !== 'enqueued') continue;
+      for (const place of this.#placesOf(queue, name)) sums.set(place, (sums.get(place) ?? 0) + 1);
+    }
+    for (const [place, jobs] of sums)
+      for (const resolution of ['minute', 'hour'] as const) raise(place.cell(resolution, minute), jobs);
+  }
+
+  #placesOf(queue: string, name: string): Place[] {
+    const names = this.#places.get(all);
+    const kept = names?.has(name) === true || (names?.size ?? 0) <= timingsKept.names ? name : otherNames;
+    return [this.#place(all, all), this.#place(queue, all), this.#place(all, kept), this.#place(queue, kept)];
+  }
+
+  #place(queue: string, name: string): Place {
+    let names = this.#places.get(queue);
+    if (names === undefined) this.#places.set(queue, (names = new Map<string, Place>()));
+    let place = names.get(name);
+    if (place === undefined) names.set(name, (place = new Place()));
+    return place;
+  }
+}
+
+function bucketAt(
+  buckets: ReadonlyMap<number, TimingBucket>,
+  { bucketMs, from, until }: TimingQuery,
+  at: number,
+): TimingBucket | undefined {
+  if (at < Math.floor(from.getTime() / bucketMs) * bucketMs || at >= until.getTime()) return undefined;
+  return buckets.get(Math.floor(at / bucketMs) * bucketMs);
+}
+
+function raise(cell: { backlog: number | null } | undefined, backlog: number): void {
+  if (cell !== undefined) cell.backlog = Math.max(cell.backlog ?? 0, backlog);
+}
+
+function attemptsOf({ done, failed, retried }: Timing): number {
+  return done + failed + retried;
+}

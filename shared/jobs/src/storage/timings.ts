@@ -1,0 +1,160 @@
+import { DurationHistogram } from '../job/duration-histogram.js';
+import type { Outcome } from '../job/job.js';
+
+const minuteMs = 60_000;
+const hourMs = 3_600_000;
+const dayMs = 86_400_000;
+
+/** How attempts went, over some span of time. */
+export class Timing {
+  /** Attempts that finished their job as done. */
+  done = 0;
+  /** Attempts that finished their job as failed. */
+  failed = 0;
+  /** Attempts that failed and will be repeated. */
+  retried = 0;
+  /** How long jobs were ready before an attempt started. */
+  readonly waiting = new DurationHistogram();
+  /** How long attempts ran, whatever their outcome; snoozed ones are left out. */
+  readonly running = new DurationHistogram();
+
+  copy(): Timing {
+    const copy = new Timing();
+    copy.merge(this);
+    return copy;
+  }
+
+  merge(other: Timing): void {
+    this.done += other.done;
+    this.failed += other.failed;
+    this.retried += other.retried;
+    this.waiting.merge(other.waiting);
+    this.running.merge(other.running);
+  }
+}
+
+/** The name under which the jobs of further names are counted once {@link timingsKept} `names` are known. */
+export const otherNames = '(other)';
+
+/** The resolution of timings, how long each is kept (in milliseconds), and the maximum number of job names. */
+export const timingsKept = {
+  minute: { bucketMs: minuteMs, forMs: 31 * hourMs },
+  hour: { bucketMs: hourMs, forMs: 31 * dayMs },
+  names: 1_000,
+} as const;
+
+/** The maximum number of buckets in one answer. */
+const maxBuckets = 800;
+
+export interface TimingQuery {
+  /** The start: within the last 31 hours if `bucketMs` is less than an hour, and within the last 31 days otherwise. */
+  readonly from: Date;
+  /** The end, exclusive. */
+  readonly until: Date;
+  /** Length of a bucket in milliseconds: a multiple of 60 000 up to an hour, and a multiple of an hour beyond. */
+  readonly bucketMs: number;
+  /** Only jobs of this queue. */
+  readonly queue?: string;
+  /** Only jobs of this name. */
+  readonly name?: string;
+}
+
+export interface TimingBucket {
+  /** When the bucket starts: a multiple of its length since 1970. */
+  readonly at: Date;
+  readonly timing: Timing;
+  /**
+   * The largest number of ready jobs in any minute of the bucket; `null` if it was not measured, because no server was running. For
+   * a job name, it is extrapolated from a sample if there are many ready jobs.
+   */
+  backlog: number | null;
+}
+
+export interface NameTimingQuery extends Pick<TimingQuery, 'queue'> {
+  /** How far back to count, in milliseconds: up to a day. */
+  readonly sinceMs: number;
+  /** The maximum number of names. */
+  readonly limit: number;
+}
+
+/** How the attempts of one job name went. */
+export interface NameTiming {
+  readonly name: string;
+  readonly timing: Timing;
+}
+
+/**
+ * Measures how long jobs wait and run. Servers record each attempt, which only adds to counters in their process; the storage
+ * stores them every few seconds. A process that is killed loses what it has not stored yet.
+ */
+export interface Timings {
+  /** Records that an attempt has started, after its job was ready for `waitedMs` milliseconds. */
+  started(queue: string, name: string, waitedMs: number): void;
+  /** Records that an attempt has ended after `ranMs` milliseconds. */
+  ended(queue: string, name: string, outcome: Outcome['kind'], ranMs: number): void;
+  /**
+   * Returns the figures of each bucket, oldest first and without gaps. Their cost does not depend on the number of jobs. Waiting
+   * is counted when an attempt starts, everything else when it ends.
+   *
+   * @throws {RangeError} if a number is out of bounds
+   */
+  read(query: TimingQuery): Promise<TimingBucket[]>;
+  /**
+   * Returns the figures of each job name with attempts, those with the most attempts first.
+   *
+   * @throws {RangeError} if a number is out of bounds
+   */
+  listNames(query: NameTimingQuery): Promise<NameTiming[]>;
+}
+
+/**
+ * Returns an empty bucket for every interval of the query, by start in milliseconds since 1970, and the resolution to read.
+ *
+ * @throws {RangeError} as `read` does
+ */
+export function emptyTimingBuckets({ from, until, bucketMs }: TimingQuery): {
+  readonly buckets: Map<number, TimingBucket>;
+  readonly resolution: 'minute' | 'hour';
+} {
+  const resolution = bucketMs % hourMs === 0 ? 'hour' : 'minute';
+  if (!(bucketMs > 0 && bucketMs % minuteMs === 0 && (resolution === 'hour' || bucketMs < hourMs)))
+    throw new RangeError(
+      `bucketMs must be a multiple of ${minuteMs} up to an hour, or a multiple of ${hourMs}, not ${bucketMs}`,
+    );
+  const first = Math.floor(from.getTime() / bucketMs) * bucketMs;
+  const count = Math.ceil((until.getTime() - first) / bucketMs);
+  if (!(count >= 1 && count <= maxBuckets))
+    throw new RangeError(`The span must have 1 to ${maxBuckets} buckets of bucketMs, not ${count}`);
+  const buckets = new Map<number, TimingBucket>();
+  for (let index = 0; index < count; index++) {
+    const at = first + index * bucketMs;
+    buckets.set(at, { at: new Date(at), timing: new Timing(), backlog: null });
+  }
+  return { buckets, resolution };
+}
+
+/**
+ * Returns the resolution for {@link Timings.listNames}: minutes for up to three hours.
+ *
+ * @throws {RangeError} as `listNames` does
+ */
+export function resolutionOf({ sinceMs, limit }: NameTimingQuery): 'minute' | 'hour' {
+  if (!(sinceMs > 0 && sinceMs <= dayMs))
+    throw new RangeError(`sinceMs must be from 1 to ${dayMs}, not ${sinceMs}`);
+  if (!(limit >= 1 && limit <= timingsKept.names))
+    throw new RangeError(`limit must be from 1 to ${timingsKept.names}, not ${limit}`);
+  return sinceMs <= 3 * hourMs ? 'minute' : 'hour';
+}
+
+const steps = [1, 5, 10, 30, 60, 180, 360, 720, 1_440].map((minutes) => minutes * minuteMs);
+
+/**
+ * Returns the shortest usual length of a bucket in milliseconds that divides a span into at most 120 buckets and for whose start
+ * timings are still kept.
+ *
+ * @param nowMs the storage's time
+ */
+export function usualBucketMs(fromMs: number, untilMs: number, nowMs: number): number {
+  const least = fromMs < nowMs - timingsKept.minute.forMs ? hourMs : minuteMs;
+  return steps.find((step) => step >= least && (untilMs - fromMs) / step <= 120) ?? dayMs;
+}
