@@ -2,7 +2,7 @@ import { jobColumns } from '../read/job-columns.sql.js';
 import { dueFrom } from '../connection/from-now.sql.js';
 import { moveNoted } from '../read/job-transitions.sql.js';
 import { prepared } from '../connection/statement.js';
-import { becomeCancelled, becomeForgotten, becomeReadyAgain, becomeReadyNow } from './control-moves.sql.js';
+import { becomeCancelled, becomeForgotten, becomeReadyAgain, becomeReadyNow, neverStarted } from './control-moves.sql.js';
 
 /**
  * Operators' actions on a single job: $1 queue, $2 id. Each statement applies to a job in one state. It returns no row if the job
@@ -51,7 +51,18 @@ export const retryFinished = prepared(
       delete from longshore.job_history
       where queue_id = $1 and id = $2 and state in ('failed', 'cancelled') returning *
     ),
-    ${becomeReadyAgain}
+    ${becomeReadyAgain(neverStarted)}
+    select true as changed from removed`,
+);
+
+export const retryRegardless = prepared(
+  'longshore-retry-regardless',
+  `
+    with removed as (
+      delete from longshore.job_history
+      where queue_id = $1 and id = $2 and state in ('failed', 'cancelled') returning *
+    ),
+    ${becomeReadyAgain('false')}
     select true as changed from removed`,
 );
 

@@ -34,6 +34,7 @@ import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import { runWithin } from '../connection/run.js';
 import { RequestCoalescer } from '../connection/request-coalescer.js';
 import { selectDependents } from '../dependencies/dependencies.sql.js';
+import { countSkipped } from '../dependencies/skipped-jobs.sql.js';
 import { selectServers, type ServerRow, toServer } from '../control/servers.sql.js';
 import { findBareJobs, type ListedDocuments, type SparingRow, withDocuments } from './job-documents.js';
 import { findRowOn, type JobRow, toAttempts, toJob } from './job-row.js';
@@ -48,6 +49,9 @@ import { selectLastSearched } from './searched-range.sql.js';
 import { rowsOfQueue } from './search-stages.sql.js';
 import { TextSearch } from './text-search.js';
 import { selectLatestFailed, selectLatestFailedOf } from './failures.sql.js';
+
+/** Maximum count of skipped dependents. */
+const mostSkipped = 1_000;
 
 interface JobReaderConnections {
   readonly database: Database;
@@ -205,6 +209,14 @@ export class PostgresJobReader implements JobReader {
 
   stateCounts(): Promise<StateCounts> {
     return this.#counters.totals();
+  }
+
+  async countSkipped(ids: readonly string[]): Promise<JobCount> {
+    const known = ids.filter(isId);
+    if (known.length === 0) return countOf(0);
+    const rows = await this.#database.query<{ jobs: number }>(countSkipped, [arrayOf(known), mostSkipped + 1]);
+    const jobs = rows[0]?.jobs ?? 0;
+    return { count: Math.min(jobs, mostSkipped), exact: jobs <= mostSkipped };
   }
 
   async listOrphans(): Promise<Orphan[]> {

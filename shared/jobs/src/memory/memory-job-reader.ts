@@ -22,6 +22,7 @@ import { wordsOf } from '../storage/search-words.js';
 import { matcherOf, searchedText, searchedTexts } from './job-matcher.js';
 import { type JobRecord, toAttempts, toJob } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';
+import { skippedBecauseOf } from './skipped-jobs.js';
 import type { MemoryServers } from './memory-servers.js';
 
 /** Reads jobs. Scans all of them for most queries, because memory holds few. */
@@ -134,6 +135,10 @@ export class MemoryJobReader implements JobReader {
       .slice(0, limit)
       .map(toJob);
     return documents ? jobs : jobs.map(withoutDocuments);
+  }
+
+  async countSkipped(ids: readonly string[]): Promise<JobCount> {
+    return { count: skippedBecauseOf(ids, this.#jobs).length, exact: true };
   }
 
   async listOrphans(): Promise<Orphan[]> {

@@ -20,6 +20,7 @@ export {
   unmetConditionError,
   continuationConditions,
   isMet,
+  skippedName,
   type ParentEnd,
 } from '../job/continuation.js';
 export { errorFingerprint } from '../job/error-fingerprint.js';

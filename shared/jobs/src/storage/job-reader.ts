@@ -146,6 +146,12 @@ export interface JobReader {
   listAttempts(jobId: string): Promise<Attempt[]>;
   /** Lists the dependents of a job or batch, oldest first. Available for at least 30 days. */
   listContinuations(id: string, page?: ContinuationPage): Promise<Job[]>;
+  /**
+   * Counts the jobs that {@link RetryOptions.dependents} would restore if these jobs were retried, up to 1000.
+   *
+   * @param ids jobs, and batches of which a job would be retried
+   */
+  countSkipped(ids: readonly string[]): Promise<JobCount>;
   /** Lists waiting jobs that no registered server will run. */
   listOrphans(): Promise<Orphan[]>;
 }

@@ -20,6 +20,7 @@ const FEW_IDS = 3;
 const actionTexts: Readonly<Record<string, readonly [done: string, thing: string]>> = {
   'jobs/cancel': ['Cancelled', 'job'],
   'jobs/retry': ['Retried', 'job'],
+  'jobs/run-anyway': ['Ran without its dependencies:', 'job'],
   'jobs/run': ['Made ready', 'job'],
   'jobs/reschedule': ['Rescheduled', 'job'],
   'jobs/delete': ['Deleted', 'job'],

@@ -6,6 +6,7 @@ import {
   type LogLine,
   type Server,
 } from '@longshore/jobs/storage';
+import { skipReason } from '../../diagnosis/skip-reason.js';
 import { explain } from '../../diagnosis/explanation.js';
 import { timeline, type Stretch } from '../../diagnosis/timeline.js';
 import { parseExactly } from '../../format/exact-json.js';
@@ -51,13 +52,16 @@ export async function jobPage({ params }: PageRequest, context: PageContext): Pr
 async function loadLife(id: string, context: PageContext): Promise<object> {
   const { reader } = context;
   const job = await find(id, context);
-  const [attempts, servers, queue, lease, log, dependents] = await Promise.all([
+  const [attempts, servers, queue, lease, log, dependents, skipped] = await Promise.all([
     reader.jobs.listAttempts(id),
     reader.servers.list(),
     reader.queues.find(job.queue),
     job.state === 'processing' ? reader.leases.find({ id: job.id, queue: job.queue }) : null,
     job.state === 'processing' || job.attempt > 1 ? readLogEnd(id, reader) : null,
     readRows(MAX_DEPENDENTS, (limit) => reader.jobs.listContinuations(id, { limit, documents: false })),
+    job.state === 'failed' || job.state === 'cancelled'
+      ? reader.jobs.countSkipped(job.batchId === null ? [id] : [id, job.batchId])
+      : null,
   ]);
   const parent = job.parentId === null ? null : await findParent(job.parentId, context);
   const lastLineAt = job.state === 'processing' ? (log?.lines.at(-1)?.at ?? null) : null;
@@ -71,6 +75,8 @@ async function loadLife(id: string, context: PageContext): Promise<object> {
     parent,
     dependents: dependents.rows.map(jobRow),
     moreDependents: !dependents.isComplete,
+    skipped: skipped === null || skipped.count === 0 ? null : skipped,
+    isSkipped: skipReason(job.error) !== null && job.attempt === 0,
     stretches: timeline(job, attempts).slice(-MAX_STRETCHES).map(storyOf),
     attempts: attemptRows(attempts, servers, log?.lines ?? [], context.redact),
     /** Whether some log lines of the attempts are not shown. */
