@@ -94,8 +94,8 @@ describe('the warnings', () => {
     ],
     [
       'jobs that nothing keeps from running',
-      situation({ queues: [queue({ oldestEnqueuedAt: ago(20), counts: waiting })] }),
-      'Queue “q” is stalled: its oldest job has been ready for 20 s, although 1 of 2 slots are free',
+      situation({ queues: [queue({ oldestEnqueuedAt: ago(40), counts: waiting })] }),
+      'Queue “q” is stalled: its oldest job has been ready for 40 s, although 1 of 2 slots are free',
     ],
     [
       'many failures',

@@ -99,6 +99,8 @@ export interface SearchedRange {
 export interface LatestFailedQuery {
   /** Only jobs of this queue. */
   readonly queue?: string;
+  /** Only jobs that failed before the one with this id; no jobs if that is not failed. */
+  readonly after?: string;
   readonly limit: number;
 }
 
@@ -127,10 +129,10 @@ export interface JobReader {
    */
   search(query: JobSearchQuery): Promise<JobSearchPage>;
   /**
-   * Lists failed jobs by the time of their failure, latest first, regardless of creation time. Arguments and results are not
-   * read; both are `null`.
+   * Lists failed jobs by the time of their failure, latest first, regardless of creation time; otherwise like
+   * {@link listBrief}.
    */
-  listLatestFailed(query: LatestFailedQuery): Promise<Job[]>;
+  listLatestFailed(query: LatestFailedQuery): Promise<BriefJob[]>;
   /** Returns which jobs a list with this filter, order and position searches for words. */
   searchedRange(query: SearchedRangeQuery): Promise<SearchedRange>;
   /**

@@ -1,12 +1,15 @@
 import type { Job, JobError } from '@longshore/jobs';
 import {
   type Attempt,
+  type AuditEntry,
   errorFingerprint,
   isFinished,
   type LogLine,
   type Server,
 } from '@longshore/jobs/storage';
 import { skipReason } from '../../diagnosis/skip-reason.js';
+import { auditDetails } from '../../actions/audit-details.js';
+import { actionDone } from '../audit/action-texts.js';
 import { explain } from '../../diagnosis/explanation.js';
 import { timeline, type Stretch } from '../../diagnosis/timeline.js';
 import { parseExactly } from '../../format/exact-json.js';
@@ -26,6 +29,7 @@ import type { Page, PageContext, PageRequest } from '../page.js';
 const MAX_ATTEMPTS = 50;
 const MAX_STRETCHES = 2 * MAX_ATTEMPTS + 1;
 const MAX_DEPENDENTS = 10;
+const MAX_ACTIONS = 20;
 const MAX_LINE = 300;
 const MAX_MESSAGE = 10_000;
 const MAX_STACK = 50_000;
@@ -52,7 +56,7 @@ export async function jobPage({ params }: PageRequest, context: PageContext): Pr
 async function loadLife(id: string, context: PageContext): Promise<object> {
   const { reader } = context;
   const job = await find(id, context);
-  const [attempts, servers, queue, lease, log, dependents, skipped] = await Promise.all([
+  const [attempts, servers, queue, lease, log, dependents, skipped, actions] = await Promise.all([
     reader.jobs.listAttempts(id),
     reader.servers.list(),
     reader.queues.find(job.queue),
@@ -62,6 +66,7 @@ async function loadLife(id: string, context: PageContext): Promise<object> {
     job.state === 'failed' || job.state === 'cancelled'
       ? reader.jobs.countSkipped(job.batchId === null ? [id] : [id, job.batchId])
       : null,
+    reader.audit.list({ target: id, limit: MAX_ACTIONS }),
   ]);
   const parent = job.parentId === null ? null : await findParent(job.parentId, context);
   const lastLineAt = job.state === 'processing' ? (log?.lines.at(-1)?.at ?? null) : null;
@@ -78,6 +83,7 @@ async function loadLife(id: string, context: PageContext): Promise<object> {
     skipped: skipped === null || skipped.count === 0 ? null : skipped,
     isSkipped: skipReason(job.error) !== null && job.attempt === 0,
     stretches: timeline(job, attempts).slice(-MAX_STRETCHES).map(storyOf),
+    actions: actions.toReversed().flatMap(jobAction),
     attempts: attemptRows(attempts, servers, log?.lines ?? [], context.redact),
     /** Whether some log lines of the attempts are not shown. */
     hasFullLogs: attempts.length > 1 && (log?.leftOut ?? 0) > 0,
@@ -126,6 +132,11 @@ function storyOf({ kind, attempt, from, until }: Stretch): object {
     from,
     until,
   };
+}
+
+/** Returns what an operator did to the job, for the timeline; nothing for refused actions. */
+function jobAction({ action, who, at, filter }: AuditEntry): object[] {
+  return auditDetails(filter).outcome === 'done' ? [{ what: actionDone(action), who, at }] : [];
 }
 
 /** Returns the latest error in one line, with the path of the jobs that have the same error. */

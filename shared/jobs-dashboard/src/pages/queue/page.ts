@@ -31,15 +31,16 @@ export async function queuePage({ params }: PageRequest, context: PageContext): 
 }
 
 async function loadState(name: string, context: PageContext): Promise<object> {
-  const [queue, servers, buckets] = await Promise.all([
+  const [queue, queues, servers, buckets] = await Promise.all([
     find(name, context),
+    context.reader.queues.list(),
     context.reader.servers.list(),
     context.reader.statistics.throughput({ ...lastHour, queue: name }),
   ]);
   const consumers = servers.filter(({ queues }) => queues.includes(name));
   const nowMs = context.now();
   return {
-    status: queueStatus(queue, consumers, nowMs),
+    status: queueStatus(queue, consumers, nowMs, queues),
     queue: queueRow(queue),
     perMinute: perMinute(buckets),
     limits: { concurrencyLimit: queue.concurrencyLimit, rateLimit: queue.rateLimit },
