@@ -110,9 +110,9 @@ describe('a list in a browser', () => {
   });
 
   it('suggests the arguments that have numbers if a number is not found, and lists what they find', async () => {
-    await site.story.storage.add({ name: 'ship-order', args: { order: { id: 4711 } } });
-    await page.goto(`${site.url}/job-dashboard/jobs?state=failed&words=4711`);
-    await page.getByRole('link', { name: 'args.order.id:4711' }).waitFor();
+    await site.story.storage.add({ name: 'ship-order', args: { order: { id: 998877 } } });
+    await page.goto(`${site.url}/job-dashboard/jobs?state=failed&words=998877`);
+    await page.getByRole('link', { name: 'args.order.id:998877' }).waitFor();
   });
 
   for (const [how, leave] of [
