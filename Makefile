@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help dev seed test check test-acceptance test-pgbouncer test-faults test-fuzz test-openapi screenshots test-browser test-gateway test-rollout test-containers lint format build bench bench-smoke up down pin clean node
+.PHONY: help dev seed pack test check test-acceptance test-packages test-pgbouncer test-faults test-fuzz test-openapi screenshots test-browser test-gateway test-rollout test-containers lint format build bench bench-smoke up down pin clean node
 
 bin := node_modules/.bin
 # npm writes this file last, so its time is that of the installation.
@@ -17,6 +17,7 @@ both := --file compose.yaml --file compose.gateway.yaml
 compose = docker compose $(if $(GATEWAY),$(both))
 
 ROWS ?= 300
+DIRECTORY ?= .data/packages
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -60,6 +61,9 @@ test-fuzz: build ## Send random requests to every operation of the API; two minu
 test-openapi: build ## Have linters and client generators judge the OpenAPI document; installs them on first use
 	@$(bin)/mocha --spec 'acceptance/openapi/*.judges.ts'
 
+test-packages: build ## Pack all packages, install only the tarballs in an empty folder, and test them there
+	@$(bin)/mocha --spec 'acceptance/test/packages/*.packages.ts'
+
 test-gateway: build ## Test the api behind nginx, under a path prefix (needs nginx)
 	@npm run --silent --workspaces --if-present test:gateway
 
@@ -79,6 +83,9 @@ format: $(installed) ## Format every file and apply automatic lint fixes
 
 build: $(installed) $(renderer) ## Compile every package
 	$(bin)/tsc -b
+
+pack: build ## Build the tarballs of all published packages (DIRECTORY=.data/packages)
+	@node dev/dist/pack/main.js '$(DIRECTORY)'
 
 bench: build ## Measure throughput, latency and HTTP in comparison with the peers (ARGS="--help" lists options)
 	node bench/dist/main.js $(ARGS)

@@ -1,16 +1,17 @@
-// node containers/assemble.ts SERVICE OUT: copies into OUT what the service needs at run time: its production
-// dependencies, and the packages of this repository that it depends on, with the files listed in their manifests.
+// node containers/assemble.ts SERVICE OUT [PACKAGE…]: copies into OUT what the service and further packages need at run time:
+// their production dependencies, and the packages of this repository that they depend on, with the files listed in
+// their manifests.
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 
-const [service = '', out = ''] = process.argv.slice(2);
-const folder = path.join('services', service);
+const [service = '', out = '', ...others] = process.argv.slice(2);
+const workspaces = [`services/${service}`, ...others].map((folder) => `--workspace=${folder}`);
 
 // Optional packages support pg on other platforms.
 const omit = ['--omit=dev', '--omit=optional'];
 const quiet = ['--ignore-scripts', '--no-audit', '--no-fund'];
-execFileSync('npm', ['ci', ...omit, ...quiet, `--workspace=${folder}`], { stdio: 'inherit' });
+execFileSync('npm', ['ci', ...omit, ...quiet, ...workspaces], { stdio: 'inherit' });
 
 const linked = path.join('node_modules', '@longshore');
 const packages = readdirSync(linked).map((name) => path.relative('.', realpathSync(path.join(linked, name))));

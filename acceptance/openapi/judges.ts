@@ -81,6 +81,17 @@ export async function spectral(file: string): Promise<readonly Finding[]> {
   return JSON.parse(await execute([path.join(directory, 'spectral.mjs'), file])) as readonly Finding[];
 }
 
+/** The scores of IBM’s validator: 0 to 100 for each category, and `overall`. */
+export interface IbmJudgement {
+  readonly findings: readonly Finding[];
+  readonly score: Readonly<Record<'usability' | 'security' | 'robustness' | 'evolution' | 'overall', number>>;
+}
+
+/** Returns what IBM’s rules find, and the score that IBM’s validator gives for all of it. */
+export async function ibmJudgement(file: string): Promise<IbmJudgement> {
+  return JSON.parse(await execute([path.join(directory, 'ibm.mjs'), file])) as IbmJudgement;
+}
+
 /** Generators of clients in TypeScript. */
 export const generators: Readonly<Record<string, Generator>> = {
   'openapi-typescript': (file, out) =>

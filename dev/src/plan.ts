@@ -39,6 +39,7 @@ async function service(
     main: path.join(root, 'services', name, 'dist', 'main.js'),
     url,
     env: {
+      LONGSHORE_APP: process.env['LONGSHORE_APP'] ?? '@longshore/example-shop',
       HOST: '127.0.0.1',
       PORT: String(port),
       API_BASE_URL: url,

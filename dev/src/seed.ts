@@ -11,7 +11,12 @@ const data = path.resolve(root, process.env['DATA_DIR'] ?? '.data');
 async function seed(databaseUrl: string): Promise<number> {
   const child = spawn(process.execPath, [path.join(root, 'services', 'api', 'dist', 'main.js'), 'seed'], {
     stdio: 'inherit',
-    env: { ...process.env, DATABASE_URL: databaseUrl, API_SEED_ROWS: process.env['ROWS'] ?? '300' },
+    env: {
+      LONGSHORE_APP: '@longshore/example-shop',
+      ...process.env,
+      DATABASE_URL: databaseUrl,
+      API_SEED_ROWS: process.env['ROWS'] ?? '300',
+    },
   });
   return new Promise((resolve) => {
     child.once('close', (code) => resolve(code ?? 1));

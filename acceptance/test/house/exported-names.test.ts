@@ -7,7 +7,8 @@ import { readSource } from './house.js';
  */
 const names = `
   AfterOption Batch BatchRequest CancelJob ConcurrencyRule ConflictPolicy ContinuationCondition
-  DeliveredEvent DuplicateJobError EnqueueContext EnqueueMiddleware EnqueueOptions EnqueueRequest EnqueuedBatch EnqueuedJob
+  DeliveredEvent DuplicateJobError EnqueueContext EnqueueMiddleware EnqueueOptions EnqueueRequest EnqueueRequests EnqueuedBatch
+  EnqueuedJob EnqueuedJobs
   EventFilter EventStream IdempotencyConflictError InvalidArgumentsError InvalidScheduleError Job
   JobCancelledError JobClient JobClientOptions JobContext JobDefinition JobDefinitionOptions JobError
   JobEvent JobEvents JobEventsOptions JobHandler JobServer JobServerEvents JobServerOptions JobState

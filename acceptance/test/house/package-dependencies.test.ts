@@ -5,6 +5,7 @@ import { readSource, sourceFiles } from './house.js';
 
 interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -17,6 +18,8 @@ const siblings: Readonly<Record<string, readonly string[]>> = {
   // A toolkit for any domain; jobs-api connects it to jobs.
   'shared/resources': [],
   'shared/jobs-postgres': ['@longshore/jobs'],
+  // What most programs need, under one name.
+  'shared/longshore': ['@longshore/jobs', '@longshore/jobs-postgres'],
   'shared/jobs-api': ['@longshore/jobs', '@longshore/resources'],
   // Can be mounted in any Koa application.
   'shared/jobs-dashboard': ['@longshore/jobs'],
@@ -59,10 +62,15 @@ function importedPackages(text: string): string[] {
   return names.filter((name) => !name.startsWith('node:') && !builtinModules.includes(name));
 }
 
+/** Returns the packages that a package needs at run time, including peers. */
+function neededBy({ dependencies, peerDependencies }: Manifest): Readonly<Record<string, string>> {
+  return { ...dependencies, ...peerDependencies };
+}
+
 /** Returns the dependencies that a package must not have. */
-function forbidden(folder: string, { dependencies = {} }: Manifest, services: readonly string[]): string[] {
+function forbidden(folder: string, manifest: Manifest, services: readonly string[]): string[] {
   const allowed = siblings[folder];
-  return Object.keys(dependencies).filter((name) =>
+  return Object.keys(neededBy(manifest)).filter((name) =>
     name.startsWith('@longshore/')
       ? services.includes(name) || (allowed !== undefined && !allowed.includes(name))
       : libraries[folder]?.test(name),
@@ -83,7 +91,8 @@ describe('the packages', () => {
 
   it('declare every package that they import, because an image holds only what is declared', async () => {
     const undeclared: string[] = [];
-    for (const [folder, { dependencies = {} }] of manifests) {
+    for (const [folder, manifest] of manifests) {
+      const dependencies = neededBy(manifest);
       const sources = files.filter((source) => source.startsWith(`${folder}/src/`) && isForRunning(source));
       const imported = new Set((await Promise.all(sources.map(readSource))).flatMap(importedPackages));
       undeclared.push(

@@ -17,7 +17,7 @@ const ownClocks = new Set([
   'shared/jobs/src/storage/clock.ts', // memory storage lives in the process
   'shared/jobs/src/recurring/schedule.ts', // a preview without any storage
   'shared/jobs-postgres/src/connection/database-clock.ts', // until the database's has been read
-  'shared/jobs-postgres/src/control/heartbeat-thread.ts', // measures how wrong it is
+  'shared/jobs-postgres/src/control/heartbeat-loop.ts', // measures how wrong it is
   'services/api/src/access/key-ring.ts', // a default; the service gives the storage's
   'services/api/src/access/memory-api-key-store.ts',
   'services/api/src/access/api-key.ts', // shown only

@@ -11,7 +11,7 @@ const execute = promisify(execFile);
  * The version that this one replaces. Nothing has been released yet: this is the first commit with the
  * schema of the first release.
  */
-const previousRelease = '9cb8a6165ddbecd26c7aa58eb59c9747c143bb7a';
+const previousRelease = 'dd666e456d67aa5fbf34ae685600e908763b9909';
 
 /** Exports the previous release below `.data` and builds its services there, once. Returns its root. */
 export async function buildPreviousRelease(): Promise<string> {

@@ -23,7 +23,13 @@ export async function launchService(
 ): Promise<Service> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const own = { HOST: '127.0.0.1', PORT: String(port), API_BASE_URL: url, LOG_LEVEL: 'info' };
+  const own = {
+    HOST: '127.0.0.1',
+    PORT: String(port),
+    API_BASE_URL: url,
+    LOG_LEVEL: 'info',
+    LONGSHORE_APP: '@longshore/example-shop',
+  };
   return { url, ...run(path.join(root, `services/${name}/dist/main.js`), [], { ...own, ...env }) };
 }
 

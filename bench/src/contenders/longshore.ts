@@ -18,7 +18,7 @@ export async function longshore(url: string): Promise<Contender> {
       await client.enqueue(job, payload);
     },
     startServer: async (onJob, { concurrency = 10 }: ServerSettings) => {
-      const handler = handleJob(job, ({ args }) => onJob(args as Payload));
+      const handler = handleJob(job, ({ args }) => onJob(args as unknown as Payload));
       server = new JobServer({ storage, handlers: [handler], concurrency });
       await server.start();
     },

@@ -38,10 +38,10 @@ async function fill(url: string, { finishedJobs, scheduledJobs }: Sizes): Promis
     await client.query('set search_path to longshore, pg_catalog');
     await client.query(`insert into queue (name) values ('default') on conflict do nothing`);
     await client.query(
-      `insert into job_history (queue_id, id, created_at, ready_at, started_at, finished_at, server_id,
-          state, priority, attempt, max_attempts, name, args)
+      `insert into job_history_done (queue_id, id, created_at, ready_at, started_at, finished_at, server_id,
+          priority, attempt, max_attempts, name, args)
         select queue.id, uuidv7(finished - now()), finished, finished, finished, finished, gen_random_uuid(),
-          'done', 0, 1, 10, 'bench', jsonb_build_object('n', 10000000000000 + n)
+          0, 1, 10, 'bench', jsonb_build_object('n', 10000000000000 + n)
         from queue, generate_series(1, $1::integer) as n,
           lateral (select date_trunc('day', now(), 'UTC') as midnight) as today,
           lateral (

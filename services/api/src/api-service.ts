@@ -4,6 +4,7 @@ import { answerMalformedHttp, countRequests } from '@longshore/resources';
 import {
   createJobServer,
   createServiceApp,
+  dashboardAccess,
   listen,
   loadApplication,
   type Logger,
@@ -48,10 +49,10 @@ export async function startApi(
         storage,
         control: storage,
         onAction: (action) => logger.info({ ...action }, 'dashboard action'),
-        onAccess: (access) => logger.info({ ...access }, 'dashboard access'),
+        onAccess: (record) => logger.info({ ...record }, 'dashboard access'),
         path: config.DASHBOARD_PATH,
         instance: config.DASHBOARD_INSTANCE,
-        password: config.DASHBOARD_PASSWORD,
+        ...dashboardAccess(config),
         production: config.NODE_ENV === 'production',
       }),
     );

@@ -1,4 +1,5 @@
 import {
+  applicationVariables,
   type Config,
   ConfigError,
   dashboardVariables,
@@ -13,6 +14,7 @@ import { accessVariables, checkAccess } from './access/access-config.js';
 
 const variables = Type.Object({
   ...serviceVariables,
+  ...applicationVariables,
   ...databaseVariables,
   ...serverVariables,
   ...dashboardVariables,

@@ -24,10 +24,10 @@ async function poison(database: TestDatabase): Promise<void> {
     await database.query(`insert into longshore.${table} (${columns}) select ${row} ${odd}`);
   for (const state of ['done', 'failed', 'cancelled'])
     await database.query(`
-      insert into longshore.job_history (${columns}, started_at, server_id, finished_at, state, result, error)
-      select ${row}, at, longshore.new_id(), now(), '${state}', '[1e400]', '{"name": {}, "message": 5}' ${odd}`);
-  await database.query(`update longshore.job_history set past_attempts = '"none"', meta = '[]' where id in (
-    select id from longshore.job_history limit 3)`);
+      insert into longshore.job_history_${state} (${columns}, started_at, server_id, finished_at, result, error)
+      select ${row}, at, longshore.new_id(), now(), '[1e400]', '{"name": {}, "message": 5}' ${odd}`);
+  await database.query(`update longshore.job_history_done set past_attempts = '"none"', meta = '[]' where id in (
+    select id from longshore.job_history_done limit 3)`);
   await database.query(`
     insert into longshore.job_count (queue_id, state, jobs) values
     (1, 'enqueued', 8), (1, 'processing', 4), (1, 'scheduled', 4), (1, 'awaiting', 4), (1, 'done', 4), (1, 'failed', 4), (1, 'cancelled', 4)`);

@@ -2,6 +2,7 @@ import { createDashboard, setSecurityHeaders } from '@longshore/jobs-dashboard';
 import { PostgresStorage } from '@longshore/jobs-postgres';
 import {
   createServiceApp,
+  dashboardAccess,
   databaseOptions,
   listen,
   type Logger,
@@ -18,6 +19,7 @@ export async function startDashboard(
   logger: Logger,
   signal: AbortSignal,
 ): Promise<RunningService> {
+  const access = dashboardAccess(config);
   const storage = new PostgresStorage(databaseOptions(config, 'dashboard'));
   const health = storageHealth('dashboard', storage);
   const app = createServiceApp(config, logger);
@@ -34,10 +36,10 @@ export async function startDashboard(
       control: storage,
       closing: closing.signal,
       onAction: (action) => logger.info({ ...action }, 'dashboard action'),
-      onAccess: (access) => logger.info({ ...access }, 'dashboard access'),
+      onAccess: (record) => logger.info({ ...record }, 'dashboard access'),
       path: config.DASHBOARD_PATH,
       instance: config.DASHBOARD_INSTANCE,
-      password: config.DASHBOARD_PASSWORD,
+      ...access,
       production: config.NODE_ENV === 'production',
     }),
   );
@@ -47,11 +49,8 @@ export async function startDashboard(
     context.status = 302;
     context.set('Location', `.${config.DASHBOARD_PATH}`);
   });
-  if (config.DASHBOARD_PASSWORD === '' && config.NODE_ENV !== 'production')
-    logger.warn(
-      {},
-      'DASHBOARD_PASSWORD is not set: whoever reaches the dashboard from this machine is an admin',
-    );
+  if (Object.keys(access).every((name) => name === 'secret') && config.NODE_ENV !== 'production')
+    logger.warn({}, 'No way to sign in is configured: everyone on this machine is an admin of the dashboard');
   const listener = await listen(app, config, logger);
 
   const stop = async (): Promise<void> => {

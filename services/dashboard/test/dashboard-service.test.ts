@@ -120,7 +120,7 @@ describe('the service dashboard', () => {
 
   it('warns without a password that everybody on this machine is an admin', async () => {
     await start({ DASHBOARD_PASSWORD: '' });
-    expect(log()).to.include('whoever reaches the dashboard from this machine is an admin');
+    expect(log()).to.include('everyone on this machine is an admin of the dashboard');
   });
 
   it('stops while a viewer follows a job', async () => {

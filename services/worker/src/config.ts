@@ -1,4 +1,5 @@
 import {
+  applicationVariables,
   type Config,
   databaseVariables,
   type Environment,
@@ -11,6 +12,7 @@ import Type from 'typebox';
 
 const variables = Type.Object({
   ...serviceVariables,
+  ...applicationVariables,
   ...metricsVariables,
   ...databaseVariables,
   ...serverVariables,

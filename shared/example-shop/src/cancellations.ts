@@ -38,7 +38,7 @@ export const cancellations = defineResource(
     operations: {
       approve: async ({ item, transaction, enqueue }) => {
         await transaction.query("update shop.order set status = 'cancelled' where id = $1", [item.orderId]);
-        await enqueue(refundOrder.name, { orderId: item.orderId });
+        await enqueue(refundOrder, { orderId: item.orderId });
       },
       reject: async ({ item, transaction }) => {
         await transaction.query("update shop.order set status = 'paid' where id = $1", [item.orderId]);

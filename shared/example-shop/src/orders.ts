@@ -5,7 +5,10 @@ import { refundOrder } from './jobs/refund-order.js';
 import { sendReceipt } from './jobs/send-receipt.js';
 import { lineItems } from './line-items.js';
 
-const Reason = Type.Object({ reason: Type.Optional(line(1000)) }, { additionalProperties: false });
+const Reason = Type.Object(
+  { reason: Type.Optional({ ...line(1000), description: 'Why the order is cancelled' }) },
+  { additionalProperties: false },
+);
 
 /**
  * An order goes from `open` to `paid` to `shipped`. Cancelling an open order takes effect immediately; cancelling a
@@ -82,7 +85,7 @@ export const orders = defineResource(
     indexes: { sort: ['number', 'status', 'total', 'createdAt'] },
     operations: {
       pay: async ({ item, enqueue }) => {
-        await enqueue(sendReceipt.name, { orderId: item.id });
+        await enqueue(sendReceipt, { orderId: item.id });
       },
       cancel: async ({ item, body, transaction }) => {
         if (item.status === 'open') return { status: 'cancelled' as const };
@@ -93,7 +96,7 @@ export const orders = defineResource(
         return { status: 'cancellation-requested' as const };
       },
       refund: async ({ item, enqueue }) => {
-        await enqueue(refundOrder.name, { orderId: item.id });
+        await enqueue(refundOrder, { orderId: item.id });
       },
     },
   }),

@@ -129,6 +129,27 @@ for (const kind of ['postgres', 'memory'] as const)
         expect((await get('/stores/atlantis/customers')).status).to.equal(404));
     });
 
+    it('a customer joins and leaves a group, and stays a customer and a member of other groups', async () => {
+      const [one, other] = (await get('/groups?limit=2')).body as { id: string }[];
+      const { body } = await shop.call('POST', '/customers', { name: 'Ida', email: 'ida@example.com' });
+      const { id } = body as { id: string };
+      for (const group of [one, other]) {
+        const joined = await shop.call('POST', `/groups/${group?.id}/customers`, { id });
+        expect([joined.status, joined.body]).to.deep.equal([
+          201,
+          { id, groupId: group?.id, name: 'Ida', email: 'ida@example.com', status: 'active' },
+        ]);
+      }
+      const path = `/groups/${one?.id}/customers`;
+      expect((await shop.call('POST', path, { id })).status).to.equal(409);
+      expect((await shop.call('POST', path, { id: one?.id })).status).to.equal(422);
+      expect((await shop.call('DELETE', `${path}/${id}`)).status).to.equal(204);
+      const statuses = [`${path}/${id}`, `/groups/${other?.id}/customers/${id}`, `/customers/${id}`].map(
+        async (at) => (await get(at)).status,
+      );
+      expect(await Promise.all(statuses)).to.deep.equal([404, 200, 200]);
+    });
+
     it('the cost of a customer is the amount spent in the store', async () => {
       const store = await first<{ id: string }>('/stores');
       const customer = await first<{ id: string; cost: number }>(`/stores/${store.id}/customers?sort=-cost`);

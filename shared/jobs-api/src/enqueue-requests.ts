@@ -81,7 +81,7 @@ export async function askedAll<Result>(
     } catch (error) {
       // The client reports only the first invalid arguments; an API caller gets all of them.
       if (error instanceof InvalidArgumentsError)
-        await eachAskedInSlices(given, at, ({ definition, args }) => definition.serialize(args));
+        await eachAskedInSlices(given, at, ({ definition, args }) => definition.check(args));
       throw error;
     }
   });

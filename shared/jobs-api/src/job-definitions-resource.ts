@@ -5,10 +5,11 @@ import { MaxAttempts, Name, nullable, Priority } from './fields.js';
 
 const JobDefinitionItem = Type.Object({
   name: Name,
-  argsSchema: Type.Object(
-    {},
-    { additionalProperties: true, description: 'The JSON Schema that arguments must match' },
-  ),
+  argsSchema: Type.Unsafe<Readonly<Record<string, unknown>>>({
+    type: 'object',
+    additionalProperties: true,
+    description: 'The JSON Schema that arguments must match',
+  }),
   queue: Type.String({ ...Name, description: 'The queue of jobs that name none' }),
   priority: Priority,
   maxAttempts: MaxAttempts,

@@ -83,7 +83,7 @@ export class JobEditor {
         const content = {
           queue: queue ?? '',
           priority: priority ?? 0,
-          args: isNew ? this.#requests.definitionOf(name).serialize(args) : JSON.stringify(job?.args),
+          args: isNew ? this.#requests.definitionOf(name).check(args).text : JSON.stringify(job?.args),
           runAt: runAt === undefined || runAt === null ? null : new Date(runAt),
         };
         return [id, content] as const;

@@ -54,7 +54,7 @@ export const jobFilters = {
  * Converts a selection to the filter of a job storage; `null` if no job can match. A path such as `/queues/mail/jobs`
  * requires a value in addition to those in the query.
  */
-export function toJobFilter({ filters, search }: Selection): JobFilter | null {
+export function toJobFilter({ filters, search }: Pick<Selection, 'filters' | 'search'>): JobFilter | null {
   const result: { -readonly [Member in keyof JobFilter]: JobFilter[Member] } = {};
   const args: ArgsFilter[] = [];
   for (const { parameter, match, path, values } of filters) {

@@ -69,8 +69,8 @@ export function jobsResource({ storage, enqueuer, editor, events }: JobsResource
       },
       create: (body, context) => enqueuer.one(body, context),
       createMany: (bodies, context) => enqueuer.many(bodies, context),
-      deleteMany: async (selection, { principal }) => {
-        const selected = toJobFilter(selection);
+      deleteMany: async (filters, { principal }) => {
+        const selected = toJobFilter({ filters, search: undefined });
         if (selected === null) return 0;
         const filter = { state: statesOfAction.delete, ...selected };
         const requestedBy = principal?.name ?? null;

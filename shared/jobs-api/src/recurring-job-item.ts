@@ -78,7 +78,7 @@ export const NewRecurringJobItem = Type.Object({
 export function toRecurringJobOptions(
   requests: EnqueueRequests,
   { name, args = {}, ...rest }: Static<typeof NewRecurringJobItem>,
-): RecurringJobOptions<unknown> {
+): RecurringJobOptions {
   return { ...rest, definition: requests.definitionOf(name), args };
 }
 

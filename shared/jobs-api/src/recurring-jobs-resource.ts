@@ -138,9 +138,9 @@ export function recurringJobsResource(
       replace: update,
       patch: update,
       replaceMany: updateAll,
-      deleteMany: async (selection) => {
+      deleteMany: async (filters) => {
         const items = (await recurring.list()).map(toRecurringJobItem);
-        return recurring.removeAll(itemsOf(items, selection).map(({ id }) => id));
+        return recurring.removeAll(itemsOf(items, filters).map(({ id }) => id));
       },
       delete: (id, check) => recurring.remove(id, checkOf(check)),
       operations: {

@@ -2,7 +2,6 @@ import type { RouterContext } from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import type { AccessRecord } from './auth/access-record.js';
 import { createAuthenticator } from './auth/create-authenticator.js';
-import { PasswordAuthenticator } from './auth/password-authenticator.js';
 import { flashMessageOf } from './actions/flash-message.js';
 import { Cache } from './cache.js';
 import { defaultRedaction } from './format/redaction.js';
@@ -15,6 +14,7 @@ import { PageResponder, REGION_HEADER } from './http/page-answer.js';
 import { Problem } from './http/problem.js';
 import { sendProblem } from './http/problem-answer.js';
 import { refuse } from './auth/refusal.js';
+import { SessionAuthenticator } from './auth/session-authenticator.js';
 import { Renderer } from './http/renderer.js';
 import { pageRouter, unrouted } from './pages/routes.js';
 import { setSecurityHeaders } from './http/security-headers.js';
@@ -38,19 +38,11 @@ import { cachedReader } from './reading/cached-reader.js';
  * @throws {TypeError} if options contradict one another or the path is invalid
  */
 export function createDashboard(options: DashboardOptions): Middleware {
-  const {
-    authorize,
-    password,
-    production,
-    secret,
-    control,
-    onAction = () => undefined,
-    onAccess = () => undefined,
-  } = options;
+  const { control, onAction = () => undefined, onAccess = () => undefined } = options;
   const storageNow = (): number => options.storage.clock.now();
   const { now = storageNow, now: machineNow = Date.now } = options;
   const basePath = new BasePath(options.path ?? '/job-dashboard');
-  const authenticator = createAuthenticator({ authorize, password, production, secret, now, onAccess });
+  const authenticator = createAuthenticator(options, now, onAccess);
   const assets = new Assets();
   const layout = new Layout(basePath, assets, new Renderer(), storageNow, options.instance ?? '');
   const cache = new Cache(options.cacheMs ?? 1_000, now);
@@ -60,7 +52,7 @@ export function createDashboard(options: DashboardOptions): Middleware {
   const health = new HealthWatch(context);
   const pages = pageRouter(basePath.path, context, new PageResponder(layout, cache, readTimeoutMs)).routes();
   const signIn =
-    authenticator instanceof PasswordAuthenticator
+    authenticator instanceof SessionAuthenticator
       ? signInRouter(basePath.path, authenticator, layout).routes()
       : null;
 

@@ -1,6 +1,11 @@
 export type { AccessEvent, AccessRecord, OnAccess } from './auth/access-record.js';
 export { isDirectFromLoopback, isLoopbackHost } from './auth/loopback.js';
 export { isSameOrigin } from './auth/same-origin.js';
+export type { OpenIdOptions } from './auth/openid-provider.js';
+export { hashPassword } from './auth/password.js';
+export type { User } from './auth/passwords.js';
+export type { ProxyHeaderOptions } from './auth/proxy-headers.js';
+export type { RoleMapping } from './auth/role-mapping.js';
 export type { Authorize, Role, Viewer } from './auth/viewer.js';
 export type { ActionRecord } from './actions/audited-action.js';
 export type { DashboardControl } from './actions/control.js';

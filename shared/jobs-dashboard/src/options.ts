@@ -1,4 +1,7 @@
 import type { OnAccess } from './auth/access-record.js';
+import type { OpenIdOptions } from './auth/openid-provider.js';
+import type { User } from './auth/passwords.js';
+import type { ProxyHeaderOptions } from './auth/proxy-headers.js';
 import type { Authorize } from './auth/viewer.js';
 import type { ActionRecord } from './actions/audited-action.js';
 import type { DashboardControl } from './actions/control.js';
@@ -17,20 +20,27 @@ export interface DashboardOptions {
   readonly path?: string | undefined;
   /** The name of this installation, such as `staging`, shown on every page and in titles. */
   readonly instance?: string | undefined;
-  /** Authorizes each request, instead of a password. */
-  readonly authorize?: Authorize | undefined;
   /**
-   * The shared password, for the sign-in page and HTTP Basic authentication. Empty counts as missing. Without
-   * it and without `authorize`, only direct loopback clients have access, and nobody in production.
+   * The password that all users share, for the sign-in page and HTTP Basic authentication. Empty counts as missing. Only
+   * one of `password`, `users`, `openId`, `proxyHeaders` and `authorize` can be given; without them, only direct loopback
+   * clients have access, and nobody in production.
    */
   readonly password?: string | undefined;
+  /** Users with passwords and roles of their own, for the sign-in page and HTTP Basic authentication. */
+  readonly users?: readonly User[] | undefined;
+  /** Lets people sign in at an OpenID Connect provider. */
+  readonly openId?: OpenIdOptions | undefined;
+  /** Trusts an authenticating proxy. */
+  readonly proxyHeaders?: ProxyHeaderOptions | undefined;
+  /** Authorizes each request. */
+  readonly authorize?: Authorize | undefined;
   /**
-   * The key that signs forms if there is no password. Needed only if several processes serve the same
-   * dashboard.
+   * The key that signs sessions and forms. Needed only if several processes serve the same dashboard. By default, it is
+   * derived from the passwords or the client secret, or random if there are none.
    */
   readonly secret?: string | undefined;
   /**
-   * In production, even direct loopback clients have no access without a password or `authorize`. Default: whether the
+   * In production, even direct loopback clients have no access unless one of these is given. Default: whether the
    * Koa application’s `env` is `production`, which it takes from `NODE_ENV`.
    */
   readonly production?: boolean | undefined;

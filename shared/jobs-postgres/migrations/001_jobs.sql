@@ -7,7 +7,7 @@
 --   job_scheduled  waits for a time
 --   job_blocked    ready, but its concurrency key has no room
 --   job            ready or running
---   job_history    done, failed or cancelled
+--   job_history_done, job_history_failed, job_history_cancelled
 --
 -- Every unique key of these tables starts with the queue's id, so that they can be distributed by queue. There are no foreign
 -- keys to `queue`: their triggers would make each enqueue a third slower, and queues are never deleted (retired instead).
@@ -173,8 +173,9 @@ create table job_blocked (
 create index job_blocked_order on job_blocked (queue_id, (meta ->> 'concurrencyKey'), priority, seq);
 create index job_blocked_batch on job_blocked (queue_id, (meta ->> 'batchId')) where meta ? 'batchId';
 
--- Finished jobs. One partition per state and day, so that retention drops tables and leaves no dead rows.
-create table job_history (
+-- Finished jobs: a table for each outcome, with one partition per day, so that retention drops tables and leaves no dead rows
+-- (docs/adr/024).
+create table job_history_done (
   queue_id integer not null,
   id uuid not null,
   created_at timestamptz not null,
@@ -183,7 +184,6 @@ create table job_history (
   started_at timestamptz,
   finished_at timestamptz not null default now(),
   server_id uuid,
-  state job_state not null,
   priority smallint not null,
   attempt smallint not null,
   max_attempts smallint not null,
@@ -193,22 +193,35 @@ create table job_history (
   error jsonb,
   past_attempts jsonb,
   meta jsonb
-) partition by list (state);
+) partition by range (finished_at);
 
-create table job_history_done partition of job_history for values in ('done') partition by range (finished_at);
-create table job_history_failed partition of job_history for values in ('failed') partition by range (finished_at);
-create table job_history_cancelled partition of job_history for values in ('cancelled') partition by range (finished_at);
-
-create index job_history_id on job_history (id);
-create index job_history_meta on job_history using gin (meta jsonb_path_ops) where meta is not null;
+create index job_history_done_id on job_history_done (id);
+create index job_history_done_meta on job_history_done using gin (meta jsonb_path_ops) where meta is not null;
 -- Block-range indexes, which finishing a job does not write. The first serves reads in the order of time (docs/adr/007). The
 -- second serves searches of the current day by queue and name (docs/adr/008); it uses Bloom filters, because these values are
 -- in no order. Housekeeping builds better indexes for days that have ended.
-create index job_history_finished on job_history using brin (finished_at) with (pages_per_range = 64);
-create index job_history_origin on job_history using brin (
+create index job_history_done_finished on job_history_done using brin (finished_at) with (pages_per_range = 64);
+create index job_history_done_origin on job_history_done using brin (
   queue_id int4_bloom_ops (n_distinct_per_range = 128),
   name text_bloom_ops (n_distinct_per_range = 64)
 ) with (pages_per_range = 4);
+
+create table job_history_failed (like job_history_done including all) partition by range (finished_at);
+create table job_history_cancelled (like job_history_done including all) partition by range (finished_at);
+
+-- All finished jobs. For reading only.
+create view job_history as
+select queue_id, id, 'done'::job_state as state, name, priority, args, result, error, attempt, max_attempts, created_at, run_at,
+  ready_at, started_at, finished_at, server_id, meta, past_attempts
+from job_history_done
+union all
+select queue_id, id, 'failed', name, priority, args, result, error, attempt, max_attempts, created_at, run_at,
+  ready_at, started_at, finished_at, server_id, meta, past_attempts
+from job_history_failed
+union all
+select queue_id, id, 'cancelled', name, priority, args, result, error, attempt, max_attempts, created_at, run_at,
+  ready_at, started_at, finished_at, server_id, meta, past_attempts
+from job_history_cancelled;
 
 -- What attempts report while they run: line 0 is their progress, rewritten as it changes; the others are their log. Separate from
 -- the job's row, so that a job without reports pays nothing, with one partition per day like history.

@@ -34,9 +34,9 @@ $$;
 -- Default partitions take the rows of days that have no partition, so that no completion ever fails because one is missing.
 -- Housekeeping creates the missing partition and moves the rows there. Created separately and then attached, as in
 -- make_history_day().
-create table job_history_done_default (like job_history including defaults including constraints);
-create table job_history_failed_default (like job_history including defaults including constraints);
-create table job_history_cancelled_default (like job_history including defaults including constraints);
+create table job_history_done_default (like job_history_done including defaults including constraints);
+create table job_history_failed_default (like job_history_failed including defaults including constraints);
+create table job_history_cancelled_default (like job_history_cancelled including defaults including constraints);
 create table job_report_default (like job_report including defaults including constraints);
 
 select index_failures('job_history_failed_default');
@@ -54,7 +54,6 @@ create function make_history_day(history text, day date) returns boolean languag
 declare
   part text := format('%s_%s', history, to_char(day, 'YYYYMMDD'));
   other text := history || '_default';
-  model text := case history when 'job_report' then history else 'job_history' end;
   at text := case history when 'job_report' then 'started_at' else 'finished_at' end;
   first timestamptz := day::timestamp at time zone 'UTC';
   following timestamptz := (day + 1)::timestamp at time zone 'UTC';
@@ -74,7 +73,7 @@ begin
     return false;
   end if;
   -- Created separately and then attached, which blocks neither readers nor writers of the other days.
-  execute format('create table longshore.%I (like longshore.%I including defaults including constraints)', part, model);
+  execute format('create table longshore.%I (like longshore.%I including defaults including constraints)', part, history);
   if history = 'job_history_failed' then
     perform longshore.index_failures(part);
   end if;

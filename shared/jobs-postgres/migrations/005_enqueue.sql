@@ -65,9 +65,26 @@ begin
 end
 $$;
 
+-- Notifies servers, when the caller's transaction commits, that it has written something. A transaction that notifies commits
+-- while it holds a lock on the whole database, so only one in each 200 ms does; the others are found because servers poll
+-- often for some seconds after each such notification. Nothing is sent where callers may prepare transactions, because
+-- those cannot notify, or when the queue of notifications is filling up, because a full one would make the commit fail.
+create function notify_on_commit() returns void language plpgsql as $$
+begin
+  if current_setting('longshore.notifies', true) is distinct from 'on'
+    and current_setting('max_prepared_transactions')::integer = 0
+    and pg_try_advisory_xact_lock(
+      ('longshore.scan_gap'::regclass::oid::bigint << 32) | ((extract(epoch from clock_timestamp()) * 5)::bigint & 2147483647))
+    and pg_notification_queue_usage() < 0.5 then
+    perform set_config('longshore.notifies', 'on', true),
+      pg_notify('longshore', '00000000-0000-0000-0000-000000000000 *');
+  end if;
+end
+$$;
+
 -- Enqueues a job from SQL in the caller's transaction, for triggers, other languages and psql. Returns the job's id. Servers
--- find the job when they next poll, by default within 200 ms of the commit. The arguments are not checked against the job's
--- definition.
+-- hear of the job when the transaction commits, or find it by polling within 200 ms. The arguments are not checked against
+-- the job's definition.
 --
 -- `unique_key`: if a job of this name in this queue already holds it, nothing is enqueued and that job's id is returned.
 -- `concurrency_key`, `concurrency_limit`: at most that many jobs of the queue with this key run at once.
@@ -153,6 +170,7 @@ begin
   end if;
   insert into longshore.job_count (queue_id, state, jobs)
   values (number, case when enqueue.run_at is null then 'enqueued' else 'scheduled' end::longshore.job_state, 1);
+  perform longshore.notify_on_commit();
   return new_id;
 end
 $$;

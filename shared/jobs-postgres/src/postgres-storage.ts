@@ -78,15 +78,15 @@ export class PostgresStorage implements JobStorage {
 
   constructor(options: PostgresOptions) {
     const own = databaseOptions(options);
-    const database = new Database(own);
+    const database = new Database(own, indexPlans, 1);
     const reads = new Database(readOptions(options));
-    const searches = new Database(searchOptions(options), searchPlans, 0);
+    const searches = new Database(searchOptions(options), searchPlans);
     // The event feed does not share connections with searches.
-    const feeds = new Database({ ...own, poolSize: 2 }, searchPlans, 0);
+    const feeds = new Database({ ...own, poolSize: 2 }, searchPlans);
     // Look-ups have their own connections. A transaction that needs a queue's id could otherwise wait forever for a connection
     // whose holder waits for a lock of that transaction, and callers that wait for a job (`?wait`) would queue behind lists.
-    const lookUps = new Database({ ...own, poolSize: 4 }, indexPlans, 0);
-    const indexing = new Database({ ...own, poolSize: 1 }, indexPlans, 0);
+    const lookUps = new Database({ ...own, poolSize: 4 });
+    const indexing = new Database({ ...own, poolSize: 1 });
     const clock = new DatabaseClock(database);
     const notifier = new Notifier(database);
     const notify = (queue: string | null): void => notifier.notify(queue);
@@ -183,6 +183,10 @@ export class PostgresStorage implements JobStorage {
     await endsWithin(closeGraceMs, written);
     await endsWithin(closeGraceMs, Promise.all([this.#notifier.close(), this.#historyIndexes.close()]));
     await Promise.all(this.#pools.map((pool) => pool.close()));
+  }
+
+  get notificationsArrive(): boolean {
+    return this.#notifier.isComplete;
   }
 
   onNotification(listener: (queue: string | null) => void): () => void {

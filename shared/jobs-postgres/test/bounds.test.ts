@@ -85,7 +85,7 @@ describe('A finished job from before the bounds', () => {
     const { id } = await new JobClient(storage).enqueue(defineJob({ name: 'old' }), {});
     await storage.control.cancel(id);
     await database.query(
-      `update longshore.job_history set priority = 5000, attempt = 32767, max_attempts = 32767, run_at = 'infinity'`,
+      `update longshore.job_history_cancelled set priority = 5000, attempt = 32767, max_attempts = 32767, run_at = 'infinity'`,
     );
     const result = await storage.control.retry(id);
     await storage.close();

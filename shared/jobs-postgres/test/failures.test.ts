@@ -27,10 +27,10 @@ describe('Failed jobs in Postgres', () => {
   const fail = async (name: string, jobs: number, message: string, secondsAgo = 0): Promise<void> => {
     await storage.queues.pause('failing');
     await database.query(
-      `insert into longshore.job_history
-         (queue_id, id, created_at, finished_at, state, priority, attempt, max_attempts, name, args, error)
+      `insert into longshore.job_history_failed
+         (queue_id, id, created_at, finished_at, priority, attempt, max_attempts, name, args, error)
        select queue.id, longshore.new_id(), now(), greatest(now() - (n + $4::integer) * interval '1 millisecond' * 1000,
-         date_trunc('day', now() at time zone 'UTC') at time zone 'UTC'), 'failed', 0, 1, 1, $1, '{}',
+         date_trunc('day', now() at time zone 'UTC') at time zone 'UTC'), 0, 1, 1, $1, '{}',
          jsonb_build_object('name', 'Error', 'message', $3 || ' ' || n, 'stack', repeat('at work ', 20))
        from generate_series(1, $2::integer) as n, longshore.queue where queue.name = 'failing'`,
       [name, jobs, message, secondsAgo],

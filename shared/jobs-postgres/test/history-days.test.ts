@@ -54,7 +54,7 @@ describe('A history without partitions', () => {
     });
 
   async function work(maintains: boolean): Promise<string[]> {
-    const withoutMaintenance = overriding(storage, { maintenance: { maintain: async () => undefined } });
+    const withoutMaintenance = overriding(storage, { maintenance: { maintain: async () => false } });
     const server = new JobServer({
       storage: maintains ? storage : withoutMaintenance,
       handlers: [
@@ -114,8 +114,8 @@ describe('A history without partitions', () => {
   it('keeps rows in place that are too many to move at once, and drops them when their retention ends', async () => {
     await storage.queues.pause('default');
     await database.query(`
-      insert into longshore.job_history (queue_id, id, created_at, finished_at, state, priority, attempt, max_attempts, name, args)
-      select queue.id, longshore.new_id(), now(), now() - interval '20 days', 'done', 0, 1, 1, 'old', '{}'
+      insert into longshore.job_history_done (queue_id, id, created_at, finished_at, priority, attempt, max_attempts, name, args)
+      select queue.id, longshore.new_id(), now(), now() - interval '20 days', 0, 1, 1, 'old', '{}'
       from longshore.queue, generate_series(1, 100001) where queue.name = 'default'`);
     await database.query(
       `insert into longshore.job_count (queue_id, state, jobs) select id, 'done', 100001 from longshore.queue`,

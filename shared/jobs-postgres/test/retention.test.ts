@@ -39,8 +39,8 @@ describe('The history of a Postgres storage', () => {
        for values from ('${day} 00:00+00') to ('${dayOf(daysAgo - 1)} 00:00+00')`,
     );
     await database.query(
-      `insert into longshore.job_history (queue_id, id, created_at, finished_at, state, priority, attempt, max_attempts, name, args)
-       select queue.id, longshore.new_id(), now(), '${day} 12:00+00', '${state}', 0, 1, 1, 'old', '{}'
+      `insert into longshore.job_history_${state} (queue_id, id, created_at, finished_at, priority, attempt, max_attempts, name, args)
+       select queue.id, longshore.new_id(), now(), '${day} 12:00+00', 0, 1, 1, 'old', '{}'
        from longshore.queue, generate_series(1, ${jobs}) where queue.name = 'default'`,
     );
     await database.query(

@@ -47,6 +47,20 @@ describe('A scan cursor', () => {
     expect(cursor.ranges('hint')).to.deep.equal([from(0, 1_000n)]);
   });
 
+  it('scans what became known during a scan that found nothing', () => {
+    const cursor = new ScanCursor([0]);
+    cursor.advance('floor', { claimed: [], exhausted: true }, 1_000n);
+    const ranges = cursor.ranges('floor');
+    cursor.addGap({ priority: 0, after: 10n, upTo: 20n });
+    cursor.learn([5]);
+    cursor.advance('floor', { claimed: [], exhausted: true }, 2_000n, ranges);
+    expect(cursor.ranges('floor')).to.deep.equal([
+      { priority: 0, after: 10n, upTo: 20n },
+      from(0, 2_000n),
+      from(5, 0n),
+    ]);
+  });
+
   it('scans a new priority from the beginning', () => {
     const cursor = new ScanCursor([0]);
     cursor.advance('floor', { claimed: [], exhausted: true }, 1_000n);

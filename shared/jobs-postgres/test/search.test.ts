@@ -19,11 +19,11 @@ describe('Searching history in Postgres', () => {
     await storage.open();
     await new JobClient(storage).enqueue(work, {});
     await database.query(`
-      insert into longshore.job_history (queue_id, id, created_at, finished_at, state, priority, attempt, max_attempts, name, args, meta)
-      select 1, longshore.new_id(), now(), now(), 'done', 0, 1, 10, 'work', jsonb_build_object('n', number),
+      insert into longshore.job_history_done (queue_id, id, created_at, finished_at, priority, attempt, max_attempts, name, args, meta)
+      select 1, longshore.new_id(), now(), now(), 0, 1, 10, 'work', jsonb_build_object('n', number),
         jsonb_build_object('tags', array['tag-' || number % 10000])
       from generate_series(1, ${rows}) as number`);
-    await database.query('analyze longshore.job_history');
+    await database.query('analyze longshore.job_history_done');
   });
 
   after(async () => {

@@ -18,9 +18,9 @@ describe('Words that occur in more jobs than are searched', () => {
     await database.query(`
       with queue as (insert into longshore.queue (name) values ('feeds') returning id),
       counted as (insert into longshore.job_count (queue_id, state, jobs) select id, 'failed', 12000 from queue)
-      insert into longshore.job_history
-        (queue_id, id, created_at, finished_at, state, priority, attempt, max_attempts, name, args)
-      select queue.id, ('019a' || lpad(to_hex(n), 8, '0') || '70008000000000000000')::uuid, now(), now(), 'failed', 0, 1, 1, 'import',
+      insert into longshore.job_history_failed
+        (queue_id, id, created_at, finished_at, priority, attempt, max_attempts, name, args)
+      select queue.id, ('019a' || lpad(to_hex(n), 8, '0') || '70008000000000000000')::uuid, now(), now(), 0, 1, 1, 'import',
         case when n % 2 = 0 then '{"partner": "feed-9"}' else '{}' end::jsonb
       from queue, generate_series(1, 12000) as n`);
   });

@@ -1,7 +1,7 @@
 import type { Outcome } from '@longshore/jobs/storage';
 import { expect } from 'chai';
 import { deleteOldAside } from '../src/maintain/set-aside.sql.js';
-import { accept, refuse, unbound } from './support/poison.js';
+import { accept, history, refuse, unbound } from './support/poison.js';
 import { done, poison, PoisonedStore, work } from './support/poisoned-store.js';
 
 describe('On Postgres, an item that cannot be processed', () => {
@@ -54,7 +54,7 @@ describe('On Postgres, an item that cannot be processed', () => {
   });
 
   it('stays with a lost server, and no other job does', async () => {
-    await refuse(database, 'job_history');
+    await refuse(database, ...history);
     const options = { maxAttempts: 1 };
     const ids = [
       await store.enqueue({}, options),
@@ -94,7 +94,7 @@ describe('On Postgres, an item that cannot be processed', () => {
 
   it('is skipped by bulk operations', async () => {
     const ids = [await store.enqueue(), await store.enqueue(poison), await store.enqueue()];
-    await refuse(database, 'job_history');
+    await refuse(database, ...history);
     const { id } = await storage.bulk.start({ action: 'cancel', filter: { queue: ['work'] } });
     while (await storage.bulk.advance());
     expect(await storage.bulk.find(id)).to.include({ state: 'done', changed: 2, error: null });
@@ -104,7 +104,7 @@ describe('On Postgres, an item that cannot be processed', () => {
 
   it('is processed by its own operation when retried after a bulk operation skipped it', async () => {
     const [id] = [await store.enqueue(poison), await store.enqueue()];
-    await refuse(database, 'job_history');
+    await refuse(database, ...history);
     await storage.bulk.start({ action: 'cancel', filter: { queue: ['work'] } });
     while (await storage.bulk.advance());
     const retry = async (): Promise<void> => {
@@ -121,7 +121,7 @@ describe('On Postgres, an item that cannot be processed', () => {
 
   it('is kept for 30 days after a bulk operation skipped it, beyond the next cleanup', async () => {
     await store.enqueue(poison);
-    await refuse(database, 'job_history');
+    await refuse(database, ...history);
     await storage.bulk.start({ action: 'cancel', filter: { queue: ['work'] } });
     while (await storage.bulk.advance());
     const age = (days: number): Promise<unknown> =>
@@ -139,14 +139,14 @@ describe('On Postgres, an item that cannot be processed', () => {
 
   it('is skipped by bulk operations on selected jobs', async () => {
     const ids = [await store.enqueue(), await store.enqueue(poison), await store.enqueue()];
-    await refuse(database, 'job_history');
+    await refuse(database, ...history);
     const { id } = await storage.bulk.start({ action: 'cancel', filter: { id: ids } });
     while (await storage.bulk.advance());
     expect(await storage.bulk.find(id)).to.include({ state: 'done', changed: 2, skipped: 1 });
   });
 
   it('does not keep the cleaner from its other tasks', async () => {
-    await refuse(database, 'job_history');
+    await refuse(database, ...history);
     const [bad, good] = [await store.enqueue(poison), await store.enqueue()];
     const claims = await store.claim();
     for (const id of [bad, good]) await storage.control.cancel(id);
@@ -182,7 +182,7 @@ describe('On Postgres, an item that cannot be processed', () => {
   it('is released if not even its failure can be stored', async () => {
     const ids = [await store.enqueue(), await store.enqueue(poison)];
     const claims = await store.claim();
-    await refuse(database, 'job_history');
+    await refuse(database, ...history);
     const stale = await storage.completions.complete(claims.map((held) => ({ claim: held, outcome: done })));
     expect(stale.map(({ jobId }) => jobId)).to.deep.equal([ids[1]]);
     expect(await Promise.all(ids.map(store.stateOf))).to.deep.equal(['done', 'processing']);

@@ -1,6 +1,7 @@
 import { defineJob, JobClient } from '@longshore/jobs';
-import type { TestDatabase } from '@longshore/test-support';
+import { eventually, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
+import pg from 'pg';
 import { PostgresStorage } from '../src/index.js';
 import { createStoreDatabase } from './support/store-database.js';
 
@@ -21,6 +22,25 @@ describe('longshore.enqueue()', () => {
 
   const enqueue = async (call: string): Promise<string> =>
     (await database.query<{ id: string }>(`select longshore.enqueue(${call}) as id`))[0]?.id ?? '';
+
+  it('notifies servers when the transaction commits, and has them poll often for a while', async () => {
+    let notifications = 0;
+    const unsubscribe = storage.onNotification(() => notifications++);
+    const caller = new pg.Client(database.url);
+    await caller.connect();
+    try {
+      await eventually(() => storage.notificationsArrive);
+      await caller.query('begin');
+      for (let n = 0; n < 2; n++) await caller.query(`select longshore.enqueue('work', queue => 'heard')`);
+      const before = notifications;
+      await caller.query('commit');
+      await eventually(() => notifications === before + 1);
+      expect(storage.notificationsArrive).to.equal(false);
+    } finally {
+      unsubscribe();
+      await caller.end();
+    }
+  });
 
   it('returns the job that holds a unique key, until that job has finished', async () => {
     const call = `'work', queue => 'unique', unique_key => 'a'`;

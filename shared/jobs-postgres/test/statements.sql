@@ -62,11 +62,6 @@ where state = 'enqueued' and paused_at is null;
 update longshore.server set heartbeat_at = now(), processing = $2, state = $3, clock_ahead_ms = coalesce($4, clock_ahead_ms)
     where id = $1 returning requested, extract(epoch from clock_timestamp()) * 1000 as now;
 
--- longshore-bloated-tables
-select name from (values ('job_count', 1048576), ('outbox', 1048576), ('scan_gap', 1048576), ('queue_bucket', 262144), ('server', 262144))
-  as small (name, most)
-where pg_relation_size(('longshore.' || name)::regclass) > most;
-
 -- longshore-bulk-window-awaiting
 select queue_id, id from longshore.job_awaiting
 where (queue_id, id) > ($1::integer, $2::uuid) and (queue_id, id) <= ($3::integer, $4::uuid) order by queue_id, id offset $5::integer - 1 limit 1;
@@ -120,9 +115,6 @@ forgotten as (
 )
 select id, buried.id is not null as buried from silent left join buried using (id);
 
--- longshore-busy-queues
-select queue_id as id from longshore.job_count where state = 'processing' group by queue_id having sum(jobs) > 0;
-
 -- longshore-cancel-awaiting
 with ended as materialized (select * from unnest($2::uuid[], $3::jsonb[]) as ended (id, error)),
 removed as (
@@ -131,7 +123,8 @@ removed as (
   returning job_awaiting.*, ended.error
 ),
 history as (
-  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, error, state) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, error, 'cancelled' from removed
+  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, error)
+  select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, case when delay_ms is null then meta else coalesce(meta, '{}') || jsonb_build_object('delayMs', delay_ms) end, past_attempts, error from removed
 ),
 unlinked as (
   update longshore.job_dependency set resolved_at = now(), marked = true
@@ -164,7 +157,7 @@ removed as (
   returning job.*
 ),
 history as (
-  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, state) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, 'cancelled' from removed
+  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from removed
 ),
 
 noted as (
@@ -191,7 +184,7 @@ removed as (
   returning job_awaiting.*
 ),
 history as (
-  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, state) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, 'cancelled' from removed
+  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from removed
 ),
 
 unlinked as (
@@ -222,7 +215,7 @@ removed as (
   returning job_blocked.*
 ),
 history as (
-  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, state) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, 'cancelled' from removed
+  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from removed
 ),
 
 noted as (
@@ -249,7 +242,7 @@ removed as (
   returning job_scheduled.*
 ),
 history as (
-  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, state) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, 'cancelled' from removed
+  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from removed
 ),
 
 noted as (
@@ -273,7 +266,8 @@ removed as (
   returning job_awaiting.*, ended.error
 ),
 history as (
-  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, error, state) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, error, 'cancelled' from removed
+  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, error)
+  select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, case when delay_ms is null then meta else coalesce(meta, '{}') || jsonb_build_object('delayMs', delay_ms) end, past_attempts, error from removed
 ),
 unlinked as (
   update longshore.job_dependency set resolved_at = now(), marked = true
@@ -300,7 +294,7 @@ removed as (
 ),
 
 history as (
-  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, ready_at, state) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, ready_at, 'cancelled' from removed
+  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, ready_at) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, ready_at from removed
 ),
 noted as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
@@ -332,7 +326,7 @@ select count(*)::integer as jobs from requested;
 with removed as (delete from longshore.job_scheduled where queue_id = $1 and id = $2 returning *),
 
 history as (
-  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, state) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, 'cancelled' from removed
+  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from removed
 ),
 noted as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
@@ -479,8 +473,19 @@ select count(*)::integer as lines
     where queue_id = $1 and job_id = $2 and started_at >= $3::timestamptz - interval '1 hour' and line > 0
       and ($4::smallint is null or attempt = $4) having count(*) > 0;
 
--- longshore-count-rows
-select count(*)::integer as rows, count(distinct (queue_id, state))::integer as folded from longshore.job_count;
+-- longshore-count-skipped
+with recursive
+found (id) as (
+  select unnest($1::uuid[])
+  union
+  select dependent.id from found
+  join longshore.job_dependency as dependency on dependency.parent_id = found.id
+  cross join lateral (
+    select id from longshore.job_history_cancelled as history where history.id = dependency.child_id and attempt = 0 and error ->> 'name' = 'ContinuationCancelled' limit 1
+  ) as dependent
+)
+select count(*)::integer as jobs
+from (select from found where id <> all ($1::uuid[]) limit $2::integer) as counted;
 
 -- longshore-count-some-batches
 select count(*)::integer as batches from (select from longshore.batch order by id limit $1) as counted;
@@ -488,8 +493,45 @@ select count(*)::integer as batches from (select from longshore.batch order by i
 -- longshore-delete-aside
 delete from longshore.set_aside where id = $1;
 
--- longshore-delete-finished
-with removed as (delete from longshore.job_history where queue_id = $1 and id = $2 returning *),
+-- longshore-delete-cancelled
+with removed as (
+  delete from longshore.job_history_cancelled where queue_id = $1 and id = $2
+  returning *, 'cancelled'::longshore.job_state as state
+),
+
+reports as (
+  delete from longshore.job_report as report using removed
+  where report.queue_id = removed.queue_id and report.job_id = removed.id
+    and report.started_at between removed.created_at and removed.finished_at
+),
+counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select queue_id, state, -count(*) from removed group by queue_id, state
+)
+select true as changed from removed;
+
+-- longshore-delete-done
+with removed as (
+  delete from longshore.job_history_done where queue_id = $1 and id = $2
+  returning *, 'done'::longshore.job_state as state
+),
+
+reports as (
+  delete from longshore.job_report as report using removed
+  where report.queue_id = removed.queue_id and report.job_id = removed.id
+    and report.started_at between removed.created_at and removed.finished_at
+),
+counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select queue_id, state, -count(*) from removed group by queue_id, state
+)
+select true as changed from removed;
+
+-- longshore-delete-failed
+with removed as (
+  delete from longshore.job_history_failed where queue_id = $1 and id = $2
+  returning *, 'failed'::longshore.job_state as state
+),
 
 reports as (
   delete from longshore.job_report as report using removed
@@ -742,6 +784,22 @@ where (null::integer is null or queue.id = null::integer) and (queue.retired_at 
 limit 1) as found
 order by place;
 
+-- longshore-find-chores
+  select counted.foldable,
+    array(
+      select name from (values ('job_count', 1048576), ('outbox', 1048576), ('scan_gap', 1048576), ('queue_bucket', 262144), ('server', 262144))
+        as small (name, most)
+      where pg_relation_size(('longshore.' || name)::regclass) > most
+    ) as bloated,
+    exists (select from longshore.job_cancellation as request where not exists (
+select from longshore.job
+where job.queue_id = request.queue_id and job.id = request.job_id and server_id is not null)) as missed,
+    (exists (select from longshore.job_history_done_default) or exists (select from longshore.job_history_failed_default) or exists (select from longshore.job_history_cancelled_default) or exists (select from longshore.job_report_default)) as strays,
+    exists (select from longshore.queue where retired_at is not null and (queue.id in (
+    select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
+  ) or queue.name in (select unnest(server.queues) from longshore.server))) as returning
+  from (select (count(*) - count(distinct (queue_id, state)))::integer as foldable from longshore.job_count) as counted;
+
 -- longshore-find-documents
 select found.queue_id, found.args::text as args, coalesce(found.result::text, 'null') as result from (
   select id, queue_id, state, name, priority, args, result, error, attempt, max_attempts, created_at, run_at,
@@ -822,6 +880,21 @@ where (null::integer is null or queue.id = null::integer) and (queue.retired_at 
   ) or queue.name in (select unnest(server.queues) from longshore.server))
 limit 1) as found
 order by place;
+
+-- longshore-find-losses
+select exists (
+  select id from longshore.server
+  where greatest(heartbeat_at, pg_postmaster_start_time()) < now() - timeout_ms * interval '1 millisecond'
+  ) as servers,
+  exists (select from pg_stat_activity where application_name like 'longshore for %' and datname = current_database() and usename = current_user
+  and application_name not in (
+    select 'longshore for ' || id from longshore.server where id not in (
+  select id from longshore.server
+  where greatest(heartbeat_at, pg_postmaster_start_time()) < now() - timeout_ms * interval '1 millisecond')
+  )) as transactions,
+  array(
+    select queue_id from longshore.job_count where state = 'processing' group by queue_id having sum(jobs) > 0
+  ) as busy;
 
 -- longshore-find-parents
 select wanted.id, found.place, found.queue_id, found.state
@@ -912,7 +985,7 @@ with
       returning job.*, finished.error
     ),
     history as (
-      insert into longshore.job_history_cancelled (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, state, error) select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, 'cancelled', error from removed
+      insert into longshore.job_history_cancelled (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, error) select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, error from removed
     ),
     request as (
       delete from longshore.job_cancellation using removed where job_cancellation.queue_id = $1 and job_id = removed.id
@@ -935,7 +1008,7 @@ with
       returning job.*, finished.error
     ),
     history as (
-      insert into longshore.job_history_cancelled (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, state, error) select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, 'cancelled', error from removed
+      insert into longshore.job_history_cancelled (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, error) select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, error from removed
     ),
     request as (
       delete from longshore.job_cancellation using removed where job_cancellation.queue_id = $1 and job_id = removed.id
@@ -962,7 +1035,7 @@ with
       returning job.*, finished.result
     ),
     history as (
-      insert into longshore.job_history_done (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, state, result) select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, 'done', result from removed
+      insert into longshore.job_history_done (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, result) select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, result from removed
     ),
     total as materialized (select count(*)::integer as jobs from removed),
     counted as (
@@ -982,7 +1055,7 @@ with
       returning job.*, finished.result
     ),
     history as (
-      insert into longshore.job_history_done (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, state, result) select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, 'done', result from removed
+      insert into longshore.job_history_done (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, result) select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, result from removed
     ),
     noted as (
       insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
@@ -1006,7 +1079,7 @@ with
       returning job.*, finished.error
     ),
     history as (
-      insert into longshore.job_history_failed (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, state, error) select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, 'failed', error from removed
+      insert into longshore.job_history_failed (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, error) select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, error from removed
     ),
     total as materialized (select count(*)::integer as jobs from removed),
     counted as (
@@ -1026,7 +1099,7 @@ with
       returning job.*, finished.error
     ),
     history as (
-      insert into longshore.job_history_failed (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, state, error) select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, 'failed', error from removed
+      insert into longshore.job_history_failed (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, error) select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, error from removed
     ),
     noted as (
       insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
@@ -1225,9 +1298,6 @@ told as (
 )
 select id from held;
 
--- longshore-have-strays
-select exists (select from longshore.job_history_done_default) or exists (select from longshore.job_history_failed_default) or exists (select from longshore.job_history_cancelled_default) or exists (select from longshore.job_report_default) as strays;
-
 -- longshore-insert-alike
 with inserted as (
       insert into longshore.job (queue_id, id, name, priority, max_attempts, args)
@@ -1270,11 +1340,11 @@ values ($1, $2, $3, $4, case when $3::integer = 0 then now() end);
 
 -- longshore-insert-bulk
   insert into longshore.bulk_operation
-    (id, action, filter, requested_by, matched, matched_exact, as_of, first_ids, most, starts_at)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, case when $10::float8 is not null then now() + least(greatest($10::float8, 0), 315360000000) * interval '1 millisecond' end)
+    (id, action, filter, requested_by, matched, matched_exact, as_of, first_ids, most, starts_at, dependents)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, case when $10::float8 is not null then now() + least(greatest($10::float8, 0), 315360000000) * interval '1 millisecond' end, $11)
   returning id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
 cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-coalesce(as_of, created_at)::text as as_of, first_ids, most, finished_at, error;
+coalesce(as_of, created_at)::text as as_of, first_ids, most, dependents, finished_at, error;
 
 -- longshore-insert-held
 with new as materialized (
@@ -1432,10 +1502,16 @@ select from longshore.queue_bucket where queue_id = $1 for update;
 -- longshore-lock-bulk
 select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
   cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-  coalesce(as_of, created_at)::text as as_of, first_ids, most, finished_at, error from longshore.bulk_operation where id = $1 for update;
+  coalesce(as_of, created_at)::text as as_of, first_ids, most, dependents, finished_at, error from longshore.bulk_operation where id = $1 for update;
+
+-- longshore-lock-cancelled
+select id from longshore.job_history_cancelled where queue_id = $1 and id = $2 for update;
 
 -- longshore-lock-claim
 select meta from longshore.job where queue_id = $1 and id = $2 and server_id = $3 and attempt = $4 for update;
+
+-- longshore-lock-done
+select id from longshore.job_history_done where queue_id = $1 and id = $2 for update;
 
 -- longshore-lock-due-recurring
     select *, args::text as args_text, now() as now from longshore.recurring_job
@@ -1470,8 +1546,8 @@ where queue_id = $1 and id = any($2::uuid[])  order by id for update;
 select id, args::text as args from longshore.job_scheduled
 where queue_id = $1 and id = any($2::uuid[])  order by id for update;
 
--- longshore-lock-finished
-select id from longshore.job_history where queue_id = $1 and id = $2 for update;
+-- longshore-lock-failed
+select id from longshore.job_history_failed where queue_id = $1 and id = $2 for update;
 
 -- longshore-lock-keys
 select pg_advisory_xact_lock($1::integer, key.hash)
@@ -1770,6 +1846,30 @@ update longshore.queue set paused_at = coalesce(paused_at, now()), retired_at = 
 -- longshore-pause-recurring-job
 update longshore.recurring_job set paused_at = coalesce(paused_at, now()), next_due_at = null
 where id = $1 returning *;
+
+-- longshore-poll-ready
+with closed as (
+  select queue_id, priority, first_seq, last_seq from longshore.scan_gap
+  where xid >= pg_snapshot_xmax($1::pg_snapshot)
+  union all
+  select queue_id, priority, first_seq, last_seq
+  from pg_snapshot_xip($1::pg_snapshot) as under_way (id) join longshore.scan_gap on scan_gap.xid = under_way.id
+)
+select pg_current_snapshot()::text as snapshot, job_seq.last_value as seq,
+  case when job_seq.last_value > $3::bigint then pg_current_xact_id()::text end as mark, closed.*, (
+  select jsonb_object_agg(id, priorities) from longshore.queue where id = any($2::integer[]) and priorities <> '{}'
+) as priorities, exists (select from longshore.server where id = $4) as alive, array(
+  select distinct range.queue_id
+  from unnest($5::integer[], $6::smallint[], $7::bigint[], $8::bigint[]) as range (queue_id, priority, after, up_to)
+  cross join lateral (
+    select from longshore.job
+    where job.queue_id = range.queue_id and job.priority = range.priority and job.seq > range.after
+      and job.seq <= range.up_to and job.server_id is null
+      and coalesce(job.name = any ((select job_names from longshore.server where id = $4)::text[]), true)
+    limit 1
+  ) as first
+) as ready
+from longshore.job_seq left join closed on true;
 
 -- longshore-promote-due
 with due as materialized (
@@ -2108,11 +2208,13 @@ removed as (
   where job.queue_id = $1 and job.id = lost.id and (job.attempt >= job.max_attempts or lost.cancelled)
   returning job.*, lost.error, case when lost.cancelled then 'cancelled' else 'failed' end::longshore.job_state as state
 ),
-history as (
-  insert into longshore.job_history
-    (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, state, error)
-  select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, state, error
-  from removed
+failed as (
+  insert into longshore.job_history_failed (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, error)
+  select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, error from removed where state = 'failed'
+),
+cancelled as (
+  insert into longshore.job_history_cancelled (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, error)
+  select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, error from removed where state = 'cancelled'
 ),
 
 noted as (
@@ -2204,11 +2306,13 @@ removed as (
   where job.queue_id = $1 and job.id = lost.id and (job.attempt >= job.max_attempts or lost.cancelled)
   returning job.*, lost.error, case when lost.cancelled then 'cancelled' else 'failed' end::longshore.job_state as state
 ),
-history as (
-  insert into longshore.job_history
-    (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, state, error)
-  select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, state, error
-  from removed
+failed as (
+  insert into longshore.job_history_failed (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, error)
+  select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, error from removed where state = 'failed'
+),
+cancelled as (
+  insert into longshore.job_history_cancelled (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, error)
+  select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, error from removed where state = 'cancelled'
 ),
 
 noted as (
@@ -2233,6 +2337,79 @@ counted as (
   where change.jobs <> 0
 )
 select released::integer, failed::integer from total;
+
+-- longshore-restore-skipped
+with recursive
+found (id) as (
+  select unnest($1::uuid[])
+  union
+  select dependent.id from found
+  join longshore.job_dependency as dependency on dependency.parent_id = found.id
+  cross join lateral (
+    select id from longshore.job_history_cancelled as history where history.id = dependency.child_id and attempt = 0 and error ->> 'name' = 'ContinuationCancelled' limit 1
+  ) as dependent
+),
+removed as (
+  delete from longshore.job_history_cancelled
+  where id = any (array(select id from found where id <> all ($1::uuid[]))) and attempt = 0 and error ->> 'name' = 'ContinuationCancelled'
+  returning *, 'cancelled'::longshore.job_state as state
+),
+
+again as materialized (select removed.*, true as waits from removed),
+revived as (
+  select waits, queue_id, id, created_at, case when run_at is not null then least(greatest(run_at, 'epoch'), '9999-12-31T23:59:59.999Z') end as run_at,
+    least(greatest(priority, -100), 100)::smallint as priority, least(attempt, 9999) as attempt,
+    least(greatest(max_attempts, least(attempt, 9999) + 1), 10000)::smallint as max_attempts, name, args, meta, case when server_id is null or error is null then past_attempts
+    else coalesce(past_attempts, '[]') || jsonb_build_object(
+      'attempt', attempt, 'outcome', state, 'serverId', server_id, 'startedAt', started_at, 'finishedAt', finished_at, 'error', error)
+    end as past_attempts
+  from again
+),
+
+ready as (
+  insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
+),
+held as (
+  insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false) order by id
+),
+arrived as (
+  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+  select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
+    'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
+  from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false)
+),
+restored as (
+  insert into longshore.job_awaiting (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, delay_ms)
+  select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, (meta ->> 'delayMs')::float8 from revived where waits
+),
+reopened as (
+  update longshore.job_dependency set resolved_at = null, marked = false
+  where child_id = any (array(select id from again where waits))
+),
+
+moves as (
+  insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
+  select queue_id, id, now(), -1, attempt, now(), 'retried', jsonb_strip_nulls(jsonb_build_object('waits', case when waits then true end, 'state', state, 'runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id, 'finishedAt', finished_at, 'error', case when server_id is null then error end))
+  from again
+  on conflict do nothing
+),
+request as (
+  delete from longshore.job_cancellation using removed
+  where job_cancellation.queue_id = removed.queue_id and job_id = removed.id
+),
+
+noted as (
+  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+  select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'followed']
+),
+counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select queue_id, state, -count(*) from again group by queue_id, state union all select queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, count(*) from again group by queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state
+),
+unfinished as (
+  update longshore.batch set finished_at = null where id = any ($1::uuid[]) and finished_at is not null
+)
+select count(*)::integer as restored from removed;
 
 -- longshore-resume-queue
 update longshore.queue set paused_at = null, retired_at = null, idle_since = null where id = $1;
@@ -2286,39 +2463,108 @@ select holds_jobs, served, exists (select from retired) as retired from found;
 -- longshore-retry-aside
 update longshore.set_aside set retry_at = now() where id = $1 and discarded_at is null returning id;
 
--- longshore-retry-finished
+-- longshore-retry-cancelled
+  with removed as (
+    delete from longshore.job_history_cancelled where queue_id = $1 and id = $2
+    returning *, 'cancelled'::longshore.job_state as state
+  ),
+
+  again as materialized (select removed.*, attempt = 0 and state = 'cancelled'
+and exists (select from longshore.job_dependency where child_id = id) as waits from removed),
+  revived as (
+    select waits, queue_id, id, created_at, case when run_at is not null then least(greatest(run_at, 'epoch'), '9999-12-31T23:59:59.999Z') end as run_at,
+      least(greatest(priority, -100), 100)::smallint as priority, least(attempt, 9999) as attempt,
+      least(greatest(max_attempts, least(attempt, 9999) + 1), 10000)::smallint as max_attempts, name, args, meta, case when server_id is null or error is null then past_attempts
+      else coalesce(past_attempts, '[]') || jsonb_build_object(
+        'attempt', attempt, 'outcome', state, 'serverId', server_id, 'startedAt', started_at, 'finishedAt', finished_at, 'error', error)
+      end as past_attempts
+    from again
+  ),
+
+  ready as (
+    insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
+  ),
+  held as (
+    insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false) order by id
+  ),
+  arrived as (
+    insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+    select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
+      'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
+    from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false)
+  ),
+  restored as (
+    insert into longshore.job_awaiting (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, delay_ms)
+    select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, (meta ->> 'delayMs')::float8 from revived where waits
+  ),
+  reopened as (
+    update longshore.job_dependency set resolved_at = null, marked = false
+    where child_id = any (array(select id from again where waits))
+  ),
+
+  moves as (
+    insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
+    select queue_id, id, now(), -1, attempt, now(), 'retried', jsonb_strip_nulls(jsonb_build_object('waits', case when waits then true end, 'state', state, 'runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id, 'finishedAt', finished_at, 'error', case when server_id is null then error end))
+    from again
+    on conflict do nothing
+  ),
+  request as (
+    delete from longshore.job_cancellation using removed
+    where job_cancellation.queue_id = removed.queue_id and job_id = removed.id
+  ),
+
+  noted as (
+    insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+    select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'followed']
+  ),
+  counted as (
+    insert into longshore.job_count (queue_id, state, jobs)
+    select queue_id, state, -count(*) from again group by queue_id, state union all select queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, count(*) from again group by queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state
+  )
+  select true as changed from removed;
+
+-- longshore-retry-cancelled-regardless
 with removed as (
-  delete from longshore.job_history
-  where queue_id = $1 and id = $2 and state in ('failed', 'cancelled') returning *
+  delete from longshore.job_history_cancelled where queue_id = $1 and id = $2
+  returning *, 'cancelled'::longshore.job_state as state
 ),
 
+again as materialized (select removed.*, false as waits from removed),
 revived as (
-  select queue_id, id, created_at, case when run_at is not null then least(greatest(run_at, 'epoch'), '9999-12-31T23:59:59.999Z') end as run_at,
+  select waits, queue_id, id, created_at, case when run_at is not null then least(greatest(run_at, 'epoch'), '9999-12-31T23:59:59.999Z') end as run_at,
     least(greatest(priority, -100), 100)::smallint as priority, least(attempt, 9999) as attempt,
     least(greatest(max_attempts, least(attempt, 9999) + 1), 10000)::smallint as max_attempts, name, args, meta, case when server_id is null or error is null then past_attempts
     else coalesce(past_attempts, '[]') || jsonb_build_object(
       'attempt', attempt, 'outcome', state, 'serverId', server_id, 'startedAt', started_at, 'finishedAt', finished_at, 'error', error)
     end as past_attempts
-  from removed
+  from again
 ),
 
 ready as (
-  insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from revived where not coalesce(meta ? 'concurrencyKey', false) order by id
+  insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
 ),
 held as (
-  insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from revived where coalesce(meta ? 'concurrencyKey', false) order by id
+  insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false) order by id
 ),
 arrived as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
   select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
     'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
-  from revived where coalesce(meta ? 'concurrencyKey', false)
+  from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false)
+),
+restored as (
+  insert into longshore.job_awaiting (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, delay_ms)
+  select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, (meta ->> 'delayMs')::float8 from revived where waits
+),
+reopened as (
+  update longshore.job_dependency set resolved_at = null, marked = false
+  where child_id = any (array(select id from again where waits))
 ),
 
 moves as (
   insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
-  select queue_id, id, now(), -1, attempt, now(), 'retried', jsonb_strip_nulls(jsonb_build_object('state', state, 'runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id, 'finishedAt', finished_at, 'error', case when server_id is null then error end))
-  from removed
+  select queue_id, id, now(), -1, attempt, now(), 'retried', jsonb_strip_nulls(jsonb_build_object('waits', case when waits then true end, 'state', state, 'runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id, 'finishedAt', finished_at, 'error', case when server_id is null then error end))
+  from again
   on conflict do nothing
 ),
 request as (
@@ -2328,19 +2574,77 @@ request as (
 
 noted as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, state, 'enqueued'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
+  select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'followed']
 ),
 counted as (
   insert into longshore.job_count (queue_id, state, jobs)
-  select queue_id, state, -count(*) from removed group by queue_id, state union all select queue_id, 'enqueued'::longshore.job_state, count(*) from removed group by queue_id, 'enqueued'::longshore.job_state
+  select queue_id, state, -count(*) from again group by queue_id, state union all select queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, count(*) from again group by queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state
+)
+select true as changed from removed;
+
+-- longshore-retry-failed
+with removed as (
+  delete from longshore.job_history_failed where queue_id = $1 and id = $2
+  returning *, 'failed'::longshore.job_state as state
+),
+
+again as materialized (select removed.*, false as waits from removed),
+revived as (
+  select waits, queue_id, id, created_at, case when run_at is not null then least(greatest(run_at, 'epoch'), '9999-12-31T23:59:59.999Z') end as run_at,
+    least(greatest(priority, -100), 100)::smallint as priority, least(attempt, 9999) as attempt,
+    least(greatest(max_attempts, least(attempt, 9999) + 1), 10000)::smallint as max_attempts, name, args, meta, case when server_id is null or error is null then past_attempts
+    else coalesce(past_attempts, '[]') || jsonb_build_object(
+      'attempt', attempt, 'outcome', state, 'serverId', server_id, 'startedAt', started_at, 'finishedAt', finished_at, 'error', error)
+    end as past_attempts
+  from again
+),
+
+ready as (
+  insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
+),
+held as (
+  insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false) order by id
+),
+arrived as (
+  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+  select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
+    'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
+  from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false)
+),
+restored as (
+  insert into longshore.job_awaiting (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, delay_ms)
+  select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, (meta ->> 'delayMs')::float8 from revived where waits
+),
+reopened as (
+  update longshore.job_dependency set resolved_at = null, marked = false
+  where child_id = any (array(select id from again where waits))
+),
+
+moves as (
+  insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
+  select queue_id, id, now(), -1, attempt, now(), 'retried', jsonb_strip_nulls(jsonb_build_object('waits', case when waits then true end, 'state', state, 'runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id, 'finishedAt', finished_at, 'error', case when server_id is null then error end))
+  from again
+  on conflict do nothing
+),
+request as (
+  delete from longshore.job_cancellation using removed
+  where job_cancellation.queue_id = removed.queue_id and job_id = removed.id
+),
+
+noted as (
+  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+  select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'followed']
+),
+counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select queue_id, state, -count(*) from again group by queue_id, state union all select queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, count(*) from again group by queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state
 )
 select true as changed from removed;
 
 -- longshore-return-queues
-update longshore.queue set retired_at = null, idle_since = null
-where retired_at is not null and (queue.id in (
-  select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
-) or queue.name in (select unnest(server.queues) from longshore.server));
+update longshore.queue set retired_at = null, idle_since = null where retired_at is not null and (queue.id in (
+      select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
+    ) or queue.name in (select unnest(server.queues) from longshore.server));
 
 -- longshore-rewrite-counts
 select longshore.rewrite_counts() as rewritten;
@@ -2454,12 +2758,12 @@ select id, name, total, done, failed, cancelled, follow_up_id, created_at, finis
 -- longshore-select-bulk
 select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
   cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-  coalesce(as_of, created_at)::text as as_of, first_ids, most, finished_at, error from longshore.bulk_operation where id = $1;
+  coalesce(as_of, created_at)::text as as_of, first_ids, most, dependents, finished_at, error from longshore.bulk_operation where id = $1;
 
 -- longshore-select-bulks
   select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
 cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-coalesce(as_of, created_at)::text as as_of, first_ids, most, finished_at, error from longshore.bulk_operation
+coalesce(as_of, created_at)::text as as_of, first_ids, most, dependents, finished_at, error from longshore.bulk_operation
   where id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
   order by id desc limit $1;
 
@@ -2562,6 +2866,30 @@ limit 1) as found;
 select id from longshore.job_scheduled
 where queue_id = $1 and run_at >= $4::timestamptz and run_at <= now() and id <> all($2::uuid[])
 order by run_at limit $3;
+
+-- longshore-select-earlier-failed
+  select listed.id, listed.queue_id, listed.state, listed.name, listed.priority, listed.error, listed.attempt, listed.max_attempts, listed.created_at, listed.run_at, listed.ready_at, listed.started_at, listed.finished_at, listed.server_id, listed.meta, listed.past_attempts, case when pg_column_size(listed.args) <= 8000 and octet_length(listed.args::text) <= 8000 then listed.args end as args, not (pg_column_size(listed.args) <= 8000 and octet_length(listed.args::text) <= 8000) as args_left_out, null::jsonb as result, (
+  select json_build_object('percent', percent, 'message', message) from longshore.job_report as report
+  where report.queue_id = listed.queue_id and report.job_id = listed.id and report.started_at = listed.started_at and line = 0
+) as progress
+  from (
+    select id, queue_id, 'failed'::longshore.job_state as state, name, priority, args, result, error, attempt, max_attempts,
+created_at, run_at, ready_at, started_at, finished_at, server_id, meta, past_attempts from longshore.job_history_failed where (finished_at, id) < (select finished_at, id from longshore.job_history_failed where id = $2::uuid limit 1)
+    order by finished_at desc, id desc limit $1::integer
+  ) as listed
+  order by finished_at desc, id desc;
+
+-- longshore-select-earlier-failed-of
+  select listed.id, listed.queue_id, listed.state, listed.name, listed.priority, listed.error, listed.attempt, listed.max_attempts, listed.created_at, listed.run_at, listed.ready_at, listed.started_at, listed.finished_at, listed.server_id, listed.meta, listed.past_attempts, case when pg_column_size(listed.args) <= 8000 and octet_length(listed.args::text) <= 8000 then listed.args end as args, not (pg_column_size(listed.args) <= 8000 and octet_length(listed.args::text) <= 8000) as args_left_out, null::jsonb as result, (
+  select json_build_object('percent', percent, 'message', message) from longshore.job_report as report
+  where report.queue_id = listed.queue_id and report.job_id = listed.id and report.started_at = listed.started_at and line = 0
+) as progress
+  from (
+    select id, queue_id, 'failed'::longshore.job_state as state, name, priority, args, result, error, attempt, max_attempts,
+created_at, run_at, ready_at, started_at, finished_at, server_id, meta, past_attempts from longshore.job_history_failed where queue_id = $2::integer and (finished_at, id) < (select finished_at, id from longshore.job_history_failed where id = $3::uuid limit 1)
+    order by finished_at desc, id desc limit $1::integer
+  ) as listed
+  order by finished_at desc, id desc;
 
 -- longshore-select-ended
 select id, queue_id, state, name, attempt, created_at, run_at, started_at, server_id, finished_at, null::jsonb as error,
@@ -2701,25 +3029,25 @@ order by right(part.relname, 8) desc, part.relname;
 select last_value as seq from longshore.job_seq;
 
 -- longshore-select-latest-failed
-  select listed.id, listed.queue_id, listed.state, listed.name, listed.priority, listed.error, listed.attempt, listed.max_attempts, listed.created_at, listed.run_at, listed.ready_at, listed.started_at, listed.finished_at, listed.server_id, listed.meta, listed.past_attempts, null::jsonb as args, null::jsonb as result, (
+  select listed.id, listed.queue_id, listed.state, listed.name, listed.priority, listed.error, listed.attempt, listed.max_attempts, listed.created_at, listed.run_at, listed.ready_at, listed.started_at, listed.finished_at, listed.server_id, listed.meta, listed.past_attempts, case when pg_column_size(listed.args) <= 8000 and octet_length(listed.args::text) <= 8000 then listed.args end as args, not (pg_column_size(listed.args) <= 8000 and octet_length(listed.args::text) <= 8000) as args_left_out, null::jsonb as result, (
   select json_build_object('percent', percent, 'message', message) from longshore.job_report as report
   where report.queue_id = listed.queue_id and report.job_id = listed.id and report.started_at = listed.started_at and line = 0
 ) as progress
   from (
-    select id, queue_id, state, name, priority, args, result, error, attempt, max_attempts, created_at, run_at,
-ready_at, started_at, finished_at, server_id, meta, past_attempts from longshore.job_history_failed where true
+    select id, queue_id, 'failed'::longshore.job_state as state, name, priority, args, result, error, attempt, max_attempts,
+created_at, run_at, ready_at, started_at, finished_at, server_id, meta, past_attempts from longshore.job_history_failed where true
     order by finished_at desc, id desc limit $1::integer
   ) as listed
   order by finished_at desc, id desc;
 
 -- longshore-select-latest-failed-of
-  select listed.id, listed.queue_id, listed.state, listed.name, listed.priority, listed.error, listed.attempt, listed.max_attempts, listed.created_at, listed.run_at, listed.ready_at, listed.started_at, listed.finished_at, listed.server_id, listed.meta, listed.past_attempts, null::jsonb as args, null::jsonb as result, (
+  select listed.id, listed.queue_id, listed.state, listed.name, listed.priority, listed.error, listed.attempt, listed.max_attempts, listed.created_at, listed.run_at, listed.ready_at, listed.started_at, listed.finished_at, listed.server_id, listed.meta, listed.past_attempts, case when pg_column_size(listed.args) <= 8000 and octet_length(listed.args::text) <= 8000 then listed.args end as args, not (pg_column_size(listed.args) <= 8000 and octet_length(listed.args::text) <= 8000) as args_left_out, null::jsonb as result, (
   select json_build_object('percent', percent, 'message', message) from longshore.job_report as report
   where report.queue_id = listed.queue_id and report.job_id = listed.id and report.started_at = listed.started_at and line = 0
 ) as progress
   from (
-    select id, queue_id, state, name, priority, args, result, error, attempt, max_attempts, created_at, run_at,
-ready_at, started_at, finished_at, server_id, meta, past_attempts from longshore.job_history_failed where queue_id = $2::integer
+    select id, queue_id, 'failed'::longshore.job_state as state, name, priority, args, result, error, attempt, max_attempts,
+created_at, run_at, ready_at, started_at, finished_at, server_id, meta, past_attempts from longshore.job_history_failed where queue_id = $2::integer
     order by finished_at desc, id desc limit $1::integer
   ) as listed
   order by finished_at desc, id desc;
@@ -2827,7 +3155,7 @@ order by retried_at desc limit $2;
 -- longshore-select-running-bulks
 select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
   cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-  coalesce(as_of, created_at)::text as as_of, first_ids, most, finished_at, error from longshore.bulk_operation
+  coalesce(as_of, created_at)::text as as_of, first_ids, most, dependents, finished_at, error from longshore.bulk_operation
     where state = 'running' and starts_at <= now() order by id;
 
 -- longshore-select-said
@@ -2992,9 +3320,13 @@ where part.relnamespace = 'longshore'::regnamespace and part.relname = any($1::t
 
 -- longshore-sweep-ready
 with names as materialized (select job_names as handled from longshore.server where id = $2)
-select priority, seq from longshore.job
-where queue_id = $1 and server_id is null and coalesce(name = any ((select handled from names)::text[]), true)
-order by priority, seq limit 1000;
+select swept.id as queue_id, first.priority, first.seq
+from unnest($1::integer[]) as swept (id)
+cross join lateral (
+  select priority, seq from longshore.job
+  where queue_id = swept.id and server_id is null and coalesce(name = any ((select handled from names)::text[]), true)
+  order by priority, seq limit 1000
+) as first;
 
 -- longshore-sweep-unique
 with seen as materialized (
@@ -3035,7 +3367,7 @@ for update skip locked;
 -- longshore-take-bulk
   select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
 cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-coalesce(as_of, created_at)::text as as_of, first_ids, most, finished_at, error from longshore.bulk_operation where id = $1 and state = 'running'
+coalesce(as_of, created_at)::text as as_of, first_ids, most, dependents, finished_at, error from longshore.bulk_operation where id = $1 and state = 'running'
   for update skip locked;
 
 -- longshore-take-moves

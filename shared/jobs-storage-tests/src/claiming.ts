@@ -55,6 +55,20 @@ export function claiming(fixture: Fixture): void {
     expect(await fixture.claim(old, queue)).to.deep.equal([]);
   });
 
+  it('are found ready only in queues with jobs that the server could claim', async () => {
+    const [empty, known, unknown, claimed] = Array.from({ length: 4 }, () => fixture.newQueue());
+    if (!empty || !known || !unknown || !claimed) throw new RangeError('A queue is missing');
+    const { id } = await fixture.register(claimed, ['known']);
+    const findReady = () => fixture.storage.claims.findReady(id, [empty, known, unknown, claimed]);
+    await fixture.enqueue(claimed, { name: 'known' });
+    expect(await findReady()).to.deep.equal([claimed]);
+    await fixture.claim(id, claimed);
+    await fixture.enqueue(unknown, { name: 'other' });
+    expect(await findReady()).to.deep.equal([]);
+    await fixture.enqueue(known, { name: 'known', priority: 5 });
+    expect(await findReady()).to.deep.equal([known]);
+  });
+
   it('leaves other jobs in order and without an attempt, for a server that has handlers', async () => {
     const queue = fixture.newQueue();
     const jobs = [];

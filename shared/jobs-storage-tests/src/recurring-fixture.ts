@@ -1,4 +1,10 @@
-import { defineJob, defineRecurringJob, type NewRecurringJob, type RecurringJob } from '@longshore/jobs';
+import {
+  defineJob,
+  defineRecurringJob,
+  type NewRecurringJob,
+  type RecurringJob,
+  type RecurringJobOptions,
+} from '@longshore/jobs';
 import type { FiredRecurringJob } from '@longshore/jobs/storage';
 import type { Fixture } from './storage-under-test.js';
 
@@ -7,7 +13,7 @@ export const minuteMs = 60_000;
 const tick = defineJob({ name: 'tick' });
 export const hourly = { definition: tick, args: {}, cron: '0 * * * *' };
 
-type Options = Partial<Parameters<typeof defineRecurringJob<object>>[0]>;
+type Options = Partial<RecurringJobOptions>;
 
 /** Helpers for tests of recurring jobs. */
 export class RecurringFixture {

@@ -20,14 +20,23 @@ export function restoringDependents(fixture: Fixture): void {
     return claimed.claim;
   };
   /** Fails a job on which another depends, on which a third depends. */
-  const failedChain = async (): Promise<{ queue: string; root: string; child: string; grandchild: string }> => {
+  const failedChain = async (): Promise<{
+    queue: string;
+    root: string;
+    child: string;
+    grandchild: string;
+  }> => {
     const queue = fixture.newQueue();
     const { claim } = await fixture.claimOne({ queue, maxAttempts: 1 });
     const { id: child } = await fixture.enqueue(fixture.newQueue(), childOf([claim.jobId]));
     const { id: grandchild } = await fixture.enqueue(fixture.newQueue(), childOf([child]));
     await fixture.storage.completions.complete([{ claim, outcome: outcomeOf.failed }]);
     await resolveAll(fixture.storage);
-    expect(await statesOf(claim.jobId, child, grandchild)).to.deep.equal(['failed', 'cancelled', 'cancelled']);
+    expect(await statesOf(claim.jobId, child, grandchild)).to.deep.equal([
+      'failed',
+      'cancelled',
+      'cancelled',
+    ]);
     return { queue, root: claim.jobId, child, grandchild };
   };
 

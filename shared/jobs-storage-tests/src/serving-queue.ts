@@ -1,4 +1,11 @@
-import { type Job, type JobHandler, JobServer, type JobServerOptions, type JobState } from '@longshore/jobs';
+import {
+  type Job,
+  type JobHandler,
+  JobServer,
+  type JobServerOptions,
+  type JobState,
+  silentLogger,
+} from '@longshore/jobs';
 import { type Fixture, until } from './storage-under-test.js';
 
 /** Runs `work` while a server consumes a queue. */
@@ -10,7 +17,14 @@ export async function whileServing<Result>(
   options: Partial<JobServerOptions> = {},
 ): Promise<Result> {
   const { storage } = fixture;
-  const server = new JobServer({ storage, handlers, queues: [queue], stopTimeoutMs: 100, ...options });
+  const server = new JobServer({
+    storage,
+    handlers,
+    queues: [queue],
+    logger: silentLogger,
+    stopTimeoutMs: 100,
+    ...options,
+  });
   await server.start();
   try {
     return await work(server);

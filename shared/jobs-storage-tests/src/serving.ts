@@ -10,6 +10,7 @@ import {
   type JobHandler,
   JobServer,
   type JobState,
+  silentLogger,
   SnoozeJob,
 } from '@longshore/jobs';
 import { isFinished } from '@longshore/jobs/storage';
@@ -26,6 +27,7 @@ export function serving(fixture: Fixture): void {
       handlers,
       queues: [queue],
       concurrency: 4,
+      logger: silentLogger,
       stopTimeoutMs: 100,
     });
     await server.start();
@@ -164,7 +166,12 @@ export function serving(fixture: Fixture): void {
     const slow = defineJob({ name: 'slow', queue });
     let finish: ((result: string) => void) | undefined;
     const handler = handleJob(slow, async () => new Promise<string>((resolve) => (finish = resolve)));
-    const server = new JobServer({ storage: fixture.storage, handlers: [handler], queues: [queue] });
+    const server = new JobServer({
+      storage: fixture.storage,
+      handlers: [handler],
+      queues: [queue],
+      logger: silentLogger,
+    });
     await server.start();
     const { id } = await new JobClient(fixture.storage).enqueue(slow, {});
     const finishJob = await until(async () => finish);

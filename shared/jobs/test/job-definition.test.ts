@@ -16,7 +16,7 @@ describe('A job definition', () => {
   });
 
   it('accepts arguments that match its schema', () => {
-    expect(ship.serialize({ orderId: 1, lines: [{ sku: 'a' }] })).to.equal(
+    expect(ship.check({ orderId: 1, lines: [{ sku: 'a' }] }).text).to.equal(
       '{"orderId":1,"lines":[{"sku":"a"}]}',
     );
   });
@@ -34,12 +34,12 @@ describe('A job definition', () => {
   ];
   for (const [what, args, message] of misfits) {
     it(`rejects ${what} and names its path`, () => {
-      expect(() => ship.serialize(args as never)).to.throw(InvalidArgumentsError, message);
+      expect(() => ship.check(args as never)).to.throw(InvalidArgumentsError, message);
     });
   }
 
   it('accepts any object if it has no schema', () => {
-    expect(defineJob({ name: 'any' }).serialize({ whatever: 1 })).to.equal('{"whatever":1}');
+    expect(defineJob({ name: 'any' }).check({ whatever: 1 }).text).to.equal('{"whatever":1}');
   });
 
   const outOfBounds: [string, object, string][] = [

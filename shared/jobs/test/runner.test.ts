@@ -51,6 +51,7 @@ describe('A server that loses leases', () => {
     let id: string | null = 'server';
     const taken: ClaimedJob[] = [];
     const store = new MemoryStorage();
+    store.claims.findReady = async () => ['default'];
     store.claims.claim = async () => {
       id = null;
       return [claimed(1)];
@@ -60,6 +61,7 @@ describe('A server that loses leases', () => {
       queues: new QueueOrder(['default']),
       concurrency: 1,
       leaseMs: 60_000,
+      isNotified: () => true,
       queuePollIntervalMs: 0,
       serverId: () => id,
       held: () => 0,

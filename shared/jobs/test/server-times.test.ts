@@ -9,8 +9,10 @@ import {
   MemoryStorage,
 } from '../src/index.js';
 
-/** Notes when it is asked for jobs, and when claims are renewed. */
+/** Notes when it is polled and asked for jobs, and when claims are renewed. */
 class NotingStorage extends MemoryStorage {
+  readonly polledAtMs: number[] = [];
+  override notificationsArrive = true;
   readonly claimed: { readonly atMs: number; readonly leaseMs: number }[] = [];
   readonly renewals: { readonly atMs: number; readonly leaseMs: number }[] = [];
   /** Notifies the server of a job in this queue. */
@@ -18,8 +20,13 @@ class NotingStorage extends MemoryStorage {
 
   constructor() {
     super();
+    const findReady = this.claims.findReady.bind(this.claims);
     const claim = this.claims.claim.bind(this.claims);
     const renew = this.claims.renew.bind(this.claims);
+    this.claims.findReady = (...request) => {
+      this.polledAtMs.push(performance.now());
+      return findReady(...request);
+    };
     this.claims.claim = (request) => {
       this.claimed.push({ atMs: performance.now(), leaseMs: request.leaseMs });
       return claim(request);
@@ -45,14 +52,15 @@ describe('The times of a job server', () => {
   let server: JobServer;
   let release: () => void;
 
-  async function start(options: Partial<JobServerOptions>): Promise<void> {
+  async function start(options: Partial<JobServerOptions>, notificationsArrive = true): Promise<void> {
     storage = new NotingStorage();
+    storage.notificationsArrive = notificationsArrive;
     const released = new Promise<void>((resolve) => {
       release = resolve;
     });
     server = new JobServer({ storage, handlers: [handleJob(held, () => released)], ...options });
     await server.start();
-    await eventually(() => storage.claimed.length === 1);
+    await eventually(() => storage.polledAtMs.length === 1);
   }
 
   afterEach(async () => {
@@ -60,29 +68,38 @@ describe('The times of a job server', () => {
     await server.stop();
   });
 
-  it('queuePollIntervalMs = 0: polls when notified of a job', async () => {
-    await start({ queuePollIntervalMs: 0 });
-    storage.notify('default');
-    expect(storage.claimed).to.have.lengthOf(2);
-  });
-
-  it('queuePollIntervalMs above 0: does not poll earlier when notified of a job', async () => {
-    await start({ queuePollIntervalMs: 60_000 });
+  it('queuePollIntervalMs = 0: claims from a queue when notified of a job there', async () => {
+    await start({ queuePollIntervalMs: 0, queues: ['other', 'default'] });
     storage.notify('default');
     expect(storage.claimed).to.have.lengthOf(1);
   });
 
-  for (const [queuePollIntervalMs, everyMs] of [
-    [0, 200],
-    [70, 70],
+  it('queuePollIntervalMs above 0: does not claim earlier when notified of a job', async () => {
+    await start({ queuePollIntervalMs: 60_000 });
+    storage.notify('default');
+    expect(storage.claimed).to.have.lengthOf(0);
+  });
+
+  for (const [queuePollIntervalMs, notified, everyMs] of [
+    [0, true, 2_000],
+    [0, false, 200],
+    [70, true, 70],
   ] as const) {
-    it(`queuePollIntervalMs = ${queuePollIntervalMs}: polls every ${everyMs} ms, notified or not`, async () => {
-      await start({ queuePollIntervalMs });
-      await eventually(() => storage.claimed.length === 3);
-      const [, second, third] = storage.claimed;
-      expect((third?.atMs ?? 0) - (second?.atMs ?? 0)).to.be.at.least(everyMs - earlyMs);
+    it(`queuePollIntervalMs = ${queuePollIntervalMs}: polls every ${everyMs} ms while notifications ${notified ? 'arrive' : 'do not arrive'}`, async () => {
+      await start({ queuePollIntervalMs }, notified);
+      await eventually(() => storage.polledAtMs.length === 2);
+      const [first = 0, second = 0] = storage.polledAtMs;
+      expect(second - first).to.be.within(everyMs - earlyMs, everyMs + 1_000);
     });
   }
+
+  it('queuePollIntervalMs = 0: polls 200 ms after a notification, whatever it led to', async () => {
+    await start({ queuePollIntervalMs: 0 });
+    const notifiedAtMs = performance.now();
+    storage.notify('default');
+    await eventually(() => storage.polledAtMs.length === 2);
+    expect((storage.polledAtMs[1] ?? 0) - notifiedAtMs).to.be.within(200 - earlyMs, 1_200);
+  });
 
   it('slidingInvisibilityTimeoutMs: is the length of a lease, which is renewed at a fifth of it', async () => {
     await start({ slidingInvisibilityTimeoutMs: 1_000 });

@@ -10,6 +10,7 @@ import {
   type JobServerOptions,
   type JobState,
   MemoryStorage,
+  silentLogger,
 } from '../src/index.js';
 import { HopelessError } from './thread-handler.js';
 
@@ -33,7 +34,7 @@ describe('A handler in a thread', function () {
   let server: JobServer;
 
   async function start(options: Partial<JobServerOptions> = {}): Promise<void> {
-    server = new JobServer({ storage, handlers, threads: 1, ...options });
+    server = new JobServer({ storage, handlers, logger: silentLogger, threads: 1, ...options });
     await server.start();
   }
 

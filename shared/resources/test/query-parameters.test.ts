@@ -121,14 +121,16 @@ describe('Query parameters on collections', () => {
         [{ id: 'eliot' }],
       ]);
     });
-    it('narrows what is deleted', async () => {
+    it('does not select what is deleted', async () => {
       await api.database.query("insert into library.author values ('sand', 'George Sand', null)");
-      const { status } = await api.call('/api/v1/authors?q=Sand', {
-        method: 'DELETE',
-        headers: { 'if-match': '*' },
-      });
-      const { body } = await api.call('/api/v1/authors?fields=id');
-      expect([status, body]).to.deep.equal([204, [{ id: 'austen' }, { id: 'eliot' }]]);
+      const refused = await api.call('/api/v1/authors?q=Sand', { method: 'DELETE' });
+      expect(refused.codes).to.deep.equal([40002]);
+      expect(refused.messages).to.contain('q is only for reading');
+      expect((await api.call('/api/v1/authors?name=Sand', { method: 'DELETE' })).status).to.equal(204);
+      expect((await api.call('/api/v1/authors?fields=id')).body).to.deep.equal([
+        { id: 'austen' },
+        { id: 'eliot' },
+      ]);
     });
   });
 

@@ -1,8 +1,13 @@
+import { brand } from '@longshore/jobs/storage';
 import { Ajv } from 'ajv';
 import type { Static, TObject } from 'typebox';
 
 /** An invalid configuration. The message names the variables and what is wrong with them. */
 export class ConfigError extends Error {
+  static {
+    brand(this, 'ConfigError');
+  }
+
   override readonly name = 'ConfigError';
 }
 

@@ -34,6 +34,7 @@ export interface Listening {
   readonly PORT: number;
   readonly HTTP_MAX_CONNECTIONS: number;
   readonly HTTP_MAX_CONNECTIONS_PER_ADDRESS: number;
+  readonly HTTP_KEEP_ALIVE_MS: number;
 }
 
 /**
@@ -54,11 +55,9 @@ export async function listen(
     if (!isDisconnect(error)) logger.error({ err: error }, 'a request failed');
   });
   const handle = app.callback();
-  // Keeps idle connections longer than load balancers usually do (60 s), so that none is closed just when a load
-  // balancer reuses it.
   const server = createServer(
     {
-      keepAliveTimeout: 65_000,
+      keepAliveTimeout: config.HTTP_KEEP_ALIVE_MS,
       headersTimeout: headersMs,
       requestTimeout: requestMs,
       requireHostHeader: rootUrl === undefined, // the API itself rejects requests without one, with an error payload

@@ -7,6 +7,7 @@ export {
   type SeedOptions,
 } from './application.js';
 export { type Config, ConfigError, type Environment, listOf, readConfig } from './config.js';
+export { type DashboardAccess, dashboardAccess } from './dashboard-access.js';
 export { databaseOptions, retentionDays } from './database-options.js';
 export { type Health, healthRoutes, type Readiness, storageHealth } from './health.js';
 export { type HttpListener, listen } from './http-listener.js';
@@ -19,6 +20,7 @@ export { type RunningService, runService } from './run-service.js';
 export { createServiceApp } from './service-app.js';
 export { testJob, testJobHandler } from './test-job.js';
 export {
+  applicationVariables,
   dashboardVariables,
   databaseVariables,
   metricsVariables,

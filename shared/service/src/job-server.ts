@@ -18,12 +18,13 @@ export function createJobServer(
   logger: Logger,
 ): JobServer {
   const handlers = [...application.handlers, testJobHandler(config.WORKER_RESULTS_DIR)];
+  const queues = readQueues(config.WORKER_QUEUES);
   return new JobServer({
     storage,
     handlers,
     application: application.name,
     recurring: application.recurring,
-    queues: readQueues(config.WORKER_QUEUES) ?? handlers.map(({ definition }) => definition.queue),
+    ...(queues !== null && { queues }),
     concurrency: config.WORKER_CONCURRENCY,
     serverTimeoutMs: config.WORKER_SERVER_TIMEOUT_MS,
     slidingInvisibilityTimeoutMs: config.WORKER_SLIDING_INVISIBILITY_TIMEOUT_MS,

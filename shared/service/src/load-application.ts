@@ -14,19 +14,26 @@ import { ConfigError } from './config.js';
  *
  * @param specifier the name of a package, or a path that starts with a dot or a slash; relative paths start at the
  *   working directory
- * @throws {ConfigError} if there is no such module, or if it does not export a valid application
+ * @throws {ConfigError} if none is named, there is no such module, or it does not export a valid application
  */
 export async function loadApplication(
-  specifier: string,
+  specifier: string | undefined,
   services: ApplicationServices,
 ): Promise<AssembledApplication> {
+  if (specifier === undefined)
+    throw new ConfigError(
+      'LONGSHORE_APP is not set: name the module that exports your application, such as ./dist/application.js',
+    );
   const isPath = /^[./]/.test(specifier);
   const url = isPath ? pathToFileURL(path.resolve(specifier)).href : specifier;
   let module: { application?: unknown };
   try {
     module = (await import(url)) as { application?: unknown };
   } catch (error) {
-    throw new ConfigError(`LONGSHORE_APP: the module "${specifier}" cannot be loaded`, { cause: error });
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ConfigError(`LONGSHORE_APP: the module "${specifier}" cannot be loaded: ${reason}`, {
+      cause: error,
+    });
   }
   if (!isApplication(module.application)) {
     throw new ConfigError(

@@ -50,7 +50,8 @@ export async function runService<Config extends { readonly LOG_LEVEL: string }>(
     return 0;
   } catch (error) {
     if (error === signal.reason) return 0; // a signal stopped the service while it was starting
-    if (error instanceof ConfigError) logger.fatal({ cause: error.cause }, error.message);
+    if (error instanceof ConfigError)
+      logger.fatal(error.cause === undefined ? {} : { err: error.cause }, error.message);
     else
       logger.fatal(
         { err: error },

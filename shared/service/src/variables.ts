@@ -13,8 +13,17 @@ export const serviceVariables = {
    * Maximum number of open connections per network address. Behind a proxy, all clients have the address of the proxy.
    */
   HTTP_MAX_CONNECTIONS_PER_ADDRESS: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 10_000 }),
+  /**
+   * How long an idle connection is kept, in milliseconds. Longer than the idle timeout of load balancers, which is usually
+   * 60 s: otherwise a connection may be closed at the moment when the load balancer reuses it.
+   */
+  HTTP_KEEP_ALIVE_MS: Type.Integer({ minimum: 1_000, maximum: 3_600_000, default: 75_000 }),
+};
+
+/** Variables of a service that loads an application. */
+export const applicationVariables = {
   /** The module of the application: the name of a package, or a path that begins with a dot or a slash. */
-  LONGSHORE_APP: Type.String({ default: '@longshore/example-shop' }),
+  LONGSHORE_APP: Type.Optional(Type.String()),
 };
 
 const host = String.raw`[\w-]+(\.[\w-]+)*`;
@@ -100,5 +109,27 @@ export const proxyVariables = {
 export const dashboardVariables = {
   DASHBOARD_PATH: Type.String({ pattern: '^(/|(/[\\w~-][\\w.~-]*)+/?)$', default: '/job-dashboard' }),
   DASHBOARD_INSTANCE: Type.String({ maxLength: 40, default: '' }),
+  /** The password that all users share. Only one way to sign in can be configured. */
   DASHBOARD_PASSWORD: Type.String({ default: '' }),
+  /** Users with passwords of their own: `ann:admin:{password},bob:viewer:scrypt:{salt}:{hash}`. */
+  DASHBOARD_USERS: Type.String({ default: '' }),
+  /** The OpenID Connect provider at which people sign in, and this dashboard's registration there. */
+  DASHBOARD_OIDC_ISSUER: Type.String({ default: '' }),
+  DASHBOARD_OIDC_CLIENT_ID: Type.String({ default: '' }),
+  DASHBOARD_OIDC_CLIENT_SECRET: Type.String({ default: '' }),
+  DASHBOARD_OIDC_SCOPE: Type.String({ default: 'openid profile email' }),
+  DASHBOARD_OIDC_ROLE_CLAIM: Type.String({ default: 'roles' }),
+  /** The public URL of the dashboard, to which the provider sends people back. */
+  DASHBOARD_BASE_URL: Type.String({ default: '' }),
+  /** The header in which an authenticating proxy names the user, and the one with the user's groups. */
+  DASHBOARD_PROXY_USER_HEADER: Type.String({ pattern: '^[\\w-]*$', default: '' }),
+  DASHBOARD_PROXY_GROUPS_HEADER: Type.String({ pattern: '^[\\w-]*$', default: '' }),
+  /** Addresses and networks of the proxies whose headers are trusted, comma-separated. */
+  DASHBOARD_PROXY_ADDRESSES: Type.String({ default: '' }),
+  /** Roles by group of the provider or proxy: `sre=admin,developers=operator`. */
+  DASHBOARD_ROLES: Type.String({ default: '' }),
+  /** The role of users without a mapped group; `none` refuses them. */
+  DASHBOARD_DEFAULT_ROLE: Type.Enum(['none', 'viewer', 'operator', 'admin'], { default: 'none' }),
+  /** Signs sessions and forms of all processes. Derived from the passwords or the client secret by default. */
+  DASHBOARD_SECRET: Type.String({ default: '' }),
 };

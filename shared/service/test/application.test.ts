@@ -37,6 +37,12 @@ describe('The application of a service', () => {
     });
   });
 
+  it('is rejected if its module throws, with the error', async () => {
+    const error = await load(`throw new TypeError('no such berth');`).catch((thrown: unknown) => thrown);
+    expect(error).to.be.instanceOf(ConfigError).with.property('message').that.contains('no such berth');
+    expect(error).to.have.nested.property('cause.stack').that.contains('application.mjs');
+  });
+
   it('is rejected if the module exports none, with what it should export', async () => {
     const error = await load('export const something = 1;').catch((thrown: unknown) => thrown);
     expect(error)

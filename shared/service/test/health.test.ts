@@ -33,6 +33,7 @@ describe('The health of a service', () => {
         PORT: 0,
         HTTP_MAX_CONNECTIONS: 100,
         HTTP_MAX_CONNECTIONS_PER_ADDRESS: 100,
+        HTTP_KEEP_ALIVE_MS: 75_000,
       },
       quiet,
     );

@@ -19,6 +19,7 @@ describe('An HTTP listener', () => {
         PORT: 0,
         HTTP_MAX_CONNECTIONS: limits.total,
         HTTP_MAX_CONNECTIONS_PER_ADDRESS: limits.perAddress,
+        HTTP_KEEP_ALIVE_MS: 75_000,
       },
       createLogger('test', 'silent'),
     );
@@ -54,6 +55,16 @@ describe('An HTTP listener', () => {
     await start({ total: 10, perAddress: 1 });
     expect(await answerFrom('127.0.0.1')).to.match(/^HTTP\/1\.1 503 /);
     expect(await isServed('127.0.0.2')).to.equal(true);
+  });
+
+  it('announces how long it keeps an idle connection, and closes it at once when it stops', async () => {
+    await start({ total: 2, perAddress: 2 });
+    held.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    const [answer] = (await once(held, 'data')) as [Buffer];
+    expect(answer.toString()).to.contain('Keep-Alive: timeout=75\r\n');
+    const startedMs = performance.now();
+    await Promise.all([once(held, 'close'), listener.close()]);
+    expect(performance.now() - startedMs).to.be.below(1_000);
   });
 
   it('accepts connections again after one is closed', async () => {

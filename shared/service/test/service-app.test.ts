@@ -16,7 +16,13 @@ async function seen(trusted: number, forwarded: readonly string[]) {
   });
   const listener = await listen(
     app,
-    { HOST: '127.0.0.1', PORT: 0, HTTP_MAX_CONNECTIONS: 100, HTTP_MAX_CONNECTIONS_PER_ADDRESS: 100 },
+    {
+      HOST: '127.0.0.1',
+      PORT: 0,
+      HTTP_MAX_CONNECTIONS: 100,
+      HTTP_MAX_CONNECTIONS_PER_ADDRESS: 100,
+      HTTP_KEEP_ALIVE_MS: 75_000,
+    },
     logger,
   );
   const client = httpClient(`http://127.0.0.1:${listener.port}`);

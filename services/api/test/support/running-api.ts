@@ -71,6 +71,7 @@ async function start(
     API_EMBEDDED_DASHBOARD: 'false',
     API_AUTH: 'keys',
     API_ADMIN_KEY: adminKey,
+    LONGSHORE_APP: '@longshore/example-shop',
     ...environment,
   });
   const service = await startApi(config, logger, new AbortController().signal);

@@ -2,12 +2,13 @@ import type { Viewer } from './viewer.js';
 
 /**
  * - `signed in`, `signed out`: a session began or ended
+ * - `sign-in failed`: the OpenID Connect provider, or the roles configured for it, did not let someone in
  * - `wrong password`: in the form or by HTTP Basic authentication
  * - `too many wrong passwords`: further attempts are rejected for a while
  * - `refused`: answered with 403, for lack of access or of a role, or because of an invalid form
  */
 export type AccessEvent =
-  'signed in' | 'signed out' | 'wrong password' | 'too many wrong passwords' | 'refused';
+  'signed in' | 'signed out' | 'sign-in failed' | 'wrong password' | 'too many wrong passwords' | 'refused';
 
 /** A sign-in, sign-out or refusal, for the host application’s log. */
 export interface AccessRecord {
@@ -18,7 +19,7 @@ export interface AccessRecord {
   readonly viewer: Viewer | null;
   readonly method: string;
   readonly path: string;
-  /** The reason for a refusal; `null` for other events. */
+  /** The reason for a refusal or a failed sign-in; `null` for other events. */
   readonly why: string | null;
 }
 

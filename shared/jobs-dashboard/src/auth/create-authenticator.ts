@@ -4,32 +4,47 @@ import type { OnAccess } from './access-record.js';
 import type { Authenticator } from './authenticator.js';
 import { FormTokens } from './form-tokens.js';
 import { isDirectLoopback } from './loopback.js';
-import { PasswordAuthenticator } from './password-authenticator.js';
+import { type OpenIdOptions, OpenIdProvider } from './openid-provider.js';
+import { sessionKey } from './password.js';
+import { Passwords, type User } from './passwords.js';
+import { type ProxyHeaderOptions, trustProxyHeaders } from './proxy-headers.js';
+import { SessionAuthenticator } from './session-authenticator.js';
 import { SignedTokens } from './signed-tokens.js';
 import type { Authorize, Viewer } from './viewer.js';
 
 export interface AuthenticatorOptions {
   readonly authorize?: Authorize | undefined;
   readonly password?: string | undefined;
+  readonly users?: readonly User[] | undefined;
+  readonly openId?: OpenIdOptions | undefined;
+  readonly proxyHeaders?: ProxyHeaderOptions | undefined;
   readonly production?: boolean | undefined;
   readonly secret?: string | undefined;
-  readonly now: () => number;
-  readonly onAccess?: OnAccess | undefined;
 }
 
-/** @throws {TypeError} if both a password and an `authorize` function are given */
-export function createAuthenticator({
-  authorize,
-  password = '',
-  production,
-  secret,
-  now,
-  onAccess,
-}: AuthenticatorOptions): Authenticator {
-  if (authorize !== undefined && password !== '') {
-    throw new TypeError('Give the dashboard either a password or an authorize function, not both');
+/** @throws {TypeError} if more than one way to authenticate is given, or one is not valid */
+export function createAuthenticator(
+  options: AuthenticatorOptions,
+  now: () => number,
+  onAccess: OnAccess = () => undefined,
+): Authenticator {
+  const { password = '', users = [], openId, proxyHeaders, production, secret } = options;
+  const ways = [options.authorize, password || undefined, users[0], openId, proxyHeaders];
+  if (ways.filter((way) => way !== undefined).length > 1)
+    throw new TypeError(
+      'Give the dashboard only one of a password, users, openId, proxyHeaders and an authorize function',
+    );
+  if (openId !== undefined) {
+    const key = secret ?? openId.clientSecret;
+    const method = { kind: 'provider', provider: new OpenIdProvider(openId) } as const;
+    return new SessionAuthenticator(method, key === undefined ? undefined : sessionKey(key), now, onAccess);
   }
-  if (password !== '') return new PasswordAuthenticator(password, now, onAccess);
+  if (password !== '' || users.length > 0) {
+    const passwords = new Passwords(password === '' ? users : password, now, onAccess);
+    const key = sessionKey(secret ?? (password === '' ? JSON.stringify(users) : password));
+    return new SessionAuthenticator({ kind: 'password', passwords }, key, now, onAccess);
+  }
+  const authorize = proxyHeaders === undefined ? options.authorize : trustProxyHeaders(proxyHeaders);
   const key = secret === undefined ? undefined : createHash('sha256').update(secret).digest();
   const tokens = new FormTokens(new SignedTokens(key, now), now);
   return {

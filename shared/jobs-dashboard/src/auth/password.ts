@@ -1,35 +1,59 @@
-import { hash, randomBytes, scryptSync, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes, scrypt, scryptSync, timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
 
-/** Compares passwords in constant time. */
+/** Parameters of scrypt (RFC 7914): 32 MiB of memory, and about 50 ms on a core of 2024. */
+const cost = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 };
+const derive = promisify<string, Buffer, number, typeof cost, Buffer>(scrypt);
+
+const hashed = /^scrypt:([\w-]{22}):([\w-]{43})$/;
+
+/** A password, given as plain text or as {@link hashPassword} returns it. Compares in constant time. */
 export class Password {
   readonly #key = randomBytes(32).toString('hex');
-  readonly #expected: Buffer;
+  readonly #salt: Buffer | null;
+  readonly #hash: Buffer;
+  /** The digest of the password; `null` until a hashed one has matched for the first time. */
+  #digest: Buffer | null;
 
-  constructor(password: string) {
-    this.#expected = this.#digest(password);
+  /** @throws {TypeError} if the text begins like a hash and is none */
+  constructor(text: string) {
+    const [, salt, expected = ''] = hashed.exec(text) ?? [];
+    if (salt === undefined && text.startsWith('scrypt:'))
+      throw new TypeError(
+        'The hash of a password is not complete. Create it with the command hash-password.',
+      );
+    this.#salt = salt === undefined ? null : Buffer.from(salt, 'base64url');
+    this.#hash = Buffer.from(expected, 'base64url');
+    this.#digest = salt === undefined ? this.#digestOf(text) : null;
   }
 
-  matches(candidate: string): boolean {
-    return timingSafeEqual(this.#digest(candidate), this.#expected);
+  async matches(candidate: string): Promise<boolean> {
+    const digest = this.#digestOf(candidate);
+    // Scripts send their password with each request, so the slow hash is computed once only.
+    if (this.#digest !== null && timingSafeEqual(digest, this.#digest)) return true;
+    if (this.#salt === null || !timingSafeEqual(await derive(candidate, this.#salt, 32, cost), this.#hash))
+      return false;
+    this.#digest = digest;
+    return true;
   }
 
-  #digest(text: string): Buffer {
-    // Computed for each request of a script. An HMAC takes twice as long, and the digest never leaves the
-    // process.
+  #digestOf(text: string): Buffer {
+    // An HMAC takes twice as long, and the digest never leaves the process.
     return hash('sha256', this.#key + text, 'buffer');
   }
 }
 
+/** Returns a salted scrypt hash, `scrypt:{salt}:{hash}`, which can be configured instead of the password itself. */
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(16);
+  const derived = await derive(password, salt, 32, cost);
+  return `scrypt:${salt.toString('base64url')}:${derived.toString('base64url')}`;
+}
+
 /**
- * Derives the key that signs sessions from the password, so that processes share sessions, a restart keeps
- * them, and a new password ends them. Slow on purpose (scrypt, RFC 7914): a session cookie could otherwise be
- * used to guess the password offline.
+ * Derives the key that signs sessions from a secret, so that processes share sessions, a restart keeps them, and a new
+ * secret ends them. Slow on purpose: a session cookie could otherwise be used to guess a password offline.
  */
-export function sessionKey(password: string): Buffer {
-  return scryptSync(password, 'longshore dashboard session', 32, {
-    N: 2 ** 15,
-    r: 8,
-    p: 1,
-    maxmem: 64 * 1024 * 1024,
-  });
+export function sessionKey(secret: string): Buffer {
+  return scryptSync(secret, 'longshore dashboard session', 32, cost);
 }

@@ -1,13 +1,13 @@
 import type { Context } from 'koa';
 import type { Authenticator } from './authenticator.js';
-import { PasswordAuthenticator } from './password-authenticator.js';
+import { SessionAuthenticator } from './session-authenticator.js';
 import type { Layout } from '../http/layout.js';
 import { Problem } from '../http/problem.js';
 import { askToSignIn } from './sign-in.js';
 
-/** Answers an unauthenticated request, with the sign-in form if there is a password. */
+/** Answers an unauthenticated request, with the sign-in page if people can sign in. */
 export function refuse(ctx: Context, authenticator: Authenticator, layout: Layout, inside: string): void {
-  if (authenticator instanceof PasswordAuthenticator) {
+  if (authenticator instanceof SessionAuthenticator) {
     return askToSignIn(ctx, authenticator, layout, { next: pageOf(ctx, inside), wrong: false });
   }
   throw authenticator.denial === 'forbidden' ? forbidden : closed;
@@ -29,6 +29,6 @@ const closed = new Problem({
   status: 403,
   title: 'This dashboard is closed',
   text:
-    'Access to it has not been configured. Set a password (DASHBOARD_PASSWORD), or pass an authorize function where ' +
-    'it is mounted as a library. Until then it serves only direct clients on the same machine, and none in production.',
+    'Access to it has not been configured. Set a password (DASHBOARD_PASSWORD) or another way to sign in, or pass an ' +
+    'authorize function where it is mounted as a library. Until then it serves only direct clients on the same machine, and none in production.',
 });

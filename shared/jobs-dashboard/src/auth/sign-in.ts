@@ -1,52 +1,101 @@
 import { Router } from '@koa/router';
 import type { Context } from 'koa';
-import type { PasswordAuthenticator } from './password-authenticator.js';
 import { checkForm, readForm } from '../http/form.js';
 import type { Layout } from '../http/layout.js';
 import { Problem } from '../http/problem.js';
 import { anonymous } from '../http/request-context.js';
+import type { OpenIdProvider, SignInResult } from './openid-provider.js';
+import type { Passwords } from './passwords.js';
+import type { SessionAuthenticator } from './session-authenticator.js';
 
-/** Routes the forms for signing in and out. Both answer with 303. */
-export function signInRouter(prefix: string, authenticator: PasswordAuthenticator, layout: Layout): Router {
+/** Longer paths of a page to return to would not fit into a cookie. */
+const MAX_NEXT = 1_500;
+
+/** Routes signing in and out. */
+export function signInRouter(prefix: string, authenticator: SessionAuthenticator, layout: Layout): Router {
+  const { method } = authenticator;
   const router = new Router({ prefix });
-  const read = readForm('8kb');
+  if (method.kind === 'password') routePasswords(router, authenticator, method.passwords, layout);
+  else routeProvider(router, authenticator, method.provider, layout);
 
-  router.get('/sign-in', (ctx) => seeOther(ctx, layout.links(ctx)('')));
-
-  router.post('/sign-in', read, (ctx) => {
-    const form = checkForm(ctx, authenticator, null);
-    const next = pathInside(form.get('next') ?? '');
-    const check = authenticator.checkPassword(ctx, form.get('password') ?? '');
-    if (check.kind === 'wait') throw tooManyTries(check.waitMs);
-    if (check.kind === 'wrong') return askToSignIn(ctx, authenticator, layout, { next, wrong: true });
-    authenticator.startSession(ctx);
-    seeOther(ctx, layout.links(ctx)(next));
-  });
-
-  router.post('/sign-out', read, (ctx) => {
+  router.post('/sign-out', readForm('8kb'), (ctx) => {
     checkForm(ctx, authenticator, null);
     authenticator.endSession(ctx);
-    seeOther(ctx, layout.links(ctx)(''));
+    redirect(ctx, 303, layout.links(ctx)(''));
   });
 
   return router;
 }
 
+function routePasswords(
+  router: Router,
+  authenticator: SessionAuthenticator,
+  passwords: Passwords,
+  layout: Layout,
+): void {
+  router.get('/sign-in', (ctx) => redirect(ctx, 303, layout.links(ctx)('')));
+
+  router.post('/sign-in', readForm('8kb'), async (ctx) => {
+    const form = checkForm(ctx, authenticator, null);
+    const next = pathInside(form.get('next') ?? '');
+    const name = passwords.named ? (form.get('name') ?? '') : '';
+    const check = await passwords.check(ctx, name, form.get('password') ?? '');
+    if (check.kind === 'wait') throw tooManyTries(check.waitMs);
+    if (check.kind === 'wrong') return askToSignIn(ctx, authenticator, layout, { next, wrong: true, name });
+    authenticator.startSession(ctx, check.viewer);
+    redirect(ctx, 303, layout.links(ctx)(next));
+  });
+}
+
+function routeProvider(
+  router: Router,
+  authenticator: SessionAuthenticator,
+  provider: OpenIdProvider,
+  layout: Layout,
+): void {
+  const { signedTokens } = authenticator;
+
+  router.get('/sign-in', async (ctx) => {
+    const next = pathInside(ctx.URL.searchParams.get('next') ?? '');
+    const page = provider.begin(ctx, signedTokens, next.length > MAX_NEXT ? '' : next);
+    redirect(ctx, 302, await page.catch((error: unknown) => failed(ctx, authenticator, error)));
+  });
+
+  // The redirect URI that is registered at the provider.
+  router.get('/signed-in', async (ctx) => {
+    const result = await provider
+      .complete(ctx, signedTokens)
+      .catch((error: unknown) => failed(ctx, authenticator, error));
+    if (result.kind === 'expired') return redirect(ctx, 303, layout.links(ctx)(''));
+    if (result.kind !== 'in') {
+      const problem = problemOf(result);
+      authenticator.record(ctx, 'sign-in failed', null, problem.content.text);
+      throw problem;
+    }
+    authenticator.startSession(ctx, result.viewer);
+    redirect(ctx, 303, layout.links(ctx)(result.next));
+  });
+}
+
 /**
- * Answers 401 with the sign-in form; `next` is the page to open afterwards, as a path inside the dashboard.
+ * Answers 401 with the sign-in page; `next` is the page to open afterwards, as a path inside the dashboard.
  */
 export function askToSignIn(
   ctx: Context,
-  authenticator: PasswordAuthenticator,
+  authenticator: SessionAuthenticator,
   layout: Layout,
-  { next, wrong }: { next: string; wrong: boolean },
+  { next, wrong, name = '' }: { next: string; wrong: boolean; name?: string },
 ): void {
+  const { method } = authenticator;
   ctx.status = 401;
   ctx.set('WWW-Authenticate', 'Session realm="Longshore dashboard"');
   layout.send(ctx, 'sign-in', {
     title: 'Sign in',
     ...anonymous,
     formToken: () => authenticator.formToken(ctx, null),
+    method: method.kind,
+    named: method.kind === 'password' && method.passwords.named,
+    name,
     next,
     wrong,
   });
@@ -62,6 +111,27 @@ function tooManyTries(waitMs: number): Problem {
   });
 }
 
+function failed(ctx: Context, authenticator: SessionAuthenticator, error: unknown): never {
+  authenticator.record(ctx, 'sign-in failed', null, error instanceof Error ? error.message : String(error));
+  throw new Problem({
+    status: 502,
+    title: 'Signing in failed',
+    text: 'The sign-in provider could not be reached, or its response was not valid. The log has the reason. Go back and try again.',
+  });
+}
+
+function problemOf(result: Exclude<SignInResult, { kind: 'in' | 'expired' }>): Problem {
+  if (result.kind === 'refused') {
+    const text = `The sign-in provider says: ${result.why}`;
+    return new Problem({ status: 403, title: 'Signing in was refused', text });
+  }
+  return new Problem({
+    status: 403,
+    title: 'You have no access to this dashboard',
+    text: `You are signed in as ${result.name}, but have none of the roles that give access. Ask the people who run this dashboard for one.`,
+  });
+}
+
 /** Returns the path and query of `next`, never of another site. */
 function pathInside(next: string): string {
   if (!URL.canParse(next, 'http://dashboard/')) return '';
@@ -69,8 +139,8 @@ function pathInside(next: string): string {
   return pathname.slice(1) + search;
 }
 
-/** Unlike `ctx.redirect`, keeps the link relative. */
-function seeOther(ctx: Context, location: string): void {
-  ctx.status = 303;
+/** Unlike `ctx.redirect`, keeps relative links relative. */
+function redirect(ctx: Context, status: 302 | 303, location: string): void {
+  ctx.status = status;
   ctx.set('Location', location);
 }

@@ -92,7 +92,8 @@ function blockerOfNextJob(
       ? `, which ${open.length === 1 ? 'this server serves' : 'these servers serve'} first`
       : '';
     const reason = sentence`but ${running} ${slots === 1 ? 'is' : 'are'} running “${occupant.name}”${preferred}`;
-    const remedy = 'The next one starts when a slot is free. Add servers or slots, or serve this queue first.';
+    const remedy =
+      'The next one starts when a slot is free. Add servers or slots, or serve this queue first.';
     return { ...calm('busy', reason, remedy), occupant: occupant.name };
   }
   if (free === 0) {
@@ -118,11 +119,7 @@ function blockerOfNextJob(
 }
 
 /** Returns the other queue whose running jobs occupy most of the consumers' slots; `null` if it has none. */
-function findOccupant(
-  { name }: Queue,
-  consumers: readonly Server[],
-  queues: readonly Queue[],
-): Queue | null {
+function findOccupant({ name }: Queue, consumers: readonly Server[], queues: readonly Queue[]): Queue | null {
   const served = new Set(activeAmong(consumers).flatMap((server) => server.queues));
   const own = queues.find((queue) => queue.name === name)?.counts.processing ?? 0;
   const [most = null] = queues

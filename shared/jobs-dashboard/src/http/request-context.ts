@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import type { Authenticator } from '../auth/authenticator.js';
-import { PasswordAuthenticator } from '../auth/password-authenticator.js';
+import { SessionAuthenticator } from '../auth/session-authenticator.js';
 import type { Health } from '../diagnosis/health.js';
 import { hasRole, type Viewer } from '../auth/viewer.js';
 
@@ -66,7 +66,7 @@ export function createRequestContext(
   return {
     viewer,
     get canSignOut() {
-      return authenticator instanceof PasswordAuthenticator && authenticator.hasSession(ctx);
+      return authenticator instanceof SessionAuthenticator && authenticator.hasSession(ctx);
     },
     formToken: () => authenticator.formToken(ctx, viewer),
     version: `${authenticator.formVersion}.${Number(may.operate)}${Number(may.delete)}`,

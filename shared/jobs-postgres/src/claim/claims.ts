@@ -37,6 +37,13 @@ export class PostgresClaims implements Claims {
     this.#scans = scans;
   }
 
+  async findReady(serverId: string, queues: readonly string[]): Promise<string[]> {
+    const ids = new Map<number, string>();
+    for (const queue of queues) ids.set(await this.#queues.idOf(queue), queue);
+    const ready = await this.#scans.poll(serverId, [...ids.keys()]);
+    return [...ready].flatMap((id) => ids.get(id) ?? []);
+  }
+
   async claim(request: ClaimRequest): Promise<ClaimedJob[]> {
     const queueId = await this.#queues.idOf(request.queue);
     const scan = await this.#scans.of(request.serverId, queueId);
@@ -93,7 +100,12 @@ export class PostgresClaims implements Claims {
     const claimed = first.id === null ? [] : rows.toSorted(byPlaceInLine);
     const allowed = Math.min(limit, first.room ?? limit);
     const places = claimed.map(({ priority, seq }) => ({ priority, seq: BigInt(seq) }));
-    cursor.advance(start, { claimed: places, exhausted: claimed.length < allowed && !first.paused }, visible);
+    cursor.advance(
+      start,
+      { claimed: places, exhausted: claimed.length < allowed && !first.paused },
+      visible,
+      ranges,
+    );
     return claimed.map((row) => toClaimedJob(row, queue, serverId));
   }
 

@@ -17,15 +17,44 @@ export interface ScanRow {
   last_seq: string;
 }
 
+/** A {@link ScanRow} with what a poll needs. */
+export interface PollRow extends ScanRow {
+  /** Whether the server is registered. */
+  alive: boolean;
+  /** Those of the queues that have ready jobs in their ranges. */
+  ready: number[];
+}
+
 /**
  * $1 an earlier snapshot, or null to return no gaps; $2 queues; $3 the horizon. If no place after the horizon has been
  * assigned, as in an idle store, the transaction gets no id. Returns the visible gaps whose transactions were in progress at
  * the earlier snapshot or began after it. The former are looked up one by one and the latter by an index range, so that a
  * transaction that stays open for an hour does not make this read the dead entries of an hour.
  */
-export const scanState = prepared(
-  'longshore-scan-state',
-  `
+export const scanState = prepared('longshore-scan-state', stateWith(''));
+
+/**
+ * Takes the parameters of {@link scanState}; $4 server; parallel arrays of the ranges to scan: $5 queues, $6 priorities,
+ * $7 starts (exclusive), $8 ends (inclusive). Polls all queues of a server at once, without claiming anything.
+ */
+export const pollReady = prepared(
+  'longshore-poll-ready',
+  stateWith(`, exists (select from longshore.server where id = $4) as alive, array(
+      select distinct range.queue_id
+      from unnest($5::integer[], $6::smallint[], $7::bigint[], $8::bigint[]) as range (queue_id, priority, after, up_to)
+      cross join lateral (
+        select from longshore.job
+        where job.queue_id = range.queue_id and job.priority = range.priority and job.seq > range.after
+          and job.seq <= range.up_to and job.server_id is null
+          and coalesce(job.name = any ((select job_names from longshore.server where id = $4)::text[]), true)
+        limit 1
+      ) as first
+    ) as ready`),
+);
+
+/** @param more further columns */
+function stateWith(more: string): string {
+  return `
     with closed as (
       select queue_id, priority, first_seq, last_seq from longshore.scan_gap
       where xid >= pg_snapshot_xmax($1::pg_snapshot)
@@ -36,9 +65,9 @@ export const scanState = prepared(
     select pg_current_snapshot()::text as snapshot, job_seq.last_value as seq,
       case when job_seq.last_value > $3::bigint then pg_current_xact_id()::text end as mark, closed.*, (
       select jsonb_object_agg(id, priorities) from longshore.queue where id = any($2::integer[]) and priorities <> '{}'
-    ) as priorities
-    from longshore.job_seq left join closed on true`,
-);
+    ) as priorities${more}
+    from longshore.job_seq left join closed on true`;
+}
 
 /** $1 queue, $2 priorities. Adds them to those that the queue's jobs have had. */
 export const addPriorities = prepared(
@@ -50,15 +79,16 @@ export const addPriorities = prepared(
 );
 
 export interface ReadyPlaceRow {
+  queue_id: number;
   priority: number;
   seq: string;
 }
 
-/** Maximum number of ready jobs that one sweep reads. */
+/** Maximum number of ready jobs that one sweep reads from a queue. */
 export const mostSwept = 1_000;
 
 /**
- * $1 queue, $2 server. Reads the first ready jobs that the server could run, from the head of the queue and without locking,
+ * $1 queues, $2 server. Reads the first ready jobs of each queue that the server could run, from the head and without locking,
  * because claims, which start at a cursor, may have missed some. It has to skip every dead index entry, so it runs alongside
  * the claims, and less often the longer it takes.
  */
@@ -66,9 +96,13 @@ export const sweepReady = prepared(
   'longshore-sweep-ready',
   `
     with names as materialized (select job_names as handled from longshore.server where id = $2)
-    select priority, seq from longshore.job
-    where queue_id = $1 and server_id is null and coalesce(name = any ((select handled from names)::text[]), true)
-    order by priority, seq limit ${mostSwept}`,
+    select swept.id as queue_id, first.priority, first.seq
+    from unnest($1::integer[]) as swept (id)
+    cross join lateral (
+      select priority, seq from longshore.job
+      where queue_id = swept.id and server_id is null and coalesce(name = any ((select handled from names)::text[]), true)
+      order by priority, seq limit ${mostSwept}
+    ) as first`,
 );
 
 /**

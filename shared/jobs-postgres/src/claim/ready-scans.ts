@@ -1,9 +1,19 @@
+import { ServerLostError } from '@longshore/jobs/storage';
+import { arrayOf } from '../connection/array-literal.js';
 import type { Database } from '../connection/database.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import type { Notifier } from '../connection/notifier.js';
+import type { Statement } from '../connection/statement.js';
 import { CommitHorizon } from './commit-horizon.js';
 import { type Place, ScanCursor, type ScanStart } from './scan-cursor.js';
-import { type ReadyPlaceRow, type ScanRow, scanState, sweepReady } from './ready-scans.sql.js';
+import {
+  pollReady,
+  type PollRow,
+  type ReadyPlaceRow,
+  type ScanRow,
+  scanState,
+  sweepReady,
+} from './ready-scans.sql.js';
 
 /** Minimum interval between reads of the database's state alongside the claims. */
 const refreshEveryMs = 25;
@@ -19,15 +29,21 @@ const floorFactor = 20;
 const sweepEveryMs = 1_000;
 const sweepFactor = 50;
 
-/** A server that has not claimed for this long is considered gone. */
-const idleMs = 60_000;
+/** The same for a queue from which the server has not tried to claim for as long: nothing has passed its cursor since. */
+const idleSweepEveryMs = 10_000;
+
+/** A server that has neither polled nor claimed for this long is considered gone. */
+const goneMs = 120_000;
 
 /** One server's scan of one queue. */
 export interface ReadyScan {
   readonly serverId: string;
   readonly queueId: number;
   cursor: ScanCursor;
+  /** When the server last polled or claimed. */
   usedAtMs: number;
+  /** When the server last claimed, or tried to. */
+  claimedAtMs: number;
   floor: Timing;
   sweep: Timing;
 }
@@ -66,22 +82,67 @@ export class ReadyScans {
     return this.#horizon.place;
   }
 
-  /** Returns a server's scan of a queue. Only the first call waits for a read from the database. */
+  /** Returns a server's scan of a queue, to claim with it. Only the first call waits for a read from the database. */
   async of(serverId: string, queueId: number): Promise<ReadyScan> {
     const nowMs = performance.now();
-    const key = `${serverId} ${queueId}`;
-    let scan = this.#scans.get(key);
+    let scan = this.#scans.get(keyOf(serverId, queueId));
     if (scan === undefined) {
-      scan = { serverId, queueId, cursor: new ScanCursor([0]), usedAtMs: nowMs, floor: never, sweep: never };
-      this.#scans.set(key, scan);
+      scan = this.#add(serverId, queueId);
       await this.#refreshing;
       await this.refresh();
     } else if (nowMs - this.#refreshedAtMs >= refreshEveryMs) {
       this.refresh().catch(() => undefined); // the claim runs into the same failure and reports it
     }
     scan.usedAtMs = nowMs;
-    if (isDue(scan.sweep, sweepEveryMs, sweepFactor, nowMs)) void this.#sweep(scan).catch(() => undefined);
+    scan.claimedAtMs = nowMs;
+    if (isDue(scan.sweep, sweepEveryMs, sweepFactor, nowMs)) this.#sweep(serverId, [scan]);
     return scan;
+  }
+
+  /**
+   * Returns those of the queues that may have jobs for a server, with one statement for all of them. Sweeps, too: rarely, if the
+   * server does not claim from a queue.
+   *
+   * @throws {ServerLostError} if the server is not registered
+   */
+  async poll(serverId: string, queueIds: readonly number[]): Promise<Set<number>> {
+    const scans = queueIds.map((id) => this.#scans.get(keyOf(serverId, id)) ?? this.#add(serverId, id));
+    await this.#refreshing?.catch(() => undefined);
+    const { place: visible } = this.#horizon; // read before the statement takes its snapshot
+    const nowMs = performance.now();
+    const scanned = scans.map((scan) => ({ scan, ranges: scan.cursor.ranges('floor') }));
+    const ranges = scanned.flatMap(({ ranges }) => ranges);
+    const restarts = this.#isStale(nowMs);
+    const read = this.#readState(pollReady, [
+      serverId,
+      arrayOf(scanned.flatMap(({ scan, ranges }) => ranges.map(() => scan.queueId))),
+      arrayOf(ranges.map(({ priority }) => priority)),
+      arrayOf(ranges.map(({ after }) => after.toString())),
+      arrayOf(ranges.map(({ upTo }) => upTo.toString())),
+    ]);
+    this.#refreshing = read.then(() => undefined).finally(() => (this.#refreshing = undefined));
+    this.#refreshing.catch(() => undefined); // reported below
+    const { rows, changed } = await read;
+    const [state] = rows as readonly PollRow[];
+    if (state?.alive !== true) throw new ServerLostError(serverId);
+    if (restarts) return new Set(queueIds);
+    const ready = new Set(state.ready);
+    for (const { scan, ranges } of scanned) {
+      scan.usedAtMs = nowMs;
+      if (changed.has(scan.queueId)) ready.add(scan.queueId);
+      if (ready.has(scan.queueId)) continue;
+      scan.cursor.advance('floor', { claimed: [], exhausted: true }, visible, ranges);
+    }
+    const due = scans.filter(({ sweep, claimedAtMs }) =>
+      isDue(
+        sweep,
+        nowMs - claimedAtMs < idleSweepEveryMs ? sweepEveryMs : idleSweepEveryMs,
+        sweepFactor,
+        nowMs,
+      ),
+    );
+    if (due.length > 0) this.#sweep(serverId, due);
+    return ready;
   }
 
   /** Returns where the next scan starts: at the floor if enough time has passed since the last scan from there. */
@@ -102,21 +163,53 @@ export class ReadyScans {
 
   /** Reads what has become visible. Concurrent calls share one read. */
   refresh(): Promise<void> {
-    this.#refreshing ??= this.#readState().finally(() => {
-      this.#refreshing = undefined;
-    });
+    this.#refreshing ??= this.#readState(scanState)
+      .then(() => undefined)
+      .finally(() => {
+        this.#refreshing = undefined;
+      });
     return this.#refreshing;
   }
 
-  async #readState(): Promise<void> {
+  #add(serverId: string, queueId: number): ReadyScan {
     const nowMs = performance.now();
-    const stale = nowMs - this.#refreshedAtMs > staleMs;
-    for (const [key, { usedAtMs }] of this.#scans) if (nowMs - usedAtMs > idleMs) this.#scans.delete(key);
+    const cursor = new ScanCursor([0]);
+    cursor.learn(this.#priorities[queueId] ?? []);
+    const scan = {
+      serverId,
+      queueId,
+      cursor,
+      usedAtMs: nowMs,
+      claimedAtMs: -Infinity,
+      floor: never,
+      sweep: never,
+    };
+    this.#scans.set(keyOf(serverId, queueId), scan);
+    return scan;
+  }
+
+  #isStale(nowMs: number): boolean {
+    return nowMs - this.#refreshedAtMs > staleMs;
+  }
+
+  /**
+   * Reads what has become visible. Resolves to the rows, and the queues that have new gaps or priorities.
+   *
+   * @param more further parameters of the statement
+   */
+  async #readState(
+    statement: Statement,
+    more: readonly unknown[] = [],
+  ): Promise<{ rows: readonly ScanRow[]; changed: ReadonlySet<number> }> {
+    const nowMs = performance.now();
+    const stale = this.#isStale(nowMs);
+    for (const [key, { usedAtMs }] of this.#scans) if (nowMs - usedAtMs > goneMs) this.#scans.delete(key);
     const queueIds = [...new Set([...this.#scans.values()].map(({ queueId }) => queueId))];
-    const rows = await this.#database.query<ScanRow>(scanState, [
+    const rows = await this.#database.query<ScanRow>(statement, [
       stale ? null : this.#snapshot,
       queueIds,
       this.#horizon.place.toString(),
+      ...more,
     ]);
     const [state] = rows;
     if (state === undefined) throw new Error('The store has lost its sequence longshore.job_seq');
@@ -126,8 +219,12 @@ export class ReadyScans {
     if (stale) this.#restart();
     const mark = state.mark === null ? null : BigInt(state.mark);
     this.#horizon.observe(state.snapshot, BigInt(state.seq), mark, nowMs);
-    for (const { cursor, queueId } of this.#scans.values()) cursor.learn(this.#priorities[queueId] ?? []);
-    this.#addGaps(rows);
+    const changed = new Set<number>();
+    for (const { cursor, queueId } of this.#scans.values())
+      if (cursor.learn(this.#priorities[queueId] ?? [])) changed.add(queueId);
+    this.#addGaps(rows, changed);
+    for (const queueId of changed) this.#notifyLocally(queueId);
+    return { rows, changed };
   }
 
   #restart(): void {
@@ -135,35 +232,36 @@ export class ReadyScans {
     for (const scan of this.#scans.values()) scan.cursor = new ScanCursor([0]);
   }
 
-  #addGaps(rows: readonly ScanRow[]): void {
-    const found = new Set<number>();
+  #addGaps(rows: readonly ScanRow[], changed: Set<number>): void {
     for (const { queue_id: queueId, priority, first_seq: first, last_seq: last } of rows) {
       if (queueId === null) continue;
       for (const scan of this.#scans.values()) {
         if (scan.queueId !== queueId) continue;
         scan.cursor.addGap({ priority, after: BigInt(first) - 1n, upTo: BigInt(last) });
-        found.add(queueId);
+        changed.add(queueId);
       }
     }
-    for (const queueId of found) this.#notifyLocally(queueId);
   }
 
-  /** Looks from the head of the queue for ready jobs that the cursor has passed, and adds their places to it as gaps. */
-  async #sweep(scan: ReadyScan): Promise<void> {
+  /**
+   * Looks from the heads of queues for ready jobs that the cursors have passed, and adds their places to them as gaps. Runs
+   * alongside the claims; if it fails, the next sweep makes up for it.
+   */
+  #sweep(serverId: string, scans: readonly ReadyScan[]): void {
     const startedMs = performance.now();
-    scan.sweep = { endedAtMs: Infinity, tookMs: 0 }; // prevents a second sweep
-    const { cursor } = scan;
-    try {
-      const rows = await this.#database.query<ReadyPlaceRow>(sweepReady, [scan.queueId, scan.serverId]);
-      const missed = rows
-        .map(({ priority, seq }): Place => ({ priority, seq: BigInt(seq) }))
-        .filter((place) => cursor.hasPassed(place));
-      for (const { priority, seq } of missed) cursor.addGap({ priority, after: seq - 1n, upTo: seq });
-      if (missed.length > 0) this.#notifyLocally(scan.queueId);
-    } finally {
-      const endedAtMs = performance.now();
-      scan.sweep = { endedAtMs, tookMs: endedAtMs - startedMs };
-    }
+    for (const scan of scans) scan.sweep = { endedAtMs: Infinity, tookMs: 0 }; // prevents a second sweep
+    const queueIds = scans.map(({ queueId }) => queueId);
+    this.#database
+      .query<ReadyPlaceRow>(sweepReady, [queueIds, serverId])
+      .then((rows) => {
+        for (const scan of scans) if (addMissed(scan, rows)) this.#notifyLocally(scan.queueId);
+      })
+      .catch(() => undefined)
+      .finally(() => {
+        const endedAtMs = performance.now();
+        const tookMs = (endedAtMs - startedMs) / scans.length;
+        for (const scan of scans) scan.sweep = { endedAtMs, tookMs };
+      });
   }
 
   /** Notifies the servers of this process that there are jobs at places that a cursor had passed. */
@@ -173,6 +271,18 @@ export class ReadyScans {
       () => undefined, // only a hint
     );
   }
+}
+
+const keyOf = (serverId: string, queueId: number): string => `${serverId} ${queueId}`;
+
+/** Adds the places of jobs that the scan has passed to its cursor as gaps. Returns whether there are any. */
+function addMissed({ cursor, queueId }: ReadyScan, rows: readonly ReadyPlaceRow[]): boolean {
+  const missed = rows
+    .filter((row) => row.queue_id === queueId)
+    .map(({ priority, seq }): Place => ({ priority, seq: BigInt(seq) }))
+    .filter((place) => cursor.hasPassed(place));
+  for (const { priority, seq } of missed) cursor.addGap({ priority, after: seq - 1n, upTo: seq });
+  return missed.length > 0;
 }
 
 function isDue({ endedAtMs, tookMs }: Timing, everyMs: number, factor: number, nowMs: number): boolean {

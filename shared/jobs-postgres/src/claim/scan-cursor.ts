@@ -41,13 +41,15 @@ export class ScanCursor {
     this.learn(priorities);
   }
 
-  /** Adds priorities that this cursor does not know yet; they are scanned from the beginning. */
-  learn(priorities: Iterable<number>): void {
+  /** Adds priorities; those that this cursor did not know are scanned from the beginning. Returns whether there are any. */
+  learn(priorities: Iterable<number>): boolean {
+    const known = this.#hints.size;
     for (const priority of priorities) {
       if (this.#hints.has(priority)) continue;
       this.#hints.set(priority, 0n);
       this.#floors.set(priority, 0n);
     }
+    return this.#hints.size > known;
   }
 
   /** Adds places to scan again, because jobs there became ready or visible after the cursor had passed them. */
@@ -74,11 +76,19 @@ export class ScanCursor {
   }
 
   /**
-   * Records the result of scanning `ranges`.
+   * Records the result of a scan.
    *
    * @param visible the place up to which everything was visible when the scan began
+   * @param ranges the ranges that were scanned; gaps and priorities that became known since are not scanned yet
    */
-  advance(start: ScanStart, { claimed, exhausted }: ScanResult, visible: bigint): void {
+  advance(
+    start: ScanStart,
+    { claimed, exhausted }: ScanResult,
+    visible: bigint,
+    ranges: readonly ScanRange[] = this.ranges(start),
+  ): void {
+    const scanned = new Set(ranges);
+    const priorities = new Set(ranges.map(({ priority }) => priority));
     for (const { priority, seq } of claimed) raise(this.#hints, priority, seq);
     const last = exhausted ? undefined : claimed.at(-1);
     if (!exhausted && last === undefined) return; // the scan proved nothing
@@ -86,8 +96,8 @@ export class ScanCursor {
       last === undefined ||
       gap.priority < last.priority ||
       (gap.priority === last.priority && gap.upTo <= last.seq);
-    this.#gaps = this.#gaps.filter((gap) => !isScanned(gap));
-    for (const priority of this.#floors.keys()) {
+    this.#gaps = this.#gaps.filter((gap) => !scanned.has(gap) || !isScanned(gap));
+    for (const priority of priorities) {
       if (last === undefined || priority < last.priority) {
         raise(this.#hints, priority, visible);
         if (start === 'floor') raise(this.#floors, priority, visible);

@@ -51,7 +51,7 @@ export const finishDone = finisher(
   'done',
   (linkage) => `with ${removed(linkage, 'result', '$5::jsonb[]')},
     history as (
-      insert into longshore.job_history_done (${attemptColumns}, state, result) select ${attemptColumns}, 'done', result from removed
+      insert into longshore.job_history_done (${attemptColumns}, result) select ${attemptColumns}, result from removed
     ), ${counted(linkage, 'done')}
     select jobs from total`,
 );
@@ -61,7 +61,7 @@ export const finishFailed = finisher(
   'failed',
   (linkage) => `with ${removed(linkage, 'error', '$5::jsonb[]')},
     history as (
-      insert into longshore.job_history_failed (${attemptColumns}, state, error) select ${attemptColumns}, 'failed', error from removed
+      insert into longshore.job_history_failed (${attemptColumns}, error) select ${attemptColumns}, error from removed
     ), ${counted(linkage, 'failed')}
     select id, attempt from removed`,
 );
@@ -71,7 +71,7 @@ export const finishCancelled = finisher(
   'cancelled',
   (linkage) => `with ${removed(linkage, 'error', '$5::jsonb[]')},
     history as (
-      insert into longshore.job_history_cancelled (${attemptColumns}, state, error) select ${attemptColumns}, 'cancelled', error from removed
+      insert into longshore.job_history_cancelled (${attemptColumns}, error) select ${attemptColumns}, error from removed
     ),
     request as (
       delete from longshore.job_cancellation using removed where job_cancellation.queue_id = $1 and job_id = removed.id

@@ -79,6 +79,8 @@ export class PostgresCompletions {
 
   async completeInTransaction(claim: Claim, work: TransactionWork, signal?: AbortSignal): Promise<void> {
     const queueId = await this.#queues.idOf(claim.queue);
+    const followUps: (() => void)[] = [];
+    const afterCommit = (act: () => void): void => void followUps.push(act);
     // Not repeated after a deadlock or serialization failure, because the handler's work may have effects that cannot be rolled
     // back: the attempt fails instead.
     const linkage = await this.#database.transactionOnce(
@@ -92,7 +94,7 @@ export class PostgresCompletions {
         ]);
         const [row] = rows;
         if (row === undefined) throw new ClaimLostError(jobId);
-        const result = await work(withUsualTypes(client));
+        const result = await work(withUsualTypes(client, { afterCommit }));
         const linked = row.meta === null ? 'plain' : 'linked';
         await client.query(finishDone[linked].text, [queueId, ...fences([claim]), [storedResult(result)]]);
         return linked;
@@ -103,6 +105,7 @@ export class PostgresCompletions {
       },
       signal,
     );
+    for (const act of followUps) act();
     if (linkage === 'linked') this.#notifier.notify(null);
     this.#limits.ended([claim.queue]);
   }

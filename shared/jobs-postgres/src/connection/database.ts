@@ -65,6 +65,9 @@ const maxRepeats = 5;
 /** Connections are replaced after this time: prepared statements pile up in their memory, and some are only used for a day. */
 const maxLifetimeSeconds = 6 * 3_600;
 
+/** Opening a connection takes longer than most statements, so one stays open for this long after its last use. */
+const idleTimeoutMillis = 30_000;
+
 /** A pool of connections. Transient failures are reported as {@link StorageUnavailableError}. */
 export class Database {
   readonly #pool: pg.Pool;
@@ -75,9 +78,9 @@ export class Database {
   /**
    * Connects when it is first used.
    *
-   * @param keptOpen number of connections that stay open when idle, because opening one takes longer than most statements
+   * @param keptOpen number of connections that stay open however long they are idle
    */
-  constructor(options: DatabaseOptions, plans: Settings = indexPlans, keptOpen = 4) {
+  constructor(options: DatabaseOptions, plans: Settings = indexPlans, keptOpen = 0) {
     this.options = options;
     this.#keptOpen = Math.min(keptOpen, options.poolSize);
     const pooled = options.pooler === 'transaction';
@@ -88,6 +91,7 @@ export class Database {
       types: storedTypes,
       max: options.poolSize,
       min: this.#keptOpen,
+      idleTimeoutMillis,
       maxLifetimeSeconds,
       ...(pooled && { Client: UnnamedClient }),
     });

@@ -1,7 +1,10 @@
 import { StorageUnavailableError } from '@longshore/jobs';
 
-/** SQLSTATEs (classes or full codes) of transient failures; see the appendix "PostgreSQL Error Codes". */
-const unavailable = [/^08/, /^53/, /^57P/, /^57014$/, /^55P03$/, /^25P0[34]$/];
+/**
+ * SQLSTATEs (classes or full codes) of transient failures; see the appendix "PostgreSQL Error Codes". A protocol violation (08P01)
+ * is a mistake of the client.
+ */
+const unavailable = [/^08(?!P01)/, /^53/, /^57P/, /^57014$/, /^55P03$/, /^25P0[34]$/];
 
 /**
  * SQLSTATE classes caused by data: a value is out of range, not JSON, too large, rejected by a constraint or trigger, or its
@@ -31,6 +34,10 @@ const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/^57P03$/, 'Postgres accepts no connections: it is starting up, shutting down or recovering'],
   [/^57P05$/, 'Postgres ended the connection: it was idle for too long (idle_session_timeout)'],
   [/^53/, 'Postgres has run out of connections, memory or disk space'],
+  [
+    /^(42P01|3F000)$/,
+    'The tables of the job storage are not in this database: call open() on the storage first, which creates them',
+  ],
 ];
 
 /**
@@ -44,7 +51,7 @@ export function translate(error: unknown, end?: Error): unknown {
   const cause = end ?? error;
   const code = codeOf(cause);
   const known = reasons.find(([pattern]) => pattern.test(code))?.[1];
-  const reason = known === undefined ? unreached(cause) : `${known} (SQLSTATE ${code})`;
+  const reason = known === undefined ? unreached(cause, code) : `${known} (SQLSTATE ${code})`;
   return new StorageUnavailableError(reason, { cause });
 }
 
@@ -62,11 +69,16 @@ export function isOfData(error: unknown): boolean {
  * Explains a failure that has no known SQLSTATE. The driver reports an exhausted pool and a timeout while connecting with the
  * same message, so the explanation names both.
  */
-function unreached(cause: unknown): string {
+function unreached(cause: unknown, code: string): string {
   const busy = cause instanceof Error && cause.message.startsWith('timeout exceeded when trying to connect');
-  return busy
-    ? 'No connection became available within 5 s: all connections of the pool are busy (poolSize), or Postgres does not respond'
-    : 'Postgres cannot be reached';
+  if (busy)
+    return 'No connection became available within 5 s: all connections of the pool are busy (poolSize), or Postgres does not respond';
+  const { hostname, address, port } = cause as { hostname?: string; address?: string; port?: number };
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
+    return `Postgres cannot be reached: there is no host "${hostname ?? ''}" (${code}); check the host name in the URL`;
+  if (code === 'ECONNREFUSED')
+    return `Postgres cannot be reached: nothing accepts connections${address === undefined ? '' : ` at ${address}:${port}`} (${code}); check the host and port in the URL, and that Postgres is running`;
+  return code === '' ? 'Postgres cannot be reached' : `Postgres cannot be reached (${code})`;
 }
 
 /** True for `lock_timeout` (55P03). */
@@ -75,7 +87,24 @@ export function isLockTimeout(error: unknown): boolean {
   return codeOf(cause ?? error) === '55P03';
 }
 
+/**
+ * Whether a relation or schema of the job storage does not exist. Partitions, whose names end with a date, do not count: they
+ * are dropped when their retention ends.
+ */
+function isNotOpened(error: unknown): boolean {
+  return (
+    /^(42P01|3F000)$/.test(codeOf(error)) &&
+    error instanceof Error &&
+    /"longshore(\.[a-z_]+)?"/.test(error.message)
+  );
+}
+
 function isUnavailable(error: unknown): boolean {
+  return isNotOpened(error) || isTransient(error);
+}
+
+/** Returns whether an error comes from the network, the driver's timeouts or the state of the server. */
+export function isTransient(error: unknown): boolean {
   const code = codeOf(error);
   if (/^[0-9A-Z]{5}$/.test(code)) return unavailable.some((pattern) => pattern.test(code));
   // Errors without a SQLSTATE come from the network or from the driver's timeouts.

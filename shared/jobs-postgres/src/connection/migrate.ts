@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { runner } from 'node-pg-migrate';
 import pg from 'pg';
-import { codeOf, connectionConfig, type DatabaseOptions, translate } from './database.js';
+import { connectionConfig, type DatabaseOptions } from './database.js';
+import { codeOf, isTransient, translate } from './errors.js';
+import { jobStoreFiles, withDirectory } from './migration-files.js';
 
 /** A schema and its migration files. */
 export interface Migrations {
@@ -16,10 +17,7 @@ export interface Migrations {
 }
 
 /** The migrations of Longshore's own tables. */
-export const jobStore: Migrations = {
-  directory: new URL('../../migrations', import.meta.url),
-  schema: 'longshore',
-};
+export const jobStore = { directory: jobStoreFiles, schema: 'longshore' };
 
 /** SQLSTATEs after which a migration is retried: lock timeout and deadlock. */
 const lost = /^(55P03|40P01)$/;
@@ -32,8 +30,12 @@ const betweenAttemptsMs = 1_000;
  * advisory lock, and later ones find nothing to do. Applies all files or none.
  *
  * @throws {StorageUnavailableError} if the database cannot be reached
+ * @throws {Error} that names the migration that failed
  */
-export async function migrate(options: DatabaseOptions, { directory, schema }: Migrations): Promise<void> {
+export async function migrate(
+  options: DatabaseOptions,
+  { directory, schema }: Migrations | typeof jobStore,
+): Promise<void> {
   // Waiting for the lock may take as long as another process's migrations.
   const connection = connectionConfig({
     ...options,
@@ -41,21 +43,35 @@ export async function migrate(options: DatabaseOptions, { directory, schema }: M
     pooler: 'none',
     statementTimeoutMs: 0,
   });
-  await patiently(() =>
+  let name = '';
+  const run = (dir: string): Promise<void> =>
     withClient(connection, async (client) =>
       runner({
         dbClient: client,
-        dir: fileURLToPath(directory),
+        dir,
         direction: 'up',
         migrationsTable: 'migration',
         schema,
         createSchema: !(await schemaExists(client, schema)),
         singleTransaction: true,
         advisoryLockMode: 'wait',
-        log: () => undefined,
+        log: (line) => (name = /^### MIGRATION (\S+) \(UP\)/.exec(line)?.[1] ?? name),
+      }).catch((error: unknown) => {
+        throw isTransient(error) || lost.test(codeOf(error)) ? error : new MigrationError(name, dir, error);
       }),
-    ),
-  );
+    );
+  await patiently(() => withDirectory(directory, run));
+}
+
+/** A migration failed because of its content. Nothing was changed, because all migrations are applied in one transaction. */
+class MigrationError extends Error {
+  override readonly name = 'MigrationError';
+
+  constructor(migration: string, directory: string, cause: unknown) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const which = migration === '' ? 'A migration' : `The migration ${migration}`;
+    super(`${which} in ${directory} failed, and nothing was changed: ${reason}`, { cause });
+  }
 }
 
 /**
@@ -68,6 +84,7 @@ async function patiently(run: () => Promise<unknown>): Promise<void> {
       await run();
       return;
     } catch (error) {
+      if (error instanceof MigrationError) throw error;
       if (attempt === maxAttempts || !lost.test(codeOf(error))) throw translate(error);
       await delay(betweenAttemptsMs);
     }

@@ -1,19 +1,26 @@
-import pg from 'pg';
 import { newId } from '@longshore/jobs/storage';
-import { connectionConfig, type Database } from './database.js';
+import type { Database } from './database.js';
+import { channel, NotificationListener } from './notification-listener.js';
 import { prepared } from './statement.js';
-
-const channel = 'longshore';
 
 /** Notifications for the same queue within this many milliseconds are sent as one. */
 const debounceMs = 10;
-
-const reconnectMs = 1_000;
 
 const sendNotifications = prepared(
   'longshore-notify',
   `select pg_notify('${channel}', payload) from unnest($1::text[]) as payload`,
 );
+
+/** What a payload says instead of the name of a queue, which would start with a letter or a digit. */
+const background = '';
+const pulse = '.';
+const onCommit = '*';
+
+/**
+ * Of the transactions that notify servers when they commit, only one in 200 ms does so, on behalf of the others. Those commit
+ * later, if at all, but mostly within this many milliseconds.
+ */
+const othersCommitMs = 5_000;
 
 type Listener = (queue: string | null) => void;
 
@@ -25,22 +32,34 @@ export class Notifier {
   readonly #database: Database;
   readonly #origin = newId();
   readonly #listeners = new Set<Listener>();
+  readonly #listener: NotificationListener;
   readonly #pending = new Set<string>();
   #sendTimer: NodeJS.Timeout | undefined;
   #sentAt = -Infinity;
   #sending: Promise<unknown> = Promise.resolve();
-  #client: pg.Client | undefined;
-  #reconnectTimer: NodeJS.Timeout | undefined;
+  #commitsUntil = -Infinity;
   #closed = false;
 
   constructor(database: Database) {
     this.#database = database;
+    this.#listener = new NotificationListener({
+      database,
+      pulse: `${this.#origin} ${pulse}`,
+      onPayload: (payload) => this.#receive(payload),
+      // Notifications may have been missed until now.
+      onChange: () => this.notifyLocally(null),
+    });
+  }
+
+  /** Whether this process is notified of all work. While it is not, servers must poll often. */
+  get isComplete(): boolean {
+    return this.#listener.hears && performance.now() >= this.#commitsUntil;
   }
 
   /** @param queue the queue with ready jobs; `null` for jobs that are not ready yet and for other background work */
   notify(queue: string | null): void {
     this.notifyLocally(queue);
-    this.#pending.add(queue ?? '');
+    this.#pending.add(queue ?? background);
     if (this.#sendTimer !== undefined || this.#closed) return;
     const waitMs = Math.max(0, this.#sentAt + debounceMs - performance.now());
     if (waitMs === 0) this.#send();
@@ -54,17 +73,15 @@ export class Notifier {
 
   listen(listener: Listener): () => void {
     this.#listeners.add(listener);
-    const connected = this.#client !== undefined || this.#reconnectTimer !== undefined;
-    if (!connected && this.#database.options.pooler === 'none') void this.#connect();
+    if (this.#database.options.pooler === 'none') this.#listener.start();
     return () => this.#listeners.delete(listener);
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#sendTimer);
-    clearTimeout(this.#reconnectTimer);
     await this.#sending;
-    await this.#client?.end().catch(() => undefined);
+    await this.#listener.close();
   }
 
   #send(): void {
@@ -76,35 +93,11 @@ export class Notifier {
     this.#sending = this.#database.query(sendNotifications, [payloads]).catch(() => undefined);
   }
 
-  async #connect(): Promise<void> {
-    this.#reconnectTimer = undefined;
-    const client = new pg.Client({
-      ...connectionConfig(this.#database.options),
-      keepAliveInitialDelayMillis: 10_000,
-    });
-    this.#client = client;
-    client.on('notification', ({ payload = '' }) => this.#receive(payload));
-    client.on('error', () => undefined); // 'end' follows
-    client.on('end', () => this.#reconnectLater(client));
-    try {
-      await client.connect();
-      await client.query(`listen ${channel}`);
-    } catch {
-      await client.end().catch(() => undefined);
-      this.#reconnectLater(client);
-    }
-  }
-
-  #reconnectLater(client: pg.Client): void {
-    if (this.#closed || this.#client !== client) return;
-    this.#client = undefined;
-    this.#reconnectTimer = setTimeout(() => void this.#connect(), reconnectMs);
-  }
-
   #receive(payload: string): void {
     const origin = payload.slice(0, this.#origin.length);
-    if (origin === this.#origin) return; // local listeners have already been notified
-    const queue = payload.slice(this.#origin.length + 1);
-    this.notifyLocally(queue === '' ? null : queue);
+    const subject = payload.slice(this.#origin.length + 1);
+    if (subject === onCommit) this.#commitsUntil = performance.now() + othersCommitMs;
+    if (subject === pulse || origin === this.#origin) return; // local listeners have already been notified
+    this.notifyLocally(subject === background || subject === onCommit ? null : subject);
   }
 }

@@ -73,7 +73,7 @@ export interface PostgresOptions {
  */
 export function databaseOptions(options: PostgresOptions): DatabaseOptions {
   return {
-    url: options.url,
+    url: checkUrl('url', options.url),
     poolSize: bounded('poolSize', options.poolSize ?? 10, 1, 500),
     useRecommendedIsolationLevel: options.useRecommendedIsolationLevel ?? true,
     disableGlobalLocks: options.disableGlobalLocks ?? true,
@@ -91,7 +91,7 @@ export function databaseOptions(options: PostgresOptions): DatabaseOptions {
     ),
     applicationName: options.applicationName ?? 'longshore',
     pooler: options.pooler ?? 'none',
-    directUrl: options.directUrl ?? options.url,
+    directUrl: options.directUrl === undefined ? options.url : checkUrl('directUrl', options.directUrl),
   };
 }
 
@@ -115,6 +115,15 @@ export function searchOptions(options: PostgresOptions): DatabaseOptions {
  */
 export function mostQueues({ maxQueues = 10_000 }: PostgresOptions): number {
   return bounded('maxQueues', maxQueues, 1, 1_000_000);
+}
+
+/** The message contains no part of the URL, which may have a password. */
+function checkUrl(option: string, url: unknown): string {
+  if (typeof url === 'string' && /^postgres(ql)?:\/\/./.test(url)) return url;
+  const given = url === '' ? 'is empty' : url === undefined ? 'is missing' : 'is not the URL of a database';
+  throw new RangeError(
+    `${option} ${given}: give postgres://user:password@host:port/database, for example from the environment variable DATABASE_URL`,
+  );
 }
 
 function bounded(name: string, value: number, least: number, most: number): number {

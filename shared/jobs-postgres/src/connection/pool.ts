@@ -53,7 +53,7 @@ export async function endsWithin(timeoutMs: number, task: Promise<unknown>): Pro
 }
 
 /** Closes the socket: the driver's `end` would wait for the running statement. */
-function cutOff(client: pg.PoolClient): void {
+export function cutOff(client: object): void {
   const { connection } = client as { connection?: { stream?: { destroy(): void } } };
   connection?.stream?.destroy();
 }

@@ -48,8 +48,18 @@ export function runOn(client: pg.ClientBase): Run {
   };
 }
 
-/** Calls `act` now or, within the caller's transaction, after its commit. */
-export function onceCommitted(transaction: TransactionClient | undefined, act: () => void): void {
+/** Notifies servers of whatever the caller's transaction writes, when it commits. */
+const notifyOnCommit = 'select longshore.notify_on_commit()';
+
+/**
+ * Calls `act`, which notifies servers, now or, within the caller's transaction, after its commit. A caller that does not know
+ * when it commits, such as a plain `pg` client, has Postgres notify them instead.
+ */
+export async function onceCommitted(
+  transaction: TransactionClient | undefined,
+  act: () => void,
+): Promise<void> {
   if (transaction === undefined) act();
-  else transaction.afterCommit?.(act);
+  else if (transaction.afterCommit !== undefined) transaction.afterCommit(act);
+  else await transaction.query(notifyOnCommit);
 }

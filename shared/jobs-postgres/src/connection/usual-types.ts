@@ -1,16 +1,24 @@
 import pg from 'pg';
 
-/** Wraps one of the store's connections so that handlers get rows of their own tables parsed with pg's default parsers. */
-export function withUsualTypes<Client extends pg.ClientBase>(client: Client): Client {
+/**
+ * Wraps one of the store's connections so that handlers get rows of their own tables parsed with pg's default parsers.
+ *
+ * @param members members to add to the client
+ */
+export function withUsualTypes<Client extends pg.ClientBase, Members extends object>(
+  client: Client,
+  members: Members,
+): Client & Members {
   const query = client.query.bind(client) as (...args: unknown[]) => unknown;
   const usual = (first: unknown, ...rest: unknown[]): unknown => query(withTypes(first), ...rest);
   return new Proxy(client, {
     get: (target, name) => {
       if (name === 'query') return usual;
+      if (name in members) return Reflect.get(members, name) as unknown;
       const value: unknown = Reflect.get(target, name, target);
       return typeof value === 'function' ? (value.bind(target) as unknown) : value;
     },
-  });
+  }) as Client & Members;
 }
 
 /** Adds pg's default parsers to a query. Objects with `submit` are streams or cursors, which are returned unchanged. */

@@ -5,7 +5,13 @@ import { conditionsOf } from '../read/job-conditions.sql.js';
 import { type Query, queryOf } from '../read/job-search.sql.js';
 import { prepared, type Statement } from '../connection/statement.js';
 import { type Position, type Stage, stages, stageTables } from './bulk-walk.js';
-import { becomeCancelled, becomeForgotten, becomeReadyAgain, becomeReadyNow, neverStarted } from './control-moves.sql.js';
+import {
+  becomeCancelled,
+  becomeForgotten,
+  becomeReadyAgain,
+  becomeReadyNow,
+  neverStarted,
+} from './control-moves.sql.js';
 
 export interface ChunkRow {
   seen: number;
@@ -142,14 +148,14 @@ const moves: Record<BulkAction, (stage: Stage) => string> = {
  * other days.
  */
 function removed(stage: Stage): string {
-  const { table, finished, condition } = stageTables[stage];
+  const { table, state, finished, condition } = stageTables[stage];
   const same = finished
     ? 'job.id = picked.id and job.finished_at = picked.finished_at'
     : 'job.queue_id = picked.queue_id and job.id = picked.id';
   return `
       removed as (
         delete from longshore.${table} as job using picked
-        where ${same}${condition === null ? '' : ` and ${condition}`} returning job.*
+        where ${same}${condition === null ? '' : ` and ${condition}`} returning job.*${finished ? `, '${state}'::longshore.job_state as state` : ''}
       )`;
 }
 

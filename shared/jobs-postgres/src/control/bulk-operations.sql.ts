@@ -1,4 +1,12 @@
-import type { BulkAction, BulkOperation, BulkPreview, BulkState, JobFilter } from '@longshore/jobs/storage';
+import type {
+  BulkAction,
+  BulkOperation,
+  BulkPreview,
+  BulkRequest,
+  BulkState,
+  JobCount,
+  JobFilter,
+} from '@longshore/jobs/storage';
 import { isObject, readTime, UnreadableTime } from '../connection/stored-value.js';
 import { fromNow } from '../connection/from-now.sql.js';
 import { prepared } from '../connection/statement.js';
@@ -90,6 +98,34 @@ export const insertBulk = prepared(
     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, ${fromNow('$10::float8')}, $11)
     returning ${columns}`,
 );
+
+/** Returns the parameters of {@link insertBulk}. */
+export function bulkValues(
+  id: string,
+  {
+    action,
+    filter,
+    matched,
+    requestedBy = null,
+    confirmed,
+    delayMs = 0,
+    dependents = false,
+  }: BulkRequest & { readonly matched: JobCount | null },
+): unknown[] {
+  return [
+    id,
+    action,
+    JSON.stringify(filter),
+    requestedBy,
+    matched?.count,
+    matched?.exact,
+    confirmed?.asOf,
+    confirmed?.firstIds ?? {},
+    confirmed?.count?.exact === true ? confirmed.count.count : null,
+    delayMs,
+    dependents,
+  ];
+}
 
 /** $1 id. */
 export const selectBulk = prepared(

@@ -83,27 +83,18 @@ export class PostgresBulkOperations implements BulkOperations {
 
   async start(order: BulkRequest, options: ActionOptions<BulkOperation> = {}): Promise<BulkOperation> {
     checkBulkRequest(order);
-    const { action, filter, requestedBy = null, confirmed, delayMs = 0 } = order;
+    const { confirmed } = order;
     const matched = confirmed === undefined ? await this.#count(order) : confirmed.count;
     const operation = await inTransaction(this.#database, options, async (run, record) => {
-      const [row] = (await run(sql.insertBulk, [
-        this.#ids.newId(),
-        action,
-        JSON.stringify(filter),
-        requestedBy,
-        matched?.count,
-        matched?.exact,
-        confirmed?.asOf,
-        confirmed?.firstIds ?? {},
-        confirmed?.count?.exact === true ? confirmed.count.count : null,
-        delayMs,
-        order.dependents ?? false,
-      ])) as readonly sql.BulkRow[];
+      const [row] = (await run(
+        sql.insertBulk,
+        sql.bulkValues(this.#ids.newId(), { ...order, matched }),
+      )) as readonly sql.BulkRow[];
       if (row === undefined) throw new Error('The bulk operation was not stored');
       await record(sql.toBulkOperation(row));
       return sql.toBulkOperation(row);
     });
-    onceCommitted(options.transaction, () => this.#notify(null));
+    await onceCommitted(options.transaction, () => this.#notify(null));
     return operation;
   }
 

@@ -29,7 +29,7 @@ const literal = (state: string): string => `'${state}'::longshore.job_state`;
 export function becomeCancelled(from: 'scheduled' | 'awaiting' | 'enqueued', columns = jobColumns): string {
   return `
     history as (
-      insert into longshore.job_history_cancelled (${columns}, state) select ${columns}, 'cancelled' from removed
+      insert into longshore.job_history_cancelled (${columns}) select ${columns} from removed
     ), ${noted('removed', literal(from), literal('cancelled'))}, ${counted(literal(from), literal('cancelled'))}`;
 }
 

@@ -1,30 +1,22 @@
-import { Worker } from 'node:worker_threads';
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { type ServerRequest, type ServerState, serverStates } from '@longshore/jobs/storage';
 import type { DatabaseOptions } from '../connection/database.js';
-
-/** The thread's start parameters. */
-export interface HeartbeatData {
-  readonly database: DatabaseOptions;
-  readonly serverId: string;
-  readonly intervalMs: number;
-  /** Two 32-bit integers: the number of running jobs and the index of the server's state in `states`. */
-  readonly reported: SharedArrayBuffer;
-  readonly states: readonly ServerState[];
-}
-
-/** A message from the thread: `lost` if the server has been declared dead, otherwise an operator's request. */
-export type HeartbeatMessage = 'lost' | ServerRequest;
+import { packageFile } from '../connection/package-file.js';
+import { type HeartbeatData, type HeartbeatMessage, runHeartbeat } from './heartbeat-loop.js';
 
 /** The compiled file, even when this module runs from source: TypeScript loaders do not apply to threads. */
-const threadFile = new URL('../../dist/control/heartbeat-thread.js', import.meta.url);
+const threadFile = packageFile('dist/control/heartbeat-thread.js');
 
 /** How long the thread may take to close its connection before it is terminated, in milliseconds. */
 const stopMs = 1_000;
 
-/** Sends a server's heartbeat from a separate thread, so that it continues while a handler blocks the event loop. */
+/**
+ * Sends a server's heartbeat from a separate thread, so that it continues while a handler blocks the event loop. A
+ * bundle has no file for the thread, so there it is sent from this one.
+ */
 export class Heartbeat {
-  readonly #worker: Worker;
-  readonly #exited: Promise<void>;
+  readonly #sender: Worker | MessagePort;
+  readonly #ended: Promise<void>;
   readonly #reported = new Int32Array(new SharedArrayBuffer(8));
   readonly #lost = new AbortController();
 
@@ -41,14 +33,15 @@ export class Heartbeat {
       reported: this.#reported.buffer,
       states: serverStates,
     };
-    this.#worker = new Worker(threadFile, { name: 'longshore-heartbeat', workerData: data, execArgv: [] });
-    this.#exited = new Promise((resolve) => this.#worker.once('exit', () => resolve()));
-    this.#worker.on('message', (message: HeartbeatMessage) => {
+    this.#sender = threadFile === null ? startHere(data) : startThread(threadFile, data);
+    const end = this.#sender instanceof Worker ? 'exit' : 'close';
+    this.#ended = new Promise((resolve) => this.#sender.once(end, () => resolve()));
+    this.#sender.on('message', (message: HeartbeatMessage) => {
       if (message === 'lost') this.#lost.abort(new Error('The server was silent for too long'));
       else onRequest(message);
     });
     // If the thread fails, the server will be declared dead, so it counts as lost now.
-    this.#worker.on('error', (error) => this.#lost.abort(error));
+    this.#sender.on('error', (error: Error) => this.#lost.abort(error));
   }
 
   get lost(): AbortSignal {
@@ -64,9 +57,22 @@ export class Heartbeat {
   }
 
   async stop(): Promise<void> {
-    const timer = setTimeout(() => void this.#worker.terminate(), stopMs);
-    this.#worker.postMessage('stop');
-    await this.#exited;
+    const timer = setTimeout(() => {
+      if (this.#sender instanceof Worker) void this.#sender.terminate();
+      else this.#sender.close();
+    }, stopMs);
+    this.#sender.postMessage('stop');
+    await this.#ended;
     clearTimeout(timer);
   }
+}
+
+function startThread(file: URL, data: HeartbeatData): Worker {
+  return new Worker(file, { name: 'longshore-heartbeat', workerData: data, execArgv: [] });
+}
+
+function startHere(data: HeartbeatData): MessagePort {
+  const { port1, port2 } = new MessageChannel();
+  runHeartbeat(data, port2);
+  return port1;
 }

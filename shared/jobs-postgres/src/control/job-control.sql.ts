@@ -1,8 +1,15 @@
 import { jobColumns } from '../read/job-columns.sql.js';
 import { dueFrom } from '../connection/from-now.sql.js';
 import { moveNoted } from '../read/job-transitions.sql.js';
-import { prepared } from '../connection/statement.js';
-import { becomeCancelled, becomeForgotten, becomeReadyAgain, becomeReadyNow, neverStarted } from './control-moves.sql.js';
+import { prepared, type Statement } from '../connection/statement.js';
+import type { FinishedState } from '@longshore/jobs/storage';
+import {
+  becomeCancelled,
+  becomeForgotten,
+  becomeReadyAgain,
+  becomeReadyNow,
+  neverStarted,
+} from './control-moves.sql.js';
 
 /**
  * Operators' actions on a single job: $1 queue, $2 id. Each statement applies to a job in one state. It returns no row if the job
@@ -30,9 +37,11 @@ export const cancelReady = prepared(
 );
 
 /** $1 queue, $2 id. Locks the job until the transaction ends. */
-export const lockFinished = prepared(
-  'longshore-lock-finished',
-  `select id from longshore.job_history where queue_id = $1 and id = $2 for update`,
+export const lockFinished = ofFinished((state) =>
+  prepared(
+    `longshore-lock-${state}`,
+    `select id from longshore.job_history_${state} where queue_id = $1 and id = $2 for update`,
+  ),
 );
 
 export const cancelRunning = prepared(
@@ -44,27 +53,23 @@ export const cancelRunning = prepared(
     returning xmax = 0 as changed`,
 );
 
-export const retryFinished = prepared(
-  'longshore-retry-finished',
-  `
-    with removed as (
-      delete from longshore.job_history
-      where queue_id = $1 and id = $2 and state in ('failed', 'cancelled') returning *
-    ),
-    ${becomeReadyAgain(neverStarted)}
-    select true as changed from removed`,
-);
+export const retryFinished = { failed: retry('failed'), cancelled: retry('cancelled', neverStarted) };
 
-export const retryRegardless = prepared(
-  'longshore-retry-regardless',
-  `
-    with removed as (
-      delete from longshore.job_history
-      where queue_id = $1 and id = $2 and state in ('failed', 'cancelled') returning *
-    ),
-    ${becomeReadyAgain('false')}
+/** Makes a job ready even if it was cancelled while it waited for others. */
+export const retryRegardless = {
+  failed: retryFinished.failed,
+  cancelled: retry('cancelled', 'false', 'cancelled-regardless'),
+};
+
+function retry(state: FinishedState, waits = 'false', name: string = state): Statement {
+  return prepared(
+    `longshore-retry-${name}`,
+    `
+    with ${removed(state)},
+    ${becomeReadyAgain(waits)}
     select true as changed from removed`,
-);
+  );
+}
 
 export const runWaiting = prepared(
   'longshore-run-waiting',
@@ -84,13 +89,29 @@ export const rescheduleWaiting = prepared(
     returning true as changed`,
 );
 
-export const deleteFinished = prepared(
-  'longshore-delete-finished',
-  `
-    with removed as (delete from longshore.job_history where queue_id = $1 and id = $2 returning *),
+export const deleteFinished = ofFinished((state) =>
+  prepared(
+    `longshore-delete-${state}`,
+    `
+    with ${removed(state)},
     ${becomeForgotten}
     select true as changed from removed`,
+  ),
 );
+
+/** Creates a statement for each final state. */
+function ofFinished(
+  statement: (state: FinishedState) => Statement,
+): Readonly<Record<FinishedState, Statement>> {
+  return { done: statement('done'), failed: statement('failed'), cancelled: statement('cancelled') };
+}
+
+function removed(state: FinishedState): string {
+  return `removed as (
+      delete from longshore.job_history_${state} where queue_id = $1 and id = $2
+      returning *, '${state}'::longshore.job_state as state
+    )`;
+}
 
 /** $1 ids of running jobs. Returns those that an operator has asked to cancel. */
 export const selectCancellations = prepared(
@@ -98,7 +119,8 @@ export const selectCancellations = prepared(
   `select job_id as id from longshore.job_cancellation where job_id = any($1::uuid[])`,
 );
 
-const idle = `not exists (
+/** Whether the job of a request to cancel is not running. */
+export const isIdleCancellation = `not exists (
   select from longshore.job
   where job.queue_id = request.queue_id and job.id = request.job_id and server_id is not null)`;
 
@@ -107,11 +129,11 @@ const idle = `not exists (
  */
 export const selectIdleCancellations = prepared(
   'longshore-select-idle-cancellations',
-  `select queue_id, job_id from longshore.job_cancellation as request where ${idle}`,
+  `select queue_id, job_id from longshore.job_cancellation as request where ${isIdleCancellation}`,
 );
 
 /** $1 queue, $2 id. Deletes the request to cancel a job if the job is not running. */
 export const deleteIdleCancellation = prepared(
   'longshore-delete-idle-cancellation',
-  `delete from longshore.job_cancellation as request where queue_id = $1 and job_id = $2 and ${idle}`,
+  `delete from longshore.job_cancellation as request where queue_id = $1 and job_id = $2 and ${isIdleCancellation}`,
 );

@@ -43,9 +43,9 @@ const lockStatements: Partial<Record<JobState, readonly Statement[]>> = {
   enqueued: [lockOneEditable.job, lockOneEditable.job_blocked],
   scheduled: [lockOneEditable.job_scheduled],
   awaiting: [lockOneEditable.job_awaiting],
-  done: [sql.lockFinished],
-  failed: [sql.lockFinished],
-  cancelled: [sql.lockFinished],
+  done: [sql.lockFinished.done],
+  failed: [sql.lockFinished.failed],
+  cancelled: [sql.lockFinished.cancelled],
 };
 
 /** Carries out operators' actions on single jobs. */
@@ -85,8 +85,8 @@ export class PostgresControl implements JobControl {
     const { dependents = false, regardless = false, ...rest } = options;
     const retry = regardless ? sql.retryRegardless : sql.retryFinished;
     const steps: Steps = {
-      failed: retry,
-      cancelled: retry,
+      failed: retry.failed,
+      cancelled: retry.cancelled,
       enqueued: 'unchanged',
       processing: 'unchanged',
     };
@@ -111,12 +111,7 @@ export class PostgresControl implements JobControl {
   }
 
   delete(id: string, options?: JobControlOptions): Promise<ControlResult> {
-    const steps: Steps = {
-      done: sql.deleteFinished,
-      failed: sql.deleteFinished,
-      cancelled: sql.deleteFinished,
-    };
-    return this.#control(id, steps, options);
+    return this.#control(id, sql.deleteFinished, options);
   }
 
   edit(...call: Parameters<JobControl['edit']>): Promise<Job[]> {
@@ -207,7 +202,7 @@ export class PostgresControl implements JobControl {
     control: Promise<ControlResult>,
   ): Promise<ControlResult> {
     const result = await control;
-    onceCommitted(transaction, () => notify(result));
+    await onceCommitted(transaction, () => notify(result));
     return result;
   }
 }

@@ -58,12 +58,13 @@ export const retireQueue = prepared(
     select holds_jobs, served, exists (select from retired) as retired from found`,
 );
 
+/** Whether a retired queue is in use again. */
+export const needsReturn = `retired_at is not null and (${holdsJobs} or ${isServed})`;
+
 /** Ends the retirement of queues that are in use again. */
 export const returnQueues = prepared(
   'longshore-return-queues',
-  `
-    update longshore.queue set retired_at = null, idle_since = null
-    where retired_at is not null and (${holdsJobs} or ${isServed})`,
+  `update longshore.queue set retired_at = null, idle_since = null where ${needsReturn}`,
 );
 
 /** Whether jobs have ended since the queue was first found idle, even if it was idle again at each check. */

@@ -77,7 +77,7 @@ export class PostgresQueues implements Queues {
     options: QueueControlOptions<QueueControlResult> = {},
   ): Promise<QueueControlResult> {
     const before = await this.#set(name, options, (run, queueId) => run(resumeQueue, [queueId]));
-    onceCommitted(options.transaction, () => this.#notifier.notify(name));
+    await onceCommitted(options.transaction, () => this.#notifier.notify(name));
     return before;
   }
 
@@ -95,7 +95,7 @@ export class PostgresQueues implements Queues {
       maxTokens,
     ];
     const before = await this.#set(name, options, (run, queueId) => run(limitQueue, [queueId, ...values]));
-    onceCommitted(options.transaction, () => this.#notifier.notify(name));
+    await onceCommitted(options.transaction, () => this.#notifier.notify(name));
     return before;
   }
 

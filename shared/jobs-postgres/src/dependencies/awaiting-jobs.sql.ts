@@ -54,8 +54,8 @@ const cancel = (ended: string): string => `
       returning job_awaiting.*, ended.error
     ),
     history as (
-      insert into longshore.job_history_cancelled (${jobColumns}, error, state)
-      select ${jobColumns.replace('meta', withDelay)}, error, 'cancelled' from removed
+      insert into longshore.job_history_cancelled (${jobColumns}, error)
+      select ${jobColumns.replace('meta', withDelay)}, error from removed
     ), ${unlinked}, ${noted('removed', awaiting, `'cancelled'::longshore.job_state`)},
     counted as (
       insert into longshore.job_count (queue_id, state, jobs)

@@ -112,7 +112,7 @@ function cancelJobs(
       returning ${table}.*
     ),
     history as (
-      insert into longshore.job_history_cancelled (${jobColumns}, state) select ${jobColumns}, 'cancelled' from removed
+      insert into longshore.job_history_cancelled (${jobColumns}) select ${jobColumns} from removed
     ),
     ${table === 'job_awaiting' ? `${unlinked}, ` : ''}${noted('removed', `'${state}'`, `'cancelled'`)},
     counted as (

@@ -126,7 +126,7 @@ export class PostgresBatches implements DependencyResolver, Batches {
     while (rest[0] !== undefined) {
       if ((await countOf(runAlone(this.#database), rest[0])) < chunk) rest.shift();
     }
-    onceCommitted(transaction, () => this.#notify(null));
+    await onceCommitted(transaction, () => this.#notify(null));
     return { ...result, batch: (await this.find(id, transaction)) ?? result.batch };
   }
 

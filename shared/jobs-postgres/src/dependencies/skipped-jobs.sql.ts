@@ -3,7 +3,7 @@ import { prepared } from '../connection/statement.js';
 import { becomeReadyAgain } from '../control/control-moves.sql.js';
 
 /** Condition on a row of history: the job was cancelled because a parent did not end as required. */
-const skipped = `state = 'cancelled' and attempt = 0 and error ->> 'name' = '${skippedName}'`;
+const skipped = `attempt = 0 and error ->> 'name' = '${skippedName}'`;
 
 /** $1 parents. Finds the jobs that were skipped because of them, and those skipped because of these. */
 const found = `
@@ -13,7 +13,7 @@ const found = `
       select dependent.id from found
       join longshore.job_dependency as dependency on dependency.parent_id = found.id
       cross join lateral (
-        select id from longshore.job_history as history where history.id = dependency.child_id and ${skipped} limit 1
+        select id from longshore.job_history_cancelled as history where history.id = dependency.child_id and ${skipped} limit 1
       ) as dependent
     )`;
 
@@ -35,8 +35,9 @@ export const restoreSkipped = prepared(
   `
     with recursive ${found},
     removed as (
-      delete from longshore.job_history
-      where id = any (array(select id from found where id <> all ($1::uuid[]))) and ${skipped} returning *
+      delete from longshore.job_history_cancelled
+      where id = any (array(select id from found where id <> all ($1::uuid[]))) and ${skipped}
+      returning *, 'cancelled'::longshore.job_state as state
     ),
     ${becomeReadyAgain('true')},
     unfinished as (

@@ -19,7 +19,7 @@ import { arrayOf } from '../connection/array-literal.js';
 import { byQueue } from '../connection/by-queue.js';
 import { type Database, repeatedly } from '../connection/database.js';
 import type { DatabaseClock } from '../connection/database-clock.js';
-import { atOnce, type Run, runOf, runOn } from '../connection/run.js';
+import { atOnce, onceCommitted, type Run, runOf, runOn } from '../connection/run.js';
 import { type JobRow, toJob } from '../read/job-row.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import type { Settings } from '../connection/settings.js';
@@ -101,7 +101,7 @@ export class PostgresEnqueuer implements Enqueuer {
       await checkParents(jobs, batch, run, await visibleQueueIds(jobs, this.#queues));
     if (transaction !== undefined) {
       const inserted = await insertEach(await this.#inserts(jobs, batch, 'late'), run);
-      transaction.afterCommit?.(() => this.#notify(jobs));
+      await onceCommitted(transaction, () => this.#notify(jobs));
       return inserted;
     }
     const createdAt = await repeatedly(async () =>
@@ -135,7 +135,7 @@ export class PostgresEnqueuer implements Enqueuer {
     };
     if (transaction !== undefined) {
       const { created, replacements, ...result } = await atOnce(transaction, write);
-      transaction.afterCommit?.(() => this.#notify([...created, ...replacements.values()]));
+      await onceCommitted(transaction, () => this.#notify([...created, ...replacements.values()]));
       return result;
     }
     const { created, replacements, ...result } = await this.#database.transaction(

@@ -1,18 +1,6 @@
 import type { Database } from '../connection/database.js';
 import { prepared } from '../connection/statement.js';
 
-/**
- * Selects small tables that have grown, mostly by dead rows. Smaller ones are left alone: reading them takes a millisecond or
- * two, whereas rewriting one makes every connection plan its statements again.
- */
-export const bloatedTables = prepared(
-  'longshore-bloated-tables',
-  `
-    select name from (values ('job_count', 1048576), ('outbox', 1048576), ('scan_gap', 1048576), ('queue_bucket', 262144), ('server', 262144))
-      as small (name, most)
-    where pg_relation_size(('longshore.' || name)::regclass) > most`,
-);
-
 export const rewriteCounts = prepared(
   'longshore-rewrite-counts',
   'select longshore.rewrite_counts() as rewritten',
@@ -42,8 +30,9 @@ export class BloatControl {
     this.#database = database;
   }
 
-  async runOnce(): Promise<void> {
-    for (const { name } of await this.#database.query<{ name: string }>(bloatedTables)) {
+  /** @param tables those that have grown */
+  async runOnce(tables: readonly string[]): Promise<void> {
+    for (const name of tables) {
       const nowMs = performance.now();
       const { nextAtMs, retryMs } = this.#tables.get(name) ?? { nextAtMs: nowMs, retryMs: minRetryMs };
       if (nowMs < nextAtMs) continue;

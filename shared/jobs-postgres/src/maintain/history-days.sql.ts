@@ -1,5 +1,5 @@
 import { type FinishedState, finishedStates } from '@longshore/jobs/storage';
-import { prepared, type Statement, unprepared } from '../connection/statement.js';
+import { type Statement, unprepared } from '../connection/statement.js';
 
 // The database's clock determines which days exist and which have expired: a server's clock may be off by a year.
 
@@ -30,10 +30,7 @@ function stateOf(history: History): FinishedState | null {
 const dayOf = (time: string): string => `(${time} at time zone 'UTC')::date`;
 
 /** Whether any row has gone to a default partition. */
-export const haveStrays = prepared(
-  'longshore-have-strays',
-  `select ${histories.map((history) => `exists (select from longshore.${history}_default)`).join(' or ')} as strays`,
-);
+export const hasStrays = `(${histories.map((history) => `exists (select from longshore.${history}_default)`).join(' or ')})`;
 
 /**
  * $1 days ahead. Selects the days without a partition: from yesterday on, and any other day with rows in the default

@@ -1,5 +1,5 @@
 import { codeOf, type Database } from '../connection/database.js';
-import { haveStrays, makeDay, type MissingDay, selectMissingDays } from './history-days.sql.js';
+import { makeDay, type MissingDay, selectMissingDays } from './history-days.sql.js';
 
 /** Number of partitions created in advance: enough for a week without any server. */
 const daysAhead = 8;
@@ -29,14 +29,17 @@ export class HistoryDays {
     this.#database = database;
   }
 
-  /** Creates missing partitions every hour, and when rows have gone to a default partition. Cheap otherwise. */
-  async runOnce(): Promise<void> {
+  /**
+   * Creates missing partitions every hour, and when rows have gone to a default partition.
+   *
+   * @param strays whether there are such rows
+   */
+  async runOnce(strays: boolean): Promise<void> {
     const agoMs = performance.now() - this.#madeAt;
     if (agoMs < this.#pauseMs) return;
-    const [found] = await this.#database.query<{ strays: boolean }>(haveStrays);
-    if (found?.strays !== true) this.#pauseMs = firstPauseMs;
+    if (!strays) this.#pauseMs = firstPauseMs;
     else if (agoMs < hourMs) this.#pauseMs = Math.min(2 * this.#pauseMs, hourMs); // it may keep failing: too many rows
-    if (found?.strays === true || agoMs >= hourMs) await this.make();
+    if (strays || agoMs >= hourMs) await this.make();
   }
 
   /** Creates missing partitions now. A day whose table is locked stays missing until the next run. */

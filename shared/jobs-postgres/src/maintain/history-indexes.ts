@@ -58,6 +58,11 @@ export class HistoryIndexes {
       });
   }
 
+  /** Whether a build waits for servers to keep up with their jobs. */
+  get isPending(): boolean {
+    return this.#isWanted;
+  }
+
   /** Cancels the running build. */
   async close(): Promise<void> {
     this.#closed = true;

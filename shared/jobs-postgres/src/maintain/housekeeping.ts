@@ -10,13 +10,14 @@ import {
   selectIdleCancellations,
 } from '../control/job-control.sql.js';
 import { noteRoom } from '../dependencies/concurrency-semaphore.sql.js';
-import { countRows, foldCounts } from '../read/counters.sql.js';
+import { foldCounts } from '../read/counters.sql.js';
 import { deleteOldDependencies } from '../dependencies/dependencies.sql.js';
 import { deleteOldThroughput } from '../read/statistics.sql.js';
 import { retireIdleQueues, returnQueues } from '../control/queues.sql.js';
 import { deleteGoneMoves } from '../enqueue/unique-keys.sql.js';
 import { BloatControl } from './bloat-control.js';
 import { Chores } from './chores.js';
+import { type DueChores, findChores } from './chores.sql.js';
 import { GapCleaner } from './gap-cleaner.js';
 import { HistoryDays } from './history-days.js';
 import { KeySweeper } from './key-sweeper.js';
@@ -27,8 +28,6 @@ import type { PostgresSetAside } from './set-aside.js';
 const hourMs = 3_600_000;
 
 const roomNotedEveryMs = 60_000;
-
-const queuesReturnEveryMs = 5_000;
 
 /** Counters are folded when they have this many redundant rows. */
 const foldAt = 100;
@@ -45,7 +44,6 @@ export class Housekeeping {
   #cleanedAt = -Infinity;
   #oldDaysDroppedAt = -Infinity;
   #roomNotedAt = performance.now();
-  #queuesReturnedAt = -Infinity;
 
   constructor(database: Database, retentionDays: RetentionDays, setAside: PostgresSetAside) {
     this.#database = database;
@@ -57,21 +55,28 @@ export class Housekeeping {
     this.#retention = new Retention(database, retentionDays);
   }
 
-  async runOnce(): Promise<void> {
+  /** Resolves to whether there was anything to do that comes with activity. */
+  async runOnce(): Promise<boolean> {
     const chores = this.#chores;
-    await chores.do('fold counters', () => this.#foldCounts());
-    await chores.do('rewrite small tables', () => this.#bloat.runOnce());
+    const [due] = await this.#database.query<DueChores>(findChores);
+    if (due === undefined) throw new Error('Postgres did not return the chores');
+    const folds = due.foldable >= foldAt;
+    if (folds) await chores.do('fold counters', () => this.#database.query(foldCounts));
+    await chores.do('rewrite small tables', () => this.#bloat.runOnce(due.bloated));
     await chores.do('delete old gaps', () => this.#gaps.runOnce());
-    await chores.do('cancel jobs with missed requests', () => this.#cancelIdle());
+    if (due.missed) await chores.do('cancel jobs with missed requests', () => this.#cancelIdle());
     await chores.do('sweep keys', () => this.#keys.runOnce());
-    await chores.do('make partitions', () => this.days.runOnce());
+    await chores.do('make partitions', () => this.days.runOnce(due.strays));
+    if (due.returning) await chores.do('bring queues back', () => this.#database.query(returnQueues));
+    await this.#runRarely();
+    return folds || due.bloated.length > 0 || due.missed || due.strays || due.returning;
+  }
+
+  async #runRarely(): Promise<void> {
+    const chores = this.#chores;
     if (performance.now() - this.#oldDaysDroppedAt >= hourMs) {
       await chores.do('drop old history', () => this.#retention.dropOldDays());
       this.#oldDaysDroppedAt = performance.now();
-    }
-    if (performance.now() - this.#queuesReturnedAt >= queuesReturnEveryMs) {
-      this.#queuesReturnedAt = performance.now();
-      await chores.do('bring queues back', () => this.#database.query(returnQueues));
     }
     if (performance.now() - this.#roomNotedAt >= roomNotedEveryMs)
       await chores.do('admit blocked jobs', () => this.noteRoom());
@@ -88,11 +93,6 @@ export class Housekeeping {
     await chores.do('delete old dependencies', () => this.#database.query(deleteOldDependencies));
     await chores.do('delete moves of deleted jobs', () => this.#database.query(deleteGoneMoves, [10_000]));
     await chores.do('delete old set-aside items', () => this.#database.query(deleteOldAside));
-  }
-
-  async #foldCounts(): Promise<void> {
-    const [count] = await this.#database.query<{ rows: number; folded: number }>(countRows);
-    if (count !== undefined && count.rows - count.folded >= foldAt) await this.#database.query(foldCounts);
   }
 
   async noteRoom(): Promise<void> {

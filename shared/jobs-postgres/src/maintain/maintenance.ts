@@ -14,7 +14,8 @@ import { type Moving, QueueSweep } from './queue-sweep.js';
 import { type PromotedRow, promoteDue, promoteSome, selectDue } from './promotion.sql.js';
 import {
   buryServers,
-  busyQueues,
+  findLosses,
+  type LossRow,
   type RescuedRow,
   rescueJobs,
   rescueSome,
@@ -79,10 +80,10 @@ export class PostgresMaintenance implements Maintenance {
    */
   async rescue(thorough = false): Promise<RescueReport> {
     const { database, scans } = this.#parts;
-    const dead = await this.#bury();
-    const busy = await database.query<{ id: number }>(busyQueues);
+    const [lost] = await database.query<LossRow>(findLosses);
+    const dead = lost?.servers === true || lost?.transactions === true ? await this.#bury() : [];
     const report = { deadServers: dead, released: 0, failed: 0 };
-    for (const { id } of busy) {
+    for (const id of lost?.busy ?? []) {
       const pace = this.#rescues.get(id) ?? new PacedScan();
       this.#rescues.set(id, pace);
       if (!thorough && dead.length === 0 && !pace.isDue) continue;
@@ -110,8 +111,9 @@ export class PostgresMaintenance implements Maintenance {
     return [...silent, ...claiming].filter(({ buried }) => buried).map(({ id }) => id);
   }
 
-  async maintain(): Promise<void> {
-    await this.#parts.housekeeping.runOnce();
+  async maintain(): Promise<boolean> {
+    const isActive = await this.#parts.housekeeping.runOnce();
     this.#parts.historyIndexes.begin();
+    return isActive || this.#parts.historyIndexes.isPending;
   }
 }

@@ -2,7 +2,7 @@ import { attemptColumns } from '../read/job-columns.sql.js';
 import { moveNoted } from '../read/job-transitions.sql.js';
 import { noted } from '../dependencies/outbox.sql.js';
 import { gapNoted } from '../claim/ready-scans.sql.js';
-import { silentServers } from '../control/servers.sql.js';
+import { isOfDeadServer, silentServers } from '../control/servers.sql.js';
 import { prepared } from '../connection/statement.js';
 
 export interface SilentRow {
@@ -40,10 +40,25 @@ export const buryServers = prepared(
     select id, buried.id is not null as buried from silent left join buried using (id)`,
 );
 
-/** Selects queues with running jobs; only these can have lost claims. */
-export const busyQueues = prepared(
-  'longshore-busy-queues',
-  `select queue_id as id from longshore.job_count where state = 'processing' group by queue_id having sum(jobs) > 0`,
+export interface LossRow {
+  /** Whether servers are silent. */
+  readonly servers: boolean;
+  /** Whether transactions of silent or dead servers are open. */
+  readonly transactions: boolean;
+  /** Queues with running jobs; only these can have lost claims. */
+  readonly busy: number[];
+}
+
+/** Finds what may have to be taken back. */
+export const findLosses = prepared(
+  'longshore-find-losses',
+  `
+    select exists (${silentServers}
+      ) as servers,
+      exists (select from pg_stat_activity where ${isOfDeadServer}) as transactions,
+      array(
+        select queue_id from longshore.job_count where state = 'processing' group by queue_id having sum(jobs) > 0
+      ) as busy`,
 );
 
 const running = `
@@ -136,11 +151,13 @@ function rescue(which: string): string {
       where job.queue_id = $1 and job.id = lost.id and (job.attempt >= job.max_attempts or lost.cancelled)
       returning job.*, lost.error, case when lost.cancelled then 'cancelled' else 'failed' end::longshore.job_state as state
     ),
-    history as (
-      insert into longshore.job_history
-        (${attemptColumns}, state, error)
-      select ${attemptColumns}, state, error
-      from removed
+    failed as (
+      insert into longshore.job_history_failed (${attemptColumns}, error)
+      select ${attemptColumns}, error from removed where state = 'failed'
+    ),
+    cancelled as (
+      insert into longshore.job_history_cancelled (${attemptColumns}, error)
+      select ${attemptColumns}, error from removed where state = 'cancelled'
     ),
     ${noted('removed', `'processing'`, 'state')},
     requests as (

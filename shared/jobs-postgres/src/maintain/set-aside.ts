@@ -16,7 +16,7 @@ import type pg from 'pg';
 import type { Database } from '../connection/database.js';
 import { onceCommitted, type Run, runOf } from '../connection/run.js';
 import { inTransaction } from '../control/audit.js';
-import { insertBulk } from '../control/bulk-operations.sql.js';
+import { bulkValues, insertBulk } from '../control/bulk-operations.sql.js';
 import * as sql from './set-aside.sql.js';
 
 /** An item to set aside: its role, the key that identifies it within the role, and the job that it concerns, if any. */
@@ -101,8 +101,9 @@ export class PostgresSetAside implements SetAside {
       if (item.role !== 'bulk') return void (await run(sql.retryAside, [item.id]));
       const { action, filter } = bulkRequestOf(item);
       await run(sql.deleteAside, [item.id]);
-      await run(insertBulk, [this.#ids.newId(), action, JSON.stringify(filter), null, 1, true]);
-      onceCommitted(options?.transaction, () => this.#notify(null));
+      const matched = { count: 1, exact: true };
+      await run(insertBulk, bulkValues(this.#ids.newId(), { action, filter, matched }));
+      await onceCommitted(options?.transaction, () => this.#notify(null));
     });
   }
 

@@ -92,12 +92,6 @@ export const foldCounts = prepared(
     select queue_id, state, sum(jobs), null from folded group by queue_id, state having sum(jobs) <> 0`,
 );
 
-/** Counts the rows of the counters and the rows that would remain after folding. */
-export const countRows = prepared(
-  'longshore-count-rows',
-  `select count(*)::integer as rows, count(distinct (queue_id, state))::integer as folded from longshore.job_count`,
-);
-
 /** Returns whether more than 1000 jobs are ready, not counting those of paused queues. */
 export const areBehind = prepared(
   'longshore-are-behind',

@@ -2,7 +2,7 @@ import { prepared, type Statement } from '../connection/statement.js';
 import { listedColumns } from './job-documents.js';
 import { startOfDay } from './search-history.sql.js';
 import { progressOf } from './reports.sql.js';
-import { finished, lastError } from './job-columns.sql.js';
+import { finishedAs, lastError } from './job-columns.sql.js';
 
 // Each daily partition of failed jobs has its own indexes. Partitions are scanned newest first, so the scan stops at
 // the day that fills the page.
@@ -32,7 +32,7 @@ function latestFailed(condition: string): string {
   return `
     select ${listedColumns('listed', 'brief')}, ${progressOf('listed')}
     from (
-      select ${finished} from longshore.job_history_failed where ${condition}
+      select ${finishedAs('failed')} from longshore.job_history_failed where ${condition}
       order by finished_at desc, id desc limit $1::integer
     ) as listed
     order by finished_at desc, id desc`;

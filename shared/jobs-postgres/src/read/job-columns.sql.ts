@@ -1,3 +1,5 @@
+import type { FinishedState } from '@longshore/jobs/storage';
+
 /** The columns that every table of jobs has. */
 export const jobColumns = `queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts`;
 
@@ -19,7 +21,7 @@ export const stateIn: Readonly<Record<LiveTable, string>> = {
 
 /**
  * Builds the search for a job through one table after another. Each move of a job is one transaction, so a snapshot shows the
- * job in exactly one of them or in `job_history`.
+ * job in exactly one of them or in history.
  */
 export function inLiveTables(select: (table: LiveTable) => string): string {
   return liveTables.map(select).join('\n      union all ');
@@ -41,8 +43,15 @@ export const ready = (state: string): string => `id, queue_id, ${state} as state
 /** The columns of a job that a concurrency key blocks. */
 export const blocked = waiting('enqueued');
 
+/** The columns of a job in the view of all finished jobs. */
 export const finished = `id, queue_id, state, name, priority, args, result, error, attempt, max_attempts, created_at, run_at,
   ready_at, started_at, finished_at, server_id, meta, past_attempts`;
+
+/** The columns of a job in the table of an outcome. */
+export const finishedAs = (
+  state: FinishedState,
+): string => `id, queue_id, '${state}'::longshore.job_state as state, name, priority, args, result, error, attempt, max_attempts,
+  created_at, run_at, ready_at, started_at, finished_at, server_id, meta, past_attempts`;
 
 /**
  * Running jobs are near the head of the queue and their number is known, so the scan stops after the last of them. Requires

@@ -223,7 +223,10 @@ export class PostgresJobReader implements JobReader {
   async countSkipped(ids: readonly string[]): Promise<JobCount> {
     const known = ids.filter(isId);
     if (known.length === 0) return countOf(0);
-    const rows = await this.#database.query<{ jobs: number }>(countSkipped, [arrayOf(known), mostSkipped + 1]);
+    const rows = await this.#database.query<{ jobs: number }>(countSkipped, [
+      arrayOf(known),
+      mostSkipped + 1,
+    ]);
     const jobs = rows[0]?.jobs ?? 0;
     return { count: Math.min(jobs, mostSkipped), exact: jobs <= mostSkipped };
   }

@@ -1,6 +1,6 @@
 import type { FinishedState, JobFilter } from '@longshore/jobs/storage';
 import { type Bind, isContained } from './job-conditions.sql.js';
-import { finished } from './job-columns.sql.js';
+import { finishedAs } from './job-columns.sql.js';
 import { all, isText, type JobSearch } from './job-search.sql.js';
 
 /**
@@ -29,11 +29,11 @@ export function nearRowsOf(filter: JobFilter): number {
  */
 export function searchHistory(state: FinishedState, search: JobSearch): string {
   const { filter, queueIds, order, limit, bind } = search;
-  const bounds = boundsOf(state, search);
+  const bounds = boundsOf(search);
   const matches = search.ofHistory();
   const page = `${order} limit ${limit}`;
   if (matches.length === 0)
-    return `select ${finished} from longshore.job_history where ${all(bounds)} ${page}`;
+    return `select ${finishedAs(state)} from longshore.job_history_${state} where ${all(bounds)} ${page}`;
   if (isText(filter)) return amongFirst(state, search, textRows);
   const today = bind(startOfDay(search.now));
   const wanted = (part: string): string[] => [...bounds, ...matches, part, '(select short from missing)'];
@@ -43,9 +43,9 @@ export function searchHistory(state: FinishedState, search: JobSearch): string {
     missing as materialized (select count(*) < ${limit} as short from near)
     select * from near where not (select short from missing)
     union all
-    ${fenced(wanted(`finished_at >= ${today}::timestamptz`), page)}
+    ${fenced(state, wanted(`finished_at >= ${today}::timestamptz`), page)}
     union all
-    ${isOrdered(filter, queueIds) ? `(select ${finished} from longshore.job_history where ${all(older)} ${page})` : fenced(older, page)}`;
+    ${isOrdered(filter, queueIds) ? `(select ${finishedAs(state)} from longshore.job_history_${state} where ${all(older)} ${page})` : fenced(state, older, page)}`;
 }
 
 /** Builds the search among the nearest jobs of a state. */
@@ -68,53 +68,44 @@ export function isNearHistoryAll(state: FinishedState, search: JobSearch): strin
     select case when (select count(*) from listed) < ${limit} then '${end}'::uuid
       else (select id from listed order by id ${last} limit 1) end
   )`;
-  const seen = all([...boundsOf(state, search), `id ${newestFirst ? '>' : '<'} ${edge}`]);
-  return `(select count(*) from (select from longshore.job_history where ${seen} limit ${rows + 1}) as seen) <= ${rows}`;
+  const seen = all([...boundsOf(search), `id ${newestFirst ? '>' : '<'} ${edge}`]);
+  return `(select count(*) from (select from longshore.job_history_${state} where ${seen} limit ${rows + 1}) as seen) <= ${rows}`;
 }
 
 /** Builds the selection of at most `limit` finished jobs of a state, in no particular order. */
 export function countHistory(state: FinishedState, search: JobSearch): string {
   const { order, limit, filter } = search;
-  const bounds = boundsOf(state, search);
+  const bounds = boundsOf(search);
   const matches = search.ofHistory();
   if (!isText(filter))
-    return `select 1 from longshore.job_history where ${all([...bounds, ...matches])} limit ${limit}`;
+    return `select 1 from longshore.job_history_${state} where ${all([...bounds, ...matches])} limit ${limit}`;
   return `
-    select 1 from (select * from longshore.job_history where ${all(bounds)} ${order} limit ${textRows}) as near
+    select 1 from (select * from longshore.job_history_${state} where ${all(bounds)} ${order} limit ${textRows}) as near
     where ${all(matches)} limit ${limit}`;
 }
 
 function amongFirst(state: FinishedState, search: JobSearch, rows: number): string {
   const { order, limit } = search;
   const page = `${order} limit ${limit}`;
-  const bounds = all(boundsOf(state, search));
+  const bounds = all(boundsOf(search));
   const matches = search.ofHistory();
-  if (matches.length === 0) return `select ${finished} from longshore.job_history where ${bounds} ${page}`;
+  if (matches.length === 0)
+    return `select ${finishedAs(state)} from longshore.job_history_${state} where ${bounds} ${page}`;
   return `
-    select ${finished}
-    from (select * from longshore.job_history where ${bounds} ${order} limit ${rows}) as first
+    select ${finishedAs(state)}
+    from (select * from longshore.job_history_${state} where ${bounds} ${order} limit ${rows}) as first
     where ${all(matches)} ${page}`;
 }
 
-/** Returns the conditions that limit which jobs of a state are read. */
-export function boundsOf(
-  state: FinishedState,
-  { filter, conditions, after, now, bind }: JobSearch,
-): string[] {
-  return [
-    `state = '${state}'`,
-    madeDays(now),
-    ...conditions.chosen,
-    ...conditions.ids,
-    ...after,
-    ...wholeDays(filter, bind),
-  ];
+/** Returns the conditions that limit which finished jobs are read. */
+export function boundsOf({ filter, conditions, after, now, bind }: JobSearch): string[] {
+  return [madeDays(now), ...conditions.chosen, ...conditions.ids, ...after, ...wholeDays(filter, bind)];
 }
 
 /** `offset 0` makes Postgres fetch all matches before it selects the first ones. */
-function fenced(conditions: readonly string[], page: string): string {
+function fenced(state: FinishedState, conditions: readonly string[], page: string): string {
   return `(
-      select * from (select ${finished} from longshore.job_history where ${all(conditions)} offset 0) as matching ${page}
+      select * from (select ${finishedAs(state)} from longshore.job_history_${state} where ${all(conditions)} offset 0) as matching ${page}
     )`;
 }
 

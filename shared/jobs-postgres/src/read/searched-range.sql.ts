@@ -13,7 +13,7 @@ export function selectLastSearched(request: ListRequest): Query {
   const parts = statesOf(request.filter)
     .filter(isFinished)
     .map((state) => {
-      const ids = `select id from longshore.job_history where ${all(boundsOf(state, search))} ${search.order}`;
+      const ids = `select id from longshore.job_history_${state} where ${all(boundsOf(search))} ${search.order}`;
       return `
         select '${state}' as state, (array_agg(id ${search.order}))[1] as id
         from (${ids} offset ${textRows - 1} limit 2) as last having count(*) = 2`;

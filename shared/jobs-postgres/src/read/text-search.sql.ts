@@ -143,7 +143,7 @@ function newest(state: JobState, search: JobSearch): string {
 function newestInHistory(state: FinishedState, search: JobSearch): string {
   return `
       select ${columns}, error
-      from (select * from longshore.job_history where ${all(boundsOf(state, search))} order by id desc limit ${textRows}) as near
+      from (select * from longshore.job_history_${state} where ${all(boundsOf(search))} order by id desc limit ${textRows}) as near
       where ${all(search.ofHistory())}`;
 }
 
@@ -175,8 +175,8 @@ function isPartial(states: readonly JobState[], search: JobSearch): string {
   });
   if (exceeds) return 'true';
   const parts = states.filter(isFinished).map((state) => {
-    const within = all(boundsOf(state, search));
-    return `(select count(*) from (select from longshore.job_history where ${within} limit ${textRows + 1}) as seen) > ${textRows}`;
+    const within = all(boundsOf(search));
+    return `(select count(*) from (select from longshore.job_history_${state} where ${within} limit ${textRows + 1}) as seen) > ${textRows}`;
   });
   return parts.length === 0 ? 'false' : `(${parts.join(' or ')})`;
 }

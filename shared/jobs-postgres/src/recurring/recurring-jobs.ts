@@ -29,6 +29,9 @@ import { nextDueAt, query, synchronize } from './synchronization.js';
 import * as sql from './recurring-jobs.sql.js';
 
 type Row = sql.RecurringJobRow;
+/** Pause before recurring jobs are tried again that are due but wait for their last job to finish, in milliseconds. */
+const waitMs = 1_000;
+
 /** A row with the database's time, and with the arguments as JSON text, which keeps all digits of their numbers. */
 type RowNow = Row & { now: Date; args_text: JsonText };
 
@@ -66,7 +69,7 @@ export class PostgresRecurringJobs implements RecurringJobs {
     const values = sql.upsertValues(job, null, nextDueAt(job, await this.#now()));
     const run = runOf(this.#database, transaction);
     const [added] = (await run(sql.insertRecurringJob, values)) as readonly Row[];
-    onceCommitted(transaction, () => this.#notifier.notify(null));
+    await onceCommitted(transaction, () => this.#notifier.notify(null));
     return added === undefined ? null : sql.toRecurringJob(added);
   }
 
@@ -186,7 +189,7 @@ export class PostgresRecurringJobs implements RecurringJobs {
       const next = nextDueAt(sql.toRecurringJob(row), row.now);
       return (await run(sql.resumeRecurringJob, [id, next])) as Row[];
     });
-    if (resumed !== null) onceCommitted(options.transaction, () => this.#notifier.notify(null));
+    if (resumed !== null) await onceCommitted(options.transaction, () => this.#notifier.notify(null));
     return resumed;
   }
 
@@ -237,7 +240,8 @@ export class PostgresRecurringJobs implements RecurringJobs {
       if (ids.length > 0) await this.#setAside.settled('recurring', ids);
     }
     for (const queue of queues) this.#notifier.notify(queue);
-    return { fired, nextDueMs: fired.length > 0 ? 0 : (next?.next_due_in ?? null) };
+    const nextDueMs = fired.length > 0 ? 0 : (next?.next_due_in ?? null);
+    return { fired, nextDueMs: next?.due === true ? Math.min(nextDueMs ?? Infinity, waitMs) : nextDueMs };
   }
 
   async #fire(client: pg.ClientBase, row: RowNow, busy: boolean): Promise<FiredRecurringJob | null> {

@@ -1,5 +1,8 @@
 import type { TestDatabase } from '@longshore/test-support';
 
+/** The tables of finished jobs. */
+export const history = ['job_history_done', 'job_history_failed', 'job_history_cancelled'];
+
 /** Takes the bounds away from a table, so that rows can be poisoned. */
 export async function unbound(database: TestDatabase, ...tables: string[]): Promise<void> {
   for (const table of tables)

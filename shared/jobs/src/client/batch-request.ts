@@ -1,14 +1,18 @@
 import type { ContinuationCondition } from '../job/continuation.js';
-import type { EnqueuedJob } from './enqueue-options.js';
-import type { EnqueueRequest } from './enqueue-request.js';
+import type { JobDefinition } from '../job/definition.js';
+import type { EnqueuedJobOf, EnqueuedJobs } from './enqueue-options.js';
+import type { EnqueueRequest, EnqueueRequests } from './enqueue-request.js';
 
 /** Jobs that are enqueued and counted together. */
-export interface BatchRequest {
+export interface BatchRequest<
+  Definitions extends readonly JobDefinition[] = readonly JobDefinition[],
+  FollowUp extends JobDefinition = JobDefinition,
+> {
   /** For display; 1 to 200 characters. */
   readonly name?: string;
-  readonly jobs: readonly EnqueueRequest[];
+  readonly jobs: EnqueueRequests<Definitions>;
   /** The batch callback: a job that runs after all jobs of the batch have finished. */
-  readonly followUp?: EnqueueRequest;
+  readonly followUp?: EnqueueRequest<FollowUp>;
   /**
    * When the callback runs, once all jobs have finished: `onDone` (the default) if every job is done, `onFailed` if
    * at least one failed, `onAny` in any case. Otherwise it is cancelled.
@@ -17,10 +21,13 @@ export interface BatchRequest {
 }
 
 /** The result of enqueueing a batch. */
-export interface EnqueuedBatch {
+export interface EnqueuedBatch<
+  Definitions extends readonly JobDefinition[] = readonly JobDefinition[],
+  FollowUp extends JobDefinition = JobDefinition,
+> {
   /** UUIDv7. */
   readonly id: string;
   /** In the order of the request. */
-  readonly jobs: readonly EnqueuedJob[];
-  readonly followUp: EnqueuedJob | null;
+  readonly jobs: EnqueuedJobs<Definitions>;
+  readonly followUp: EnqueuedJobOf<FollowUp> | null;
 }

@@ -1,4 +1,5 @@
 import type { Concurrency } from '../job/concurrency.js';
+import type { JobDefinition } from '../job/definition.js';
 import type { Uniqueness } from '../job/uniqueness.js';
 import type { TransactionClient } from '../storage/transaction.js';
 import type { AfterOption } from './after-option.js';
@@ -53,16 +54,29 @@ export interface EnqueueOptions {
   runAt?: Date;
   /**
    * A `pg` client with an open transaction: the job becomes visible when it commits and disappears if it rolls back.
-   * No notification is sent at that point, so the job starts at the servers' next poll, within 200 ms by default.
+   * Servers are notified at that point.
    */
   transaction?: TransactionClient;
 }
 
-/** The result of enqueueing a job. */
-export interface EnqueuedJob {
+/** The result of enqueueing a job. Typed by its definition, so that reading the job is, too. */
+export interface EnqueuedJob<Args = unknown, Result = unknown> {
   /** UUIDv7; the key holder's id if no job was created. */
   readonly id: string;
   readonly queue: string;
   /** `false` if another job holds the key; `id` is then that job's. */
   readonly created: boolean;
+  /** Never present: carries the type parameters. */
+  readonly types?: { readonly args: Args; readonly result: Result };
 }
+
+/** The jobs of one call, in its order. */
+export type EnqueuedJobs<Definitions extends readonly JobDefinition[]> = {
+  -readonly [Index in keyof Definitions]: EnqueuedJobOf<Definitions[Index]>;
+};
+
+/** The result of enqueueing a job of this definition. */
+export type EnqueuedJobOf<Definition extends JobDefinition> = EnqueuedJob<
+  NonNullable<Definition['types']>['args'],
+  NonNullable<Definition['types']>['result']
+>;

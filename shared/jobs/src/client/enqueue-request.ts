@@ -1,9 +1,26 @@
 import type { JobDefinition } from '../job/definition.js';
 import type { EnqueueOptions } from './enqueue-options.js';
 
+/** The arguments of a job to enqueue; they can be left out if the job requires none. */
+export type ArgsMember<Input> = {} extends Input
+  ? { readonly args?: NoInfer<Input> }
+  : { readonly args: NoInfer<Input> };
+
+/** What follows the definition in a call of `enqueue`. */
+export type EnqueueRest<Input> = {} extends Input
+  ? [args?: NoInfer<Input>, options?: EnqueueOptions]
+  : [args: NoInfer<Input>, options?: EnqueueOptions];
+
+/** The type of the arguments that a definition takes. */
+export type InputOfJob<Definition extends JobDefinition> = NonNullable<Definition['types']>['input'];
+
 /** A job to enqueue: definition, arguments and options. */
-export interface EnqueueRequest<Args = unknown> {
-  readonly definition: JobDefinition<Args>;
-  readonly args: Args;
+export type EnqueueRequest<Definition extends JobDefinition = JobDefinition> = {
+  readonly definition: Definition;
   readonly options?: Omit<EnqueueOptions, 'transaction'>;
-}
+} & ArgsMember<InputOfJob<Definition>>;
+
+/** The jobs to enqueue in one call, each checked against its own definition. */
+export type EnqueueRequests<Definitions extends readonly JobDefinition[]> = {
+  readonly [Index in keyof Definitions]: EnqueueRequest<Definitions[Index]>;
+};

@@ -1,3 +1,4 @@
+import { brand } from '../job/brand.js';
 import type { Job, JsonValue, NewJob } from '../job/job.js';
 import { readMeta } from '../job/meta.js';
 import type { EnqueueResult } from '../storage/enqueue-result.js';
@@ -5,6 +6,10 @@ import type { EnqueuedJob } from './enqueue-options.js';
 
 /** An enqueued job with everything needed to show it without reading it back. */
 export class EnqueuedJobDetails implements EnqueuedJob {
+  static {
+    brand(this, 'EnqueuedJobDetails');
+  }
+
   readonly id: string;
   readonly queue: string;
   readonly created: boolean;

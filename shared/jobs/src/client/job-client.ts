@@ -4,18 +4,19 @@ import type { JobDefinition } from '../job/definition.js';
 import { InvalidArgumentsError } from '../job/errors.js';
 import type { ContinuationCondition } from '../job/continuation.js';
 import { IdSource } from '../job/id.js';
-import type { NewJob } from '../job/job.js';
+import type { Job, NewJob } from '../job/job.js';
 import { compose } from '../job/middleware.js';
 import { checkPeriod } from '../job/uniqueness.js';
 import type { Enqueuer } from '../storage/enqueuer.js';
+import type { JobReader } from '../storage/job-reader.js';
 import type { JobStorage } from '../storage/storage.js';
 import type { TransactionClient } from '../storage/transaction.js';
 import { checkCondition } from './after-option.js';
 import type { BatchRequest, EnqueuedBatch } from './batch-request.js';
 import type { EnqueueContext, EnqueueMiddleware } from './enqueue-middleware.js';
-import type { EnqueuedJob, EnqueueOptions } from './enqueue-options.js';
+import type { EnqueuedJob, EnqueuedJobs, EnqueueOptions } from './enqueue-options.js';
 import { EnqueuedJobDetails } from './enqueued-job-details.js';
-import type { EnqueueRequest } from './enqueue-request.js';
+import type { EnqueueRequest, EnqueueRequests, EnqueueRest } from './enqueue-request.js';
 import { mapInSlices } from './slices.js';
 import { toNewJob } from './new-job.js';
 import { RecurringClient } from './recurring-client.js';
@@ -37,17 +38,19 @@ export interface JobClientOptions {
 export class JobClient {
   readonly recurring: RecurringClient;
   readonly #enqueuer: Enqueuer;
+  readonly #jobs: JobReader;
   readonly #ids: IdSource;
   readonly #maxArgsBytes: number;
   readonly #idempotencyPeriodMs: number;
   readonly #middleware: readonly EnqueueMiddleware[];
 
   constructor(
-    storage: Pick<JobStorage, 'enqueuer' | 'recurring' | 'clock'>,
+    storage: Pick<JobStorage, 'enqueuer' | 'recurring' | 'clock' | 'jobs'>,
     { maxArgsBytes = 1_048_576, middleware = [], idempotencyPeriodMs = 86_400_000 }: JobClientOptions = {},
   ) {
     this.recurring = new RecurringClient(storage.recurring);
     this.#enqueuer = storage.enqueuer;
+    this.#jobs = storage.jobs;
     this.#ids = new IdSource(storage.clock);
     this.#maxArgsBytes = checkInteger('maxArgsBytes', maxArgsBytes, bounds.documentBytes);
     this.#idempotencyPeriodMs = checkPeriod('idempotencyPeriodMs', idempotencyPeriodMs);
@@ -64,18 +67,17 @@ export class JobClient {
    * @throws {UnknownParentError} if it depends on a job or batch that does not exist
    * @throws {StorageUnavailableError} if the storage could not be reached; the job may or may not exist
    */
-  async enqueue<Args>(
-    definition: JobDefinition<Args>,
-    args: Args,
-    options: EnqueueOptions = {},
-  ): Promise<EnqueuedJob> {
+  async enqueue<Args, Result, Input>(
+    definition: JobDefinition<Args, Result, Input>,
+    ...[args, options = {}]: EnqueueRest<Input>
+  ): Promise<EnqueuedJob<Args, Result>> {
     const { transaction } = options;
     // The definition and its arguments belong together, so erasing the type is safe.
     const request = { definition, args, options: forMiddleware(options) } as EnqueueRequest;
-    const [enqueued] = await this.enqueueMany([request], transaction);
+    const [enqueued] = await this.#enqueueThroughMiddleware([request], transaction);
     if (enqueued === undefined)
       throw new Error('Middleware removed the job from the call; to reject a job, throw instead');
-    return enqueued;
+    return enqueued as EnqueuedJob<Args, Result>;
   }
 
   /**
@@ -83,9 +85,16 @@ export class JobClient {
    *
    * @param transaction see {@link EnqueueOptions}
    */
-  async enqueueMany(
-    requests: readonly EnqueueRequest[],
+  async enqueueMany<const Definitions extends readonly JobDefinition[]>(
+    requests: EnqueueRequests<Definitions>,
     transaction?: TransactionClient,
+  ): Promise<EnqueuedJobs<Definitions>> {
+    return (await this.#enqueueThroughMiddleware(requests, transaction)) as EnqueuedJobs<Definitions>;
+  }
+
+  async #enqueueThroughMiddleware(
+    requests: readonly EnqueueRequest[],
+    transaction: TransactionClient | undefined,
   ): Promise<EnqueuedJob[]> {
     const enqueue = compose<EnqueueContext, EnqueuedJob[]>(this.#middleware, (context) =>
       this.#enqueue(context, null),
@@ -99,16 +108,23 @@ export class JobClient {
    *
    * @param transaction see {@link EnqueueOptions}
    */
-  async enqueueBatch(request: BatchRequest, transaction?: TransactionClient): Promise<EnqueuedBatch> {
+  async enqueueBatch<
+    const Definitions extends readonly JobDefinition[],
+    FollowUp extends JobDefinition = JobDefinition,
+  >(
+    request: BatchRequest<Definitions, FollowUp>,
+    transaction?: TransactionClient,
+  ): Promise<EnqueuedBatch<Definitions, FollowUp>> {
     const { name = null, jobs: requests, followUp = null, followUpWhen: when = 'onDone' } = request;
     if (name !== null) checkText('The name of a batch', name, bounds.keyLength);
     checkCondition(when);
     const id = this.#ids.newId();
-    let batch: EnqueuedBatch | null = null;
+    let batch: EnqueuedBatch<Definitions, FollowUp> | null = null;
     const enqueue = compose<EnqueueContext, EnqueuedJob[]>(this.#middleware, async (context) => {
       const jobs = await this.#enqueue(context, { id, name, when });
       const last = context.followUp === null ? null : (jobs.at(-1) ?? null);
-      batch = { id, jobs: last === null ? jobs : jobs.slice(0, -1), followUp: last };
+      const own = (last === null ? jobs : jobs.slice(0, -1)) as EnqueuedJobs<Definitions>;
+      batch = { id, jobs: own, followUp: last };
       return jobs;
     });
     await enqueue({ requests, followUp, transaction });
@@ -117,14 +133,25 @@ export class JobClient {
     return batch;
   }
 
+  /**
+   * Reads a job, typed by its definition. Returns `null` if there is no job of this definition with the id.
+   */
+  async find<Args, Result, Input>(
+    { name }: JobDefinition<Args, Result, Input>,
+    id: string,
+  ): Promise<Job<Args, Result> | null> {
+    const job = await this.#jobs.find(id);
+    return job?.name === name ? (job as Job<Args, Result>) : null;
+  }
+
   /** Enqueues the jobs of one call. If they are a batch with a callback, the callback comes last in the result. */
   async #enqueue(
     { requests, followUp, transaction }: EnqueueContext,
     batch: { id: string; name: string | null; when: ContinuationCondition } | null,
   ): Promise<EnqueuedJob[]> {
     const jobs: NewJob[] = [];
-    await mapInSlices(requests, ({ definition, args, options = {} }) => {
-      const job = this.#toNewJob(definition, args, options, jobs);
+    await mapInSlices(requests, (request) => {
+      const job = this.#toNewJob(request, jobs);
       jobs.push(batch === null ? job : { ...job, meta: { ...job.meta, batchId: batch.id } });
     });
     if (batch === null) {
@@ -137,19 +164,14 @@ export class JobClient {
     const last =
       followUp === null
         ? null
-        : this.#toNewJob(followUp.definition, followUp.args, { ...followUp.options, after }, jobs);
+        : this.#toNewJob({ ...followUp, options: { ...followUp.options, after } }, jobs);
     const result = await this.#enqueuer.enqueueBatch({ id, name, jobs, followUp: last }, transaction);
     return mapInSlices(last === null ? jobs : [...jobs, last], (job) => new EnqueuedJobDetails(job, result));
   }
 
   /** @param earlier the jobs that precede it in the call */
-  #toNewJob<Args>(
-    definition: JobDefinition<Args>,
-    args: Args,
-    options: EnqueueOptions,
-    earlier: readonly NewJob[],
-  ): NewJob {
-    const job = toNewJob(definition, args, options, this.#idempotencyPeriodMs, this.#ids, earlier);
+  #toNewJob(request: EnqueueRequest, earlier: readonly NewJob[]): NewJob {
+    const job = toNewJob(request, this.#idempotencyPeriodMs, this.#ids, earlier);
     const bytes = excessBytes(job.args, this.#maxArgsBytes);
     if (bytes === null) return job;
     const message = `take ${bytes} bytes as JSON; the limit is ${this.#maxArgsBytes} (maxArgsBytes)`;

@@ -1,13 +1,7 @@
 import { checkDelay, checkTime } from '../job/bounds.js';
 import { type Concurrency, concurrencyMeta } from '../job/concurrency.js';
 import type { After } from '../job/continuation.js';
-import {
-  checkMaxAttempts,
-  checkName,
-  checkPriority,
-  checkTimeout,
-  type JobDefinition,
-} from '../job/definition.js';
+import { checkMaxAttempts, checkName, checkPriority, checkTimeout } from '../job/definition.js';
 import type { IdSource } from '../job/id.js';
 import { idempotencyKey } from '../job/idempotency.js';
 import type { JobKey } from '../job/job-key.js';
@@ -17,6 +11,7 @@ import { checkTraceparent } from '../job/traceparent.js';
 import { type Uniqueness, uniqueKey } from '../job/uniqueness.js';
 import { checkAfter } from './after-option.js';
 import type { EnqueueOptions } from './enqueue-options.js';
+import type { EnqueueRequest } from './enqueue-request.js';
 
 /**
  * Builds the job that is stored.
@@ -27,10 +22,8 @@ import type { EnqueueOptions } from './enqueue-options.js';
  * @throws {InvalidArgumentsError} if the arguments cannot be stored or do not match the definition's schema
  * @throws {RangeError} if an option is out of bounds
  */
-export function toNewJob<Args>(
-  definition: JobDefinition<Args>,
-  args: Args,
-  options: EnqueueOptions,
+export function toNewJob(
+  { definition, args: input = {}, options = {} }: EnqueueRequest,
   idempotencyMs: number,
   ids: IdSource,
   earlier: readonly NewJob[],
@@ -44,7 +37,7 @@ export function toNewJob<Args>(
   if (options.priority !== undefined) checkPriority(priority);
   if (options.maxAttempts !== undefined) checkMaxAttempts(maxAttempts);
   const after = options.after === undefined ? null : checkAfter(options.after, earlier);
-  const json = definition.serialize(args);
+  const { value: args, text: json } = definition.check(input);
   const unique = options.unique === undefined ? definition.uniquenessOf(args) : options.unique;
   if (after !== null && unique?.onConflict === 'replace')
     throw new RangeError(

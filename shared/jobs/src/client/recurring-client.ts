@@ -1,3 +1,4 @@
+import type { JobDefinition } from '../job/definition.js';
 import {
   defineRecurringJob,
   type RecurringJob,
@@ -23,7 +24,9 @@ export class RecurringClient {
    * @throws {InvalidArgumentsError} if the arguments do not match the definition's schema
    * @throws {RecurringJobOwnedError} if an application defines it in code
    */
-  async addOrUpdate<Args>(options: RecurringJobOptions<Args>): Promise<RecurringJob> {
+  async addOrUpdate<Definition extends JobDefinition>(
+    options: RecurringJobOptions<Definition>,
+  ): Promise<RecurringJob> {
     return this.#store.addOrUpdate(defineRecurringJob(options));
   }
 

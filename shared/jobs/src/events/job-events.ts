@@ -1,7 +1,8 @@
+import type { EnqueuedJob } from '../client/enqueue-options.js';
 import { type JobEvent, keyOf, stateEventsOf } from '../job/job-event.js';
 import type { Job } from '../job/job.js';
 import { finishedStates, isFinished } from '../job/state.js';
-import { type Logger, silentLogger } from '../server/logger.js';
+import { consoleLogger, type Logger } from '../server/logger.js';
 import type { JobStorage } from '../storage/storage.js';
 import { type EventFilter, matchesFilter, topicsOf } from './event-filter.js';
 import { FeedReader } from './feed-reader.js';
@@ -10,6 +11,7 @@ import { JobLookups } from './job-lookups.js';
 import { ListenerSet } from './listener-set.js';
 
 export interface JobEventsOptions {
+  /** The console by default. */
   readonly logger?: Logger;
   /** Milliseconds between polls while there are listeners; 1 or more, 200 by default. */
   readonly pollIntervalMs?: number;
@@ -55,7 +57,7 @@ export class JobEvents {
   #closed = false;
 
   /** @throws {RangeError} if the interval is out of bounds */
-  constructor(storage: Source, { logger = silentLogger, pollIntervalMs = 200 }: JobEventsOptions = {}) {
+  constructor(storage: Source, { logger = consoleLogger, pollIntervalMs = 200 }: JobEventsOptions = {}) {
     if (!(pollIntervalMs >= 1))
       throw new RangeError(`pollIntervalMs must be at least 1, not ${pollIntervalMs}`);
     this.#storage = storage;
@@ -78,8 +80,21 @@ export class JobEvents {
   /**
    * Resolves to the job when it is done, failed or cancelled, or to its current state when the timeout elapses, the
    * signal aborts or this process stops. Resolves to `null` if the job does not exist.
+   *
+   * @param job an id, or what `enqueue` returned, which types the arguments and the result
    */
-  async waitForEnd(id: string, timeoutMs: number, signal?: AbortSignal): Promise<Job | null> {
+  waitForEnd<Args, Result>(
+    job: EnqueuedJob<Args, Result>,
+    timeoutMs: number,
+    signal?: AbortSignal,
+  ): Promise<Job<Args, Result> | null>;
+  waitForEnd(id: string, timeoutMs: number, signal?: AbortSignal): Promise<Job | null>;
+  async waitForEnd(
+    given: string | EnqueuedJob,
+    timeoutMs: number,
+    signal?: AbortSignal,
+  ): Promise<Job | null> {
+    const id = typeof given === 'string' ? given : given.id;
     const job = await this.#jobs.find(id);
     if (job === null || isFinished(job.state)) return job;
     const listener = this.#listen({ jobId: job.id, state: finishedStates }, null, signal);

@@ -57,8 +57,12 @@ export function isDelay(ms: unknown): ms is number {
 }
 
 /** @throws {RangeError} unless it is a Date from 1970 to 9999 */
-export function checkTime(what: string, time: Date): Date {
+export function checkTime(what: string, time: unknown): Date {
   if (time instanceof Date && isTime(time.getTime())) return time;
+  if (typeof time === 'string' || typeof time === 'number')
+    throw new RangeError(
+      `${what} must be a Date, not a ${typeof time}: write new Date(${JSON.stringify(time)})`,
+    );
   throw new RangeError(
     `${what} must be a Date from 1970-01-01T00:00:00Z to 9999-12-31T23:59:59.999Z, not ${shown(time)}`,
   );

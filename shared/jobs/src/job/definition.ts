@@ -1,9 +1,8 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import { type Static, type TSchema, Type } from 'typebox';
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { type TSchema, type TUnsafe, Type } from 'typebox';
 import { toJsonText } from './arguments.js';
 import { bounds, checkInteger } from './bounds.js';
 import { checkConcurrency, type Concurrency } from './concurrency.js';
-import { type ArgumentProblem, InvalidArgumentsError } from './errors.js';
 import { fingerprintOf } from './fingerprint.js';
 import type { JsonText } from './job.js';
 import {
@@ -14,13 +13,32 @@ import {
   type RetryRules,
   toRetryDelay,
 } from './retry.js';
+import { anyValue, type Checked, compileSchema, type InputOf, type OutputOf } from './schema.js';
 import { checkUniqueness, type Uniqueness, type UniquenessRule } from './uniqueness.js';
 
-export interface JobDefinitionOptions<Schema extends TSchema> extends RetryRules {
+/** The schema of a job whose definition names none: any JSON object. */
+export type AnyObject = StandardSchemaV1<object, Readonly<Record<string, unknown>>>;
+
+/** The schema of a result whose definition names none. */
+export type AnyResult = TUnsafe;
+
+export interface JobDefinitionOptions<
+  Schema extends TSchema,
+  Result extends TSchema = AnyResult,
+> extends RetryRules {
   /** Identifies the handler; unique within an application. 1 to 100 letters, digits, `.`, `_`, `-` and `:`. */
   name: string;
-  /** The arguments, as a TypeBox schema. Any JSON object by default. */
+  /**
+   * The arguments: a TypeBox schema, a JSON Schema, or a schema of a library that implements Standard Schema, such as
+   * zod, valibot or arktype. Any JSON object by default. If the schema transforms its input, its output is stored and
+   * reaches the handler, so the output must be JSON.
+   */
   args?: Schema;
+  /**
+   * The handler's return value, as the same kinds of schema. An attempt whose result does not match fails. Any JSON by
+   * default.
+   */
+  result?: Result;
   /** The queue of its jobs; `default` by default. Same characters as a name. */
   queue?: string;
   /** −100 to 100, lower runs first; 0 by default. */
@@ -38,12 +56,12 @@ export interface JobDefinitionOptions<Schema extends TSchema> extends RetryRules
    * Runs at most `limit` jobs with the same key at once, across all servers. The key is a string of 1 to 200
    * characters, or is computed from the arguments, such as a tenant's id; `null` exempts the job from the limit.
    */
-  concurrency?: ConcurrencyRule<Static<Schema>>;
+  concurrency?: ConcurrencyRule<NoInfer<OutputOf<Schema>>>;
   /**
    * Prevents duplicates: at most one job of this name in the same queue holds a given key at a time. The key is a string
    * or is computed from the arguments; with `true`, or without a key, all arguments form the key.
    */
-  unique?: true | UniquenessRule<Static<Schema>>;
+  unique?: true | UniquenessRule<NoInfer<OutputOf<Schema>>>;
 }
 
 export interface ConcurrencyRule<Args> {
@@ -52,9 +70,16 @@ export interface ConcurrencyRule<Args> {
   readonly limit: number;
 }
 
-/** A job's name, argument schema and defaults, shared by clients and servers. It contains no handler. */
-export interface JobDefinition<Args = unknown> {
+/**
+ * A job's name, argument schema and defaults, shared by clients and servers. It contains no handler.
+ *
+ * @typeParam Args the arguments that handlers get
+ * @typeParam Result the value that handlers return
+ * @typeParam Input the arguments that enqueuers give; they differ from `Args` if the schema transforms them
+ */
+export interface JobDefinition<Args = unknown, Result = unknown, Input = Args> {
   readonly name: string;
+  /** The JSON Schema of the arguments, for documentation. */
   readonly schema: TSchema;
   readonly queue: string;
   readonly priority: number;
@@ -72,18 +97,24 @@ export interface JobDefinition<Args = unknown> {
    *
    * @throws {InvalidArgumentsError} naming the path of every problem
    */
-  serialize(args: Args): JsonText;
+  check(args: Input): Checked<Args>;
+  /** Validates and serializes a result. Throws as {@link check} does. */
+  checkResult(result: Result): JsonText;
+  /** Never present: carries the type parameters. */
+  readonly types?: { readonly args: Args; readonly result: Result; readonly input: Input };
 }
 
 /**
  * Defines a kind of job.
  *
  * @throws {RangeError} if a name, a priority, a number of attempts or a time is out of bounds
- * @throws {TypeError} if `retryOn` or `giveUpOn` contains something other than classes
+ * @throws {TypeError} if `args` or `result` is not a schema, or `retryOn` or `giveUpOn` contains something other than
+ *   classes
  */
-export function defineJob<Schema extends TSchema = TSchema>(
-  options: JobDefinitionOptions<Schema>,
-): JobDefinition<Static<Schema>> {
+export function defineJob<const Schema extends TSchema = AnyObject, const Result extends TSchema = AnyResult>(
+  options: JobDefinitionOptions<Schema, Result>,
+): JobDefinition<OutputOf<Schema>, OutputOf<Result>, InputOf<Schema>> {
+  type Args = OutputOf<Schema>;
   const { name, queue = 'default', priority = 0, maxAttempts = defaultMaxAttempts } = options;
   checkName('job', name);
   checkName('queue', queue);
@@ -94,13 +125,13 @@ export function defineJob<Schema extends TSchema = TSchema>(
   const unique = options.unique === true ? {} : options.unique;
   if (unique !== undefined) checkUniqueness(unique);
   if (options.concurrency !== undefined) checkConcurrency({ key: 'any', limit: options.concurrency.limit });
-  const schema: TSchema = options.args ?? Type.Object({});
-  let validate: ValidateFunction | undefined;
-  let explain: ValidateFunction | undefined;
+  const schema = compileSchema(options.args ?? Type.Object({}), 'args', name);
+  const result =
+    options.result === undefined ? anyValue('result', {}) : compileSchema(options.result, 'result', name);
 
   return Object.freeze({
     name,
-    schema,
+    schema: schema.json,
     queue,
     priority,
     maxAttempts,
@@ -110,29 +141,21 @@ export function defineJob<Schema extends TSchema = TSchema>(
       ...(options.giveUpOn && { giveUpOn: options.giveUpOn }),
     },
     timeoutMs: options.timeoutMs ?? null,
-    concurrencyOf(args: Static<Schema>): Concurrency | null {
+    concurrencyOf(args: Args): Concurrency | null {
       if (options.concurrency === undefined) return null;
       const { key, limit } = options.concurrency;
       const own = typeof key === 'string' ? key : key(args);
       return own === null ? null : checkConcurrency({ key: own, limit });
     },
-    uniquenessOf(args: Static<Schema>): Uniqueness | null {
+    uniquenessOf(args: Args): Uniqueness | null {
       if (unique === undefined) return null;
       const { key, ...rule } = unique;
       if (typeof key === 'string') return { key, ...rule };
       const own = key === undefined ? fingerprintOf(toJsonText(args, 'args')) : key(args);
       return own === null ? null : { key: own, ...rule };
     },
-    serialize(args: Static<Schema>): JsonText {
-      const text = toJsonText(args, 'args');
-      validate ??= firstProblem.compile(schema);
-      if (validate(args)) return text;
-      if (text.length > maxThoroughLength)
-        throw new InvalidArgumentsError((validate.errors ?? []).map(toProblem));
-      explain ??= everyProblem.compile(schema);
-      explain(args);
-      throw new InvalidArgumentsError((explain.errors ?? []).map(toProblem));
-    },
+    check: (args: InputOf<Schema>) => schema.check(args) as Checked<Args>,
+    checkResult: (value: OutputOf<Result>) => result.check(value).text,
   });
 }
 
@@ -158,28 +181,4 @@ export function checkMaxAttempts(maxAttempts: number): void {
 /** @throws {RangeError} unless it is an integer from 1 to 86 400 000 (a day) */
 export function checkTimeout(timeoutMs: number): void {
   checkInteger('timeoutMs', timeoutMs, bounds.timeoutMs);
-}
-
-const firstProblem = new Ajv({ strict: false });
-const everyProblem = new Ajv({ strict: false, allErrors: true });
-
-/**
- * For arguments longer than this, in characters of JSON, only the first problem is reported, because every single
- * value could be a problem.
- */
-const maxThoroughLength = 20_000;
-
-function toProblem({ instancePath, message, keyword, params }: ErrorObject): ArgumentProblem {
-  const path = `args${instancePath.replaceAll(/\/(\d+)(?=\/|$)/g, '[$1]').replaceAll('/', '.')}`;
-  if (keyword === 'additionalProperties') {
-    return {
-      path: `${path}.${String(params['additionalProperty'])}`,
-      message: 'is not an argument of this job',
-      kind: 'unknown',
-    };
-  }
-  if (keyword === 'required') {
-    return { path: `${path}.${String(params['missingProperty'])}`, message: 'is missing', kind: 'missing' };
-  }
-  return { path, message: message ?? 'is not valid' };
 }

@@ -1,7 +1,12 @@
+import { brand } from './brand.js';
 import { checkDelay } from './bounds.js';
 
 /** The storage could not be reached, or gave up under load; a later attempt may succeed. */
 export class StorageUnavailableError extends Error {
+  static {
+    brand(this, 'StorageUnavailableError');
+  }
+
   override readonly name = 'StorageUnavailableError';
 }
 
@@ -9,10 +14,18 @@ export class StorageUnavailableError extends Error {
  * A read got no connection in time or exceeded the time limit for reads. Writes use separate connections and are not
  * affected. A smaller or later read may succeed.
  */
-export class ReadTimeoutError extends StorageUnavailableError {}
+export class ReadTimeoutError extends StorageUnavailableError {
+  static {
+    brand(this, 'ReadTimeoutError');
+  }
+}
 
 /** A new queue was named, but the maximum number of queues already exists. */
 export class TooManyQueuesError extends RangeError {
+  static {
+    brand(this, 'TooManyQueuesError');
+  }
+
   override readonly name = 'TooManyQueuesError';
 
   constructor(queue: string, most: number) {
@@ -24,6 +37,10 @@ export class TooManyQueuesError extends RangeError {
 
 /** This server was declared dead and lost its leases. It must register again before it can claim jobs. */
 export class ServerLostError extends Error {
+  static {
+    brand(this, 'ServerLostError');
+  }
+
   override readonly name = 'ServerLostError';
   readonly serverId: string;
 
@@ -47,6 +64,10 @@ export interface ArgumentProblem {
 
 /** The arguments or the result cannot be stored, or do not match the schema of the job definition. */
 export class InvalidArgumentsError extends TypeError {
+  static {
+    brand(this, 'InvalidArgumentsError');
+  }
+
   override readonly name = 'InvalidArgumentsError';
   readonly problems: readonly ArgumentProblem[];
 
@@ -58,6 +79,10 @@ export class InvalidArgumentsError extends TypeError {
 
 /** A job depends on something that does not exist: no job or batch has this id. Nothing was enqueued. */
 export class UnknownParentError extends Error {
+  static {
+    brand(this, 'UnknownParentError');
+  }
+
   override readonly name = 'UnknownParentError';
   readonly parentId: string;
 
@@ -69,6 +94,10 @@ export class UnknownParentError extends Error {
 
 /** Another job holds the unique key of a job with `onConflict: 'reject'`. Nothing was enqueued. */
 export class DuplicateJobError extends Error {
+  static {
+    brand(this, 'DuplicateJobError');
+  }
+
   override readonly name = 'DuplicateJobError';
   readonly key: string;
   /** The job that holds the key; `null` if it is in a queue that the caller cannot see. */
@@ -85,6 +114,10 @@ export class DuplicateJobError extends Error {
 
 /** An idempotency key was reused with another job name or other arguments. Nothing was enqueued. */
 export class IdempotencyConflictError extends Error {
+  static {
+    brand(this, 'IdempotencyConflictError');
+  }
+
   override readonly name = 'IdempotencyConflictError';
   readonly idempotencyKey: string;
   /** The job that the key was first used for; `null` if it is in a queue that the caller cannot see. */
@@ -105,6 +138,10 @@ export class IdempotencyConflictError extends Error {
  * cannot see. Nothing was enqueued.
  */
 export class KeyHolderHiddenError extends Error {
+  static {
+    brand(this, 'KeyHolderHiddenError');
+  }
+
   override readonly name = 'KeyHolderHiddenError';
 
   /**
@@ -123,6 +160,10 @@ export class KeyHolderHiddenError extends Error {
 
 /** The claim on a job is no longer valid: another server may be running the job. */
 export class ClaimLostError extends Error {
+  static {
+    brand(this, 'ClaimLostError');
+  }
+
   override readonly name = 'ClaimLostError';
 
   constructor(jobId: string) {
@@ -132,6 +173,10 @@ export class ClaimLostError extends Error {
 
 /** The abort reason of a handler's signal when the job is cancelled. */
 export class JobCancelledError extends Error {
+  static {
+    brand(this, 'JobCancelledError');
+  }
+
   override readonly name = 'JobCancelledError';
 
   constructor() {
@@ -144,6 +189,10 @@ export class JobCancelledError extends Error {
  * attempt.
  */
 export class JobTimeoutError extends Error {
+  static {
+    brand(this, 'JobTimeoutError');
+  }
+
   override readonly name = 'JobTimeoutError';
   readonly timeoutMs: number;
 
@@ -156,6 +205,10 @@ export class JobTimeoutError extends Error {
 
 /** A handler's result exceeds the server's size limit. */
 export class ResultTooLargeError extends Error {
+  static {
+    brand(this, 'ResultTooLargeError');
+  }
+
   override readonly name = 'ResultTooLargeError';
 
   constructor(bytes: number, maxBytes: number) {
@@ -165,11 +218,19 @@ export class ResultTooLargeError extends Error {
 
 /** Thrown by a handler to cancel its job, regardless of the attempts left. */
 export class CancelJob extends Error {
+  static {
+    brand(this, 'CancelJob');
+  }
+
   override readonly name = 'CancelJob';
 }
 
 /** Thrown by a handler to run its job again later, without counting the attempt. */
 export class SnoozeJob extends Error {
+  static {
+    brand(this, 'SnoozeJob');
+  }
+
   override readonly name = 'SnoozeJob';
   readonly delayMs: number;
 

@@ -12,8 +12,13 @@ import type { JobState } from './state.js';
 export type { JobError } from './job-error.js';
 export type { JsonText, JsonValue } from './json.js';
 
-/** One unit of work, as shown by the API, the dashboard and tests. */
-export interface Job extends JobMetaFields {
+/**
+ * One unit of work, as shown by the API, the dashboard and tests.
+ *
+ * @typeParam Args its arguments, if its definition is known
+ * @typeParam Result its result, if its definition is known
+ */
+export interface Job<Args = JsonValue, Result = JsonValue> extends JobMetaFields {
   /** UUIDv7, which sorts by creation time. */
   id: string;
   /** The name of the definition, which identifies the handler. */
@@ -22,9 +27,9 @@ export interface Job extends JobMetaFields {
   state: JobState;
   /** −100 to 100, lower runs first; 0 by default. */
   priority: number;
-  args: JsonValue;
+  args: Args;
   /** The handler's return value; `null` until the job is done. */
-  result: JsonValue;
+  result: Result | null;
   /** Why the latest attempt failed; `null` if none has, or a later one succeeded. */
   error: JobError | null;
   /** The number of the current or latest attempt; 0 before the first. */

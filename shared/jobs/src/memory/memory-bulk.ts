@@ -35,7 +35,10 @@ interface RunningOperation {
 const chunk = 500;
 const maxKept = 1_000;
 
-const verbs: Record<BulkAction, (control: Control, id: string, dependents: boolean) => Promise<ControlResult>> = {
+const verbs: Record<
+  BulkAction,
+  (control: Control, id: string, dependents: boolean) => Promise<ControlResult>
+> = {
   cancel: (control, id) => control.cancel(id),
   retry: (control, id, dependents) => control.retry(id, { dependents }),
   run: (control, id) => control.run(id),
@@ -149,7 +152,10 @@ export class MemoryBulkOperations implements BulkOperations {
     return true;
   }
 
-  async #change({ action, filter, confirmed, dependents = false }: BulkRequest, id: string): Promise<boolean> {
+  async #change(
+    { action, filter, confirmed, dependents = false }: BulkRequest,
+    id: string,
+  ): Promise<boolean> {
     const job = this.#jobs.find(id);
     if (job === undefined || !isIncluded(job, confirmed) || !matcherOf({ ...filter, state: [] })(job))
       return false;

@@ -21,6 +21,11 @@ export class MemoryClaims implements Claims {
     this.#pollTimers = new QueuePollTimers((queue) => jobs.notify(queue));
   }
 
+  async findReady(serverId: string, queues: readonly string[]): Promise<string[]> {
+    if (!this.#servers.isAlive(serverId)) throw new ServerLostError(serverId);
+    return queues.filter((queue) => this.#jobs.queue(queue).ready.length > 0);
+  }
+
   async claim({ serverId, queue, limit, leaseMs }: ClaimRequest): Promise<ClaimedJob[]> {
     if (!this.#servers.isAlive(serverId)) throw new ServerLostError(serverId);
     const { ready, pausedAt, bucket, rateLimit } = this.#jobs.queue(queue);

@@ -78,9 +78,10 @@ export class MemoryMaintenance implements Maintenance {
     return report;
   }
 
-  async maintain(): Promise<void> {
+  async maintain(): Promise<boolean> {
     this.#setAside.attempt({ role: 'cleaner', key: 'retention' }, () => this.#jobs.trim(this.#retention));
     await this.#retireIdleQueues();
+    return true;
   }
 
   /** Deletes queues that have long been unused. Does so once an hour, because it scans all jobs. */

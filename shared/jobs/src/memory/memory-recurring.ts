@@ -30,6 +30,9 @@ interface RecurringRecord extends Omit<RecurringJob, 'args'> {
   args: JsonText;
 }
 
+/** Pause before recurring jobs are tried again that are due but wait for their last job to finish, in milliseconds. */
+const waitMs = 1_000;
+
 /** The recurring jobs of one process. */
 export class MemoryRecurringJobs implements RecurringJobs {
   readonly #jobs: MemoryJobs;
@@ -188,7 +191,8 @@ export class MemoryRecurringJobs implements RecurringJobs {
     }
     const waits = [...this.#records.values()]
       .map(({ nextDueAt }) => (nextDueAt?.getTime() ?? Infinity) - now.getTime())
-      .filter((ms) => ms > 0 && ms < Infinity);
+      .map((ms) => (ms > 0 ? ms : waitMs))
+      .filter((ms) => ms < Infinity);
     const nextDueMs = waits.length === 0 ? null : waits.reduce((least, wait) => Math.min(least, wait));
     return { fired, nextDueMs: fired.length > 0 ? 0 : nextDueMs };
   }

@@ -64,6 +64,7 @@ export class MemoryStorage implements JobStorage {
   readonly statistics: MemoryStatistics;
   readonly audit: MemoryAuditLog;
   readonly setAside: MemorySetAside;
+  readonly notificationsArrive: boolean = true;
   readonly #jobs: MemoryJobs;
 
   /** @throws {RangeError} if a value of `retentionDays` is out of bounds */

@@ -1,3 +1,5 @@
+import type { ArgsMember, InputOfJob } from '../client/enqueue-request.js';
+import { brand } from '../job/brand.js';
 import { checkConcurrency, type Concurrency } from '../job/concurrency.js';
 import { checkMaxAttempts, checkName, checkPriority, type JobDefinition } from '../job/definition.js';
 import type { JsonText, JsonValue } from '../job/job.js';
@@ -70,11 +72,14 @@ export interface NewRecurringJob extends Pick<
 }
 
 /** The options of a recurring job that is defined in code or added by an operator. */
-export interface RecurringJobOptions<Args> {
+export type RecurringJobOptions<Definition extends JobDefinition = JobDefinition> =
+  RecurringJobSettings<Definition> & ArgsMember<InputOfJob<Definition>>;
+
+/** The options of a recurring job besides the arguments of its jobs. */
+export interface RecurringJobSettings<Definition extends JobDefinition> {
   /** Unique among all recurring jobs. Same characters as a job's name. */
   id: string;
-  definition: JobDefinition<Args>;
-  args: Args;
+  definition: Definition;
   /** Five fields (minute, hour, day of the month, month, day of the week), or six with the seconds first. */
   cron: string;
   /** An IANA time zone; `UTC` by default. */
@@ -102,6 +107,10 @@ export interface RecurringJobOptions<Args> {
  * changed.
  */
 export class RecurringJobOwnedError extends Error {
+  static {
+    brand(this, 'RecurringJobOwnedError');
+  }
+
   override readonly name = 'RecurringJobOwnedError';
 
   /** @param application `null` if an operator added it */
@@ -121,11 +130,14 @@ export class RecurringJobOwnedError extends Error {
  * @throws {InvalidArgumentsError} if the arguments do not match the definition's schema
  * @throws {RangeError} if another option is out of bounds
  */
-export function defineRecurringJob<Args>(options: RecurringJobOptions<Args>): NewRecurringJob {
-  const { id, definition, args, cron, timeZone = 'UTC', misfireLimit = 100 } = options;
+export function defineRecurringJob<Definition extends JobDefinition>(
+  options: RecurringJobOptions<Definition>,
+): NewRecurringJob {
+  const { id, definition, args: input = {}, cron, timeZone = 'UTC', misfireLimit = 100 } = options;
   const { misfire = 'once', overlap = 'allow' } = options;
   const { queue = definition.queue, priority = definition.priority } = options;
   const { maxAttempts = definition.maxAttempts, tags = [] } = options;
+  const { value: args, text } = definition.check(input);
   const { concurrency = definition.concurrencyOf(args) } = options;
   checkName('recurring job', id);
   checkName('queue', queue);
@@ -140,7 +152,7 @@ export function defineRecurringJob<Args>(options: RecurringJobOptions<Args>): Ne
   return Object.freeze({
     id,
     name: definition.name,
-    args: definition.serialize(args),
+    args: text,
     queue,
     priority,
     maxAttempts,

@@ -1,7 +1,12 @@
+import { brand } from '../job/brand.js';
 import { Cron } from 'croner';
 
 /** A cron expression or time zone is invalid. The message says how to correct it. */
 export class InvalidScheduleError extends RangeError {
+  static {
+    brand(this, 'InvalidScheduleError');
+  }
+
   override readonly name = 'InvalidScheduleError';
 }
 

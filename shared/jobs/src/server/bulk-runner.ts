@@ -1,7 +1,5 @@
 import type { BulkOperations } from '../storage/bulk-operations.js';
-
-/** Polling interval in milliseconds. Finds operations whose notification was lost or whose server died. */
-const intervalMs = 1_000;
+import { backgroundPollMs } from './background-poll.js';
 
 /**
  * Runs bulk operations, one chunk per round. Every server runs one of these; the storage assigns each operation to one
@@ -9,12 +7,14 @@ const intervalMs = 1_000;
  */
 export class BulkRunner {
   readonly #operations: BulkOperations;
+  readonly #isNotified: () => boolean;
 
-  constructor(operations: BulkOperations) {
+  constructor(operations: BulkOperations, isNotified: () => boolean) {
     this.#operations = operations;
+    this.#isNotified = isNotified;
   }
 
   async runOnce(): Promise<number> {
-    return (await this.#operations.advance()) ? 0 : intervalMs;
+    return (await this.#operations.advance()) ? 0 : backgroundPollMs(this.#isNotified());
   }
 }

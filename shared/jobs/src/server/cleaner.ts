@@ -1,6 +1,9 @@
 import type { Maintenance } from '../storage/maintenance.js';
 
-const intervalMs = 1_000;
+const minPauseMs = 1_000;
+
+/** The pause doubles up to this while there is nothing to do. */
+const maxPauseMs = 10_000;
 
 /**
  * Runs the storage's regular maintenance, such as updating counters, managing partitions and deleting jobs whose
@@ -8,13 +11,15 @@ const intervalMs = 1_000;
  */
 export class Cleaner {
   readonly #maintenance: Maintenance;
+  #pauseMs = minPauseMs;
 
   constructor(maintenance: Maintenance) {
     this.#maintenance = maintenance;
   }
 
   async runOnce(): Promise<number> {
-    await this.#maintenance.maintain();
-    return intervalMs;
+    const isActive = await this.#maintenance.maintain();
+    this.#pauseMs = isActive ? minPauseMs : Math.min(2 * this.#pauseMs, maxPauseMs);
+    return this.#pauseMs;
   }
 }

@@ -1,12 +1,7 @@
 import type { Maintenance } from '../storage/maintenance.js';
+import { backgroundPollMs } from './background-poll.js';
 
 const batch = 500;
-
-/**
- * Polling interval in milliseconds. Finds changes whose notification was lost or whose server died before resolving
- * them.
- */
-const intervalMs = 1_000;
 
 /**
  * Delay in milliseconds after a round that resolved something. That may have finished further jobs: cancelling a
@@ -17,14 +12,16 @@ const againMs = 10;
 /** Updates batches, dependents and blocked jobs after jobs have finished. */
 export class DependencyResolver {
   readonly #maintenance: Maintenance;
+  readonly #isNotified: () => boolean;
 
-  constructor(maintenance: Maintenance) {
+  constructor(maintenance: Maintenance, isNotified: () => boolean) {
     this.#maintenance = maintenance;
+    this.#isNotified = isNotified;
   }
 
   async runOnce(): Promise<number> {
     const resolved = await this.#maintenance.resolveDependencies(batch);
     if (resolved >= batch) return 0;
-    return resolved > 0 ? againMs : intervalMs;
+    return resolved > 0 ? againMs : backgroundPollMs(this.#isNotified());
   }
 }

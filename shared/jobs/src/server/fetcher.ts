@@ -18,9 +18,18 @@ const maxAheadMs = 500;
 const checkAheadMs = 250;
 
 /**
- * Polling interval in milliseconds while the server relies on notifications. Finds jobs whose notification was lost.
+ * Polling interval in milliseconds while the server relies on notifications but may miss some, and after each notification.
  */
-const safetyPollMs = 200;
+const alertPollMs = 200;
+
+/**
+ * Polling interval in milliseconds while notifications arrive and the last poll found nothing. Finds jobs whose
+ * notification was never sent, because the process died that should have sent it.
+ */
+const idlePollMs = 2_000;
+
+/** Timers may fire this much early, in milliseconds. */
+const earlyMs = 5;
 
 export interface FetcherOptions {
   readonly store: Claims;
@@ -28,6 +37,8 @@ export interface FetcherOptions {
   readonly concurrency: number;
   readonly leaseMs: number;
   readonly queuePollIntervalMs: number;
+  /** Whether the server is notified of all ready jobs. */
+  readonly isNotified: () => boolean;
   /** Returns the server id to claim with; `null` while the server is not registered. */
   readonly serverId: () => string | null;
   /** Number of jobs that this server holds, running or waiting for a free slot. */
@@ -49,6 +60,9 @@ export class Fetcher {
   #measuredAt = performance.now();
   #perMs = 0;
   #more = false;
+  #pollAt = -Infinity;
+  /** Queues that may have ready jobs. */
+  readonly #ready = new Set<string>();
   /** Queues where a claim or a release failed. It may have been committed although the response was lost. */
   readonly #doubtful = new Set<string>();
 
@@ -65,28 +79,42 @@ export class Fetcher {
     return this.#more && this.#options.held() <= this.#capacity() / 2;
   }
 
+  /** Has the next round look at this queue or, with `null`, poll all of them. */
+  notified(queue: string | null): void {
+    if (queue === null) this.#pollAt = -Infinity;
+    else this.#ready.add(queue);
+  }
+
   /** Claims as many jobs as there is room for. Resolves to the milliseconds until the next poll. */
   async runOnce(): Promise<number> {
-    const { queues, queuePollIntervalMs, serverId, held, take } = this.#options;
+    const { queues, serverId, held, take } = this.#options;
     const id = serverId();
-    if (id === null) return safetyPollMs;
+    if (id === null) return alertPollMs;
     this.#measure();
     this.#more = false;
     for (const queue of this.#doubtful) await this.#releaseUnknown(id, queue);
+    const isPoll = performance.now() >= this.#pollAt - earlyMs;
+    if (isPoll) await this.#poll(id);
+    const isIdle = isPoll && this.#ready.size === 0;
     for (const queue of queues.next()) {
+      if (!this.#ready.has(queue)) continue;
       const room = this.#capacity() - held();
       if (room <= 0) {
         this.#more = true;
         break;
       }
       const limit = Math.min(room, maxBatch);
+      this.#ready.delete(queue); // a notification during the claim adds it again
       const jobs = await this.#claim(id, queue, limit);
-      if (serverId() !== id) return safetyPollMs; // declared dead during the claim: the jobs are no longer ours
+      if (serverId() !== id) return alertPollMs; // declared dead during the claim: the jobs are no longer ours
       if (jobs.length > 0) take(jobs);
-      if (jobs.length === limit) this.#more = true;
+      if (jobs.length < limit) continue;
+      this.#ready.add(queue);
+      this.#more = true;
     }
+    this.#planPoll(isIdle);
     if (this.#more && held() <= this.#capacity() / 2) return 0;
-    return queuePollIntervalMs || safetyPollMs;
+    return Math.max(0, this.#pollAt - performance.now());
   }
 
   /** Releases jobs fetched ahead that have waited too long. Resolves to the milliseconds until the next check. */
@@ -104,12 +132,32 @@ export class Fetcher {
     return checkAheadMs;
   }
 
+  async #poll(serverId: string): Promise<void> {
+    const { store, queues } = this.#options;
+    this.#pollAt = Infinity; // a notification during the poll may set it
+    try {
+      for (const queue of await store.findReady(serverId, queues.names)) this.#ready.add(queue);
+    } catch (error) {
+      this.#pollAt = -Infinity;
+      throw error;
+    }
+  }
+
+  /** Plans the next poll, unless it is due earlier already. Claims may have missed jobs, so a poll soon follows. */
+  #planPoll(isIdle: boolean): void {
+    const { queuePollIntervalMs, isNotified } = this.#options;
+    const intervalMs = queuePollIntervalMs || (isIdle && isNotified() ? idlePollMs : alertPollMs);
+    this.#pollAt = Math.min(this.#pollAt, performance.now() + intervalMs);
+  }
+
   async #claim(serverId: string, queue: string, limit: number): Promise<ClaimedJob[]> {
     const { store, leaseMs } = this.#options;
     try {
       return await store.claim({ serverId, queue, limit, leaseMs });
     } catch (error) {
       this.#doubtful.add(queue);
+      this.#ready.add(queue);
+      this.#pollAt = -Infinity;
       throw error;
     }
   }

@@ -4,10 +4,11 @@ import type { Middleware } from '../job/middleware.js';
 import type { TransactionClient } from '../storage/transaction.js';
 
 /** What a handler can see of the job that it runs. */
-export interface RunningJob {
+export interface RunningJob<Args = unknown> {
   readonly id: string;
   readonly name: string;
   readonly queue: string;
+  readonly args: Args;
   /** Number of this attempt, starting at 1. */
   readonly attempt: number;
   readonly maxAttempts: number;
@@ -18,7 +19,7 @@ export interface RunningJob {
 
 export interface JobContext<Args> {
   readonly args: Args;
-  readonly job: RunningJob;
+  readonly job: RunningJob<Args>;
   /**
    * Aborts when this attempt should end: the job was cancelled, the attempt timed out, the server is stopping and its
    * grace period is over, or the lease was lost, in which case the result will not be stored. Pass it to `fetch`,
@@ -48,7 +49,7 @@ export interface JobContext<Args> {
  * Runs a job. The return value is stored as the result (it must be JSON; `undefined` becomes `null`); throwing an error
  * fails the attempt. A job may run more than once, so handlers should be idempotent.
  */
-export type RunJob<Args> = (context: JobContext<Args>) => unknown;
+export type RunJob<Args, Result = unknown> = (context: JobContext<Args>) => Result | Promise<Result>;
 
 /**
  * Wraps every handler of a server. It sees the arguments, the job and the signal, and whatever `next` returns or
@@ -78,16 +79,17 @@ export interface JobHandler {
  *
  * @throws {TypeError} if the module of a thread handler is not given as a URL
  */
-export function handleJob<Args>(
-  definition: JobDefinition<Args>,
-  run: RunJob<Args> | ThreadHandler,
+export function handleJob<Args, Result, Input>(
+  definition: JobDefinition<Args, Result, Input>,
+  run: RunJob<NoInfer<Args>, NoInfer<Result>> | ThreadHandler,
 ): JobHandler {
+  const erased = definition as JobDefinition;
   if (typeof run === 'object') {
-    if (run.module instanceof URL) return { definition, run };
+    if (run.module instanceof URL) return { definition: erased, run };
     throw new TypeError(
       `The module of the job "${definition.name}" is a URL: new URL('./file.js', import.meta.url)`,
     );
   }
   // Arguments are validated against the definition's schema when the job is enqueued, so this cast is safe.
-  return { definition, run: run as RunJob<unknown> };
+  return { definition: erased, run: run as RunJob<unknown> };
 }

@@ -3,6 +3,7 @@ import { BulkRunner } from './bulk-runner.js';
 import { Canceller } from './canceller.js';
 import { Cleaner } from './cleaner.js';
 import { Completer } from './completer.js';
+import { logFailure } from './failure-log.js';
 import { Fetcher } from './fetcher.js';
 import { LeaseRenewer } from './lease-renewer.js';
 import { Loop } from './loop.js';
@@ -57,6 +58,7 @@ export class JobServer {
   constructor(options: JobServerOptions) {
     const resolved = resolveServerOptions(options);
     const { storage, logger, concurrency, queues, slidingInvisibilityTimeoutMs: leaseMs } = resolved;
+    const isNotified = (): boolean => storage.notificationsArrive;
     this.#options = resolved;
     this.#membership = new Membership({
       servers: storage.servers,
@@ -78,6 +80,7 @@ export class JobServer {
       concurrency,
       leaseMs,
       queuePollIntervalMs: resolved.queuePollIntervalMs,
+      isNotified,
       serverId: () => this.#membership.serverId,
       held: () => this.#runner.held,
       take: (jobs) => this.#take(jobs),
@@ -95,10 +98,10 @@ export class JobServer {
       running: () => this.#runner.runningClaims(),
       cancel: (claims) => this.#runner.cancel(claims),
     });
-    const scheduler = new Scheduler(storage.maintenance);
-    const resolver = new DependencyResolver(storage.maintenance);
-    const bulk = new BulkRunner(storage.bulk);
-    this.#recurring = new RecurringScheduler(storage.recurring, logger);
+    const scheduler = new Scheduler(storage.maintenance, isNotified);
+    const resolver = new DependencyResolver(storage.maintenance, isNotified);
+    const bulk = new BulkRunner(storage.bulk, isNotified);
+    this.#recurring = new RecurringScheduler(storage.recurring, logger, isNotified);
     const rescuer = new Rescuer(
       storage.maintenance,
       Math.min(leaseMs / 5, resolved.serverTimeoutMs / 3),
@@ -236,12 +239,15 @@ export class JobServer {
   #notified(queue: string | null): void {
     const { queues, queuePollIntervalMs } = this.#options;
     if (queue === null) for (const loop of this.#notifiedLoops) loop.wake();
-    else if (queuePollIntervalMs === 0 && queues.names.includes(queue)) this.#fetching.wake();
+    if (queuePollIntervalMs > 0 || (queue !== null && !queues.names.includes(queue))) return;
+    this.#fetcher.notified(queue);
+    this.#fetching.wake();
   }
 
   #finish(job: ClaimedJob, outcome: Outcome | null): void {
     const { claim, meta } = job;
     if (outcome !== null) this.#completer.add({ claim, outcome, hasMeta: meta !== null });
+    logFailure(this.#options.logger, job, outcome);
     this.#events.ended(job, outcome);
     this.#report();
     if (this.#fetcher.jobFinished()) this.#fetching.wake();

@@ -1,3 +1,5 @@
+import terminal from 'node:console';
+
 /** A logger with pino's signature: fields first, then the message. */
 export interface Logger {
   debug(fields: object, message: string): void;
@@ -24,3 +26,22 @@ const ignore = (): void => undefined;
 
 /** A logger that discards everything. */
 export const silentLogger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+
+/**
+ * Writes warnings and errors to standard error, as `message { fields }`, and ignores everything else: the default of
+ * servers.
+ */
+export const consoleLogger: Logger = {
+  debug: ignore,
+  info: ignore,
+  warn: (fields, message) => terminal.warn(message, printable(fields)),
+  error: (fields, message) => terminal.error(message, printable(fields)),
+};
+
+/** Replaces an error that is plain data by one whose stack the console prints line by line. */
+function printable(fields: object): object {
+  const { err } = fields as { err?: { name: string; message: string; stack: string | null } };
+  if (err === undefined || err instanceof Error) return fields;
+  const { name, message, stack } = err;
+  return { ...fields, err: Object.assign(new Error(message), { name, ...(stack !== null && { stack }) }) };
+}

@@ -4,6 +4,7 @@ import { CancelJob, JobTimeoutError, ResultTooLargeError, SnoozeJob } from '../j
 import { toJobError } from '../job/failure.js';
 import { isA } from '../job/is-a.js';
 import type { ClaimedJob, JsonText, Outcome } from '../job/job.js';
+import type { JobDefinition } from '../job/definition.js';
 import { delayBefore, worthRetrying } from '../job/retry.js';
 import type { JobHandler } from './handler.js';
 import type { RunningAttempt } from './running-attempt.js';
@@ -11,11 +12,11 @@ import type { RunningAttempt } from './running-attempt.js';
 /**
  * Serializes a handler's return value.
  *
- * @throws {InvalidArgumentsError} if the value is not JSON
+ * @throws {InvalidArgumentsError} if the value is not JSON, or does not match the definition's schema of results
  * @throws {ResultTooLargeError} if its JSON exceeds `maxBytes`
  */
-export function toResult(value: unknown, maxBytes: number): JsonText {
-  const text = toJsonText(value ?? null, 'result');
+export function toResult(value: unknown, maxBytes: number, definition?: JobDefinition): JsonText {
+  const text = definition?.checkResult(value ?? null) ?? toJsonText(value ?? null, 'result');
   const bytes = excessBytes(text, maxBytes);
   if (bytes !== null) throw new ResultTooLargeError(bytes, maxBytes);
   return text;

@@ -1,14 +1,9 @@
 import type { NewRecurringJob } from '../recurring/recurring-job.js';
 import type { RecurringJobs } from '../storage/recurring-jobs.js';
+import { backgroundPollMs } from './background-poll.js';
 import type { Logger } from './logger.js';
 
 const batch = 100;
-
-/**
- * Maximum pause between polls, in milliseconds. Finds recurring jobs whose notification was lost, and those that were
- * waiting for their previous job to finish.
- */
-const maxPauseMs = 1_000;
 
 /**
  * Enqueues jobs for recurring jobs that are due. Every server runs one of these; the storage assigns each due time to
@@ -17,10 +12,12 @@ const maxPauseMs = 1_000;
 export class RecurringScheduler {
   readonly #store: RecurringJobs;
   readonly #logger: Logger;
+  readonly #isNotified: () => boolean;
 
-  constructor(store: RecurringJobs, logger: Logger) {
+  constructor(store: RecurringJobs, logger: Logger, isNotified: () => boolean) {
     this.#store = store;
     this.#logger = logger;
+    this.#isNotified = isNotified;
   }
 
   /** Adds, updates and removes stored recurring jobs to match those that the application defines in code. */
@@ -42,6 +39,6 @@ export class RecurringScheduler {
       if (skipped === null) continue;
       this.#logger.warn({ recurringJobId: id, ...skipped }, 'due times of a recurring job were skipped');
     }
-    return Math.min(Math.ceil(nextDueMs ?? maxPauseMs), maxPauseMs);
+    return Math.min(Math.ceil(nextDueMs ?? Infinity), backgroundPollMs(this.#isNotified()));
   }
 }

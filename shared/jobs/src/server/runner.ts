@@ -26,6 +26,7 @@ export interface RunnerOptions extends Pick<ResolvedServerOptions, RunningOption
 
 interface RunnableHandler extends JobHandler {
   readonly run: RunJob<unknown>;
+  readonly options: AttemptOptions;
 }
 
 /** A claimed job that waits for a free slot. */
@@ -39,6 +40,7 @@ export class Runner {
   readonly #handlers = new Map<string, RunnableHandler>();
   readonly #threads: ThreadPool;
   readonly #options: RunnerOptions;
+  /** For jobs without a handler. */
   readonly #attemptOptions: AttemptOptions;
   readonly #running = new Map<string, RunningAttempt>();
   #waiting: WaitingJob[] = [];
@@ -54,13 +56,22 @@ export class Runner {
     this.#threads = new ThreadPool({ threads, graceMs, maxLogLines, logger });
     const logBounds = { maxLines: maxLogLines, maxLineBytes: maxLogLineBytes };
     const reporter = new Reporter(store, logBounds, options.logger);
-    this.#attemptOptions = { store, reporter, toResult: (value) => toResult(value, maxResultBytes) };
+    const attemptOptions = (handler?: JobHandler): AttemptOptions => ({
+      store,
+      reporter,
+      toResult: (value) => toResult(value, maxResultBytes, handler?.definition),
+    });
+    this.#attemptOptions = attemptOptions();
     for (const handler of options.handlers) {
       const { name } = handler.definition;
       if (this.#handlers.has(name)) throw new RangeError(`There are two handlers for the job "${name}"`);
       const run = this.#runOf(handler);
       const around = compose(options.middleware, async (context) => run(context));
-      this.#handlers.set(name, { ...handler, run: options.middleware.length === 0 ? run : around });
+      this.#handlers.set(name, {
+        ...handler,
+        run: options.middleware.length === 0 ? run : around,
+        options: attemptOptions(handler),
+      });
     }
   }
 
@@ -168,10 +179,10 @@ export class Runner {
   }
 
   async #run(job: ClaimedJob): Promise<void> {
-    const attempt = new RunningAttempt(job, this.#attemptOptions);
+    const handler = this.#handlers.get(job.name);
+    const attempt = new RunningAttempt(job, handler?.options ?? this.#attemptOptions);
     this.#running.set(job.claim.jobId, attempt);
     this.#options.onStart(job);
-    const handler = this.#handlers.get(job.name);
     const timeoutMs = timeoutOf(job) ?? handler?.definition.timeoutMs ?? null;
     const limit = timeoutMs === null ? null : this.#limit(attempt, job, handler, timeoutMs);
     const outcome = await this.#outcomeOf(attempt, job, handler);
@@ -239,7 +250,7 @@ export class Runner {
         throw new Error(`The storage returned the job "${job.name}", for which this server has no handler`);
       const result = await handler.run(attempt);
       if (attempt.timeout !== null) throw attempt.timeout;
-      return { kind: 'done', result: this.#attemptOptions.toResult(result) };
+      return { kind: 'done', result: handler.options.toResult(result) };
     } catch (error) {
       return failure(job, error, handler, attempt);
     }

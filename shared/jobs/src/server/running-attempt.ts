@@ -9,9 +9,16 @@ import type { JobContext, RunningJob } from './handler.js';
 import type { Reporter } from './reporter.js';
 
 /** Converts a claimed job to what handlers and listeners see. */
-export function toRunningJob({ claim, name, maxAttempts, createdAt, meta }: ClaimedJob): RunningJob {
+export function toRunningJob({
+  claim,
+  name,
+  args,
+  maxAttempts,
+  createdAt,
+  meta,
+}: ClaimedJob): RunningJob<JsonValue> {
   const { jobId: id, queue, attempt } = claim;
-  return { id, name, queue, attempt, maxAttempts, createdAt, traceparent: meta?.traceparent ?? null };
+  return { id, name, queue, args, attempt, maxAttempts, createdAt, traceparent: meta?.traceparent ?? null };
 }
 
 export interface AttemptOptions {
@@ -25,7 +32,7 @@ export interface AttemptOptions {
 export class RunningAttempt implements JobContext<JsonValue> {
   readonly claim: Claim;
   readonly args: JsonValue;
-  readonly job: RunningJob;
+  readonly job: RunningJob<JsonValue>;
   readonly #options: AttemptOptions;
   /** Created on first use, because creating it took a tenth of the time of a job that does nothing. */
   #abort: AbortController | undefined;

@@ -1,9 +1,7 @@
 import type { Maintenance } from '../storage/maintenance.js';
+import { backgroundPollMs } from './background-poll.js';
 
 const batch = 1_000;
-
-/** Maximum pause between rounds, in milliseconds. Finds scheduled jobs whose notification was lost. */
-const maxPauseMs = 1_000;
 
 /**
  * Makes scheduled jobs ready when they are due. Every server runs one of these; the storage assigns each job to one of
@@ -11,13 +9,15 @@ const maxPauseMs = 1_000;
  */
 export class Scheduler {
   readonly #maintenance: Maintenance;
+  readonly #isNotified: () => boolean;
 
-  constructor(maintenance: Maintenance) {
+  constructor(maintenance: Maintenance, isNotified: () => boolean) {
     this.#maintenance = maintenance;
+    this.#isNotified = isNotified;
   }
 
   async runOnce(): Promise<number> {
     const { nextDueMs } = await this.#maintenance.promoteDue(batch);
-    return Math.min(nextDueMs ?? maxPauseMs, maxPauseMs);
+    return Math.min(nextDueMs ?? Infinity, backgroundPollMs(this.#isNotified()));
   }
 }

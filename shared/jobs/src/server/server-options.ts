@@ -3,7 +3,7 @@ import { bounds, checkInteger } from '../job/bounds.js';
 import type { NewRecurringJob } from '../recurring/recurring-job.js';
 import type { JobStorage } from '../storage/storage.js';
 import type { JobHandler, RunMiddleware } from './handler.js';
-import { guarded, type Logger, silentLogger } from './logger.js';
+import { consoleLogger, guarded, type Logger } from './logger.js';
 import { QueueOrder, type ServerQueues } from './queue-order.js';
 
 /** Timeouts and intervals that govern how a server works with its storage, in milliseconds. */
@@ -20,8 +20,8 @@ export interface ServerTimes {
    */
   serverTimeoutMs?: number;
   /**
-   * Interval between polls of the queues. With 0, the server waits for notifications, and polls every 200 ms in case
-   * one was lost. At most 60 000, default 0.
+   * Interval between polls of the queues. With 0, the server waits for notifications, and polls in case one was lost:
+   * every 2 s, or every 200 ms while notifications do not arrive. At most 60 000, default 0.
    */
   queuePollIntervalMs?: number;
 }
@@ -36,7 +36,10 @@ export interface JobServerOptions extends ServerTimes {
    * added by operators stay. If this option is absent, nothing is changed.
    */
   recurring?: readonly NewRecurringJob[];
-  /** Queues to consume, in order of preference or by weight. `['default']` by default. */
+  /**
+   * Queues to consume, in order of preference or by weight. By default the queues of the handlers' definitions, each as
+   * often as the others.
+   */
   queues?: ServerQueues;
   /** Maximum number of jobs to run at once; 1 to 1000, default 10. */
   concurrency?: number;
@@ -65,6 +68,7 @@ export interface JobServerOptions extends ServerTimes {
   maxLogLineBytes?: number;
   /** Middleware that wraps every handler; the first is the outermost. None by default. */
   middleware?: readonly RunMiddleware[];
+  /** The console by default, with warnings and errors only; `silentLogger` discards everything. */
   logger?: Logger;
   /** The host name shown in the list of servers; by default, that of this machine. */
   host?: string;
@@ -88,7 +92,7 @@ export function resolveServerOptions(options: JobServerOptions): ResolvedServerO
     storage: options.storage,
     handlers: options.handlers,
     recurring: recurringJobs(options),
-    queues: new QueueOrder(options.queues ?? ['default']),
+    queues: new QueueOrder(options.queues ?? queuesOf(options.handlers)),
     concurrency: bounded('concurrency', options.concurrency ?? 10, 1, 1_000),
     slidingInvisibilityTimeoutMs: bounded(
       'slidingInvisibilityTimeoutMs',
@@ -105,9 +109,15 @@ export function resolveServerOptions(options: JobServerOptions): ResolvedServerO
     maxLogLines: bounded('maxLogLines', options.maxLogLines ?? 1_000, 0, 100_000),
     maxLogLineBytes: bounded('maxLogLineBytes', options.maxLogLineBytes ?? 4_096, 100, 65_536),
     middleware: options.middleware ?? [],
-    logger: guarded(options.logger ?? silentLogger),
+    logger: guarded(options.logger ?? consoleLogger),
     host: options.host ?? hostname(),
   };
+}
+
+/** Returns the queues of the handlers, with equal weights: a server without handlers still plays its background roles. */
+function queuesOf(handlers: readonly JobHandler[]): ServerQueues {
+  if (handlers.length === 0) return ['default'];
+  return Object.fromEntries(handlers.map(({ definition }) => [definition.queue, 1]));
 }
 
 function recurringJobs({

@@ -12,6 +12,13 @@ export interface ClaimRequest {
 /** Leases jobs to servers. Every write is fenced by its claim. */
 export interface Claims {
   /**
+   * Returns those of the queues that may have jobs for the server to claim. Costs about as much for a hundred queues as for
+   * one. Only a hint: a claim may find none.
+   *
+   * @throws {ServerLostError} if this server has been declared dead
+   */
+  findReady(serverId: string, queues: readonly string[]): Promise<string[]>;
+  /**
    * Claims the next ready jobs of a queue, lowest priority number first, then oldest first. Only jobs for which the
    * server registered a handler are claimed; the others stay in the queue for other servers.
    *

@@ -13,6 +13,7 @@ export {
   clamp,
   timeBounds,
 } from '../job/bounds.js';
+export { brand } from '../job/brand.js';
 export { checkNewJob } from '../job/job.js';
 export type { Concurrency } from '../job/concurrency.js';
 export {

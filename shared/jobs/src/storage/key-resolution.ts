@@ -1,3 +1,4 @@
+import { brand } from '../job/brand.js';
 import type { NewBatch } from '../job/batch.js';
 import { DuplicateJobError, IdempotencyConflictError } from '../job/errors.js';
 import type { NewJob } from '../job/job.js';
@@ -26,6 +27,10 @@ export interface KeyHolder {
  * `toCaller` before it reaches their callers.
  */
 export class KeyHeldError extends Error {
+  static {
+    brand(this, 'KeyHeldError');
+  }
+
   readonly job: NewJob;
   readonly key: JobKey;
   readonly holderId: string;

@@ -34,8 +34,8 @@ export interface Maintenance {
    */
   rescue(): Promise<RescueReport>;
   /**
-   * Housekeeping: counters, partitions for the coming days, retention. Cheap; every server calls it about once a
-   * second.
+   * Housekeeping: counters, partitions for the coming days, retention. Cheap; every server calls it about once a second, or
+   * rarely if it resolves to `false`: there was nothing to do.
    */
-  maintain(): Promise<void>;
+  maintain(): Promise<boolean>;
 }

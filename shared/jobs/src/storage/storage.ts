@@ -56,8 +56,13 @@ export interface JobStorage {
   /** Waits for pending operations, then closes every connection and timer. */
   close(): Promise<void>;
   /**
+   * Whether listeners of {@link onNotification} currently hear of all work. Servers poll rarely while this is `true`, and
+   * often otherwise. A change is a notification of `null`.
+   */
+  readonly notificationsArrive: boolean;
+  /**
    * Calls the listener when a job may have become ready in `queue` or, with `null`, when a job was scheduled or
-   * cancelled. Only a hint: it may be late, missing or unnecessary. Returns a function that unsubscribes.
+   * cancelled, or in any case that names no queue. Only a hint: it may be late, missing or unnecessary. Returns a function that unsubscribes.
    */
   onNotification(listener: (queue: string | null) => void): () => void;
 }

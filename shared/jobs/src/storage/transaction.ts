@@ -8,8 +8,8 @@ export interface TransactionClient {
   query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }>;
   /**
    * Calls `act` once the transaction has committed; never if it rolls back. The storage uses it to notify servers of
-   * new jobs. Absent on clients that do not know when they commit, such as a plain `pg` client; new jobs then start
-   * at the servers' next poll.
+   * new jobs. Absent on clients that do not know when they commit, such as a plain `pg` client; the transaction then
+   * contains the notification, which Postgres sends when it commits.
    */
   afterCommit?(act: () => void): void;
 }

@@ -6,6 +6,7 @@ import {
   type JobServerOptions,
   type JobState,
   type JobStorage,
+  silentLogger,
 } from '../../src/index.js';
 
 /** Runs `work` while a server takes jobs from a queue. */
@@ -16,7 +17,14 @@ export async function whileServing<Result>(
   work: (server: JobServer) => Promise<Result>,
   options: Partial<JobServerOptions> = {},
 ): Promise<Result> {
-  const server = new JobServer({ storage, handlers, queues: [queue], stopTimeoutMs: 100, ...options });
+  const server = new JobServer({
+    storage,
+    handlers,
+    queues: [queue],
+    logger: silentLogger,
+    stopTimeoutMs: 100,
+    ...options,
+  });
   await server.start();
   try {
     return await work(server);

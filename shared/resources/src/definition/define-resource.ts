@@ -45,7 +45,7 @@ export function defineResource<
   Operations extends OperationDeclarations = Readonly<Record<string, never>>,
 >(
   description: ResourceDescription<Item, ServerSet, Create, Operations>,
-  storage: StorageFactory<Static<Item>, OperationBodies<Operations>>,
+  storage: StorageFactory<NoInfer<Static<Item>>, NoInfer<OperationBodies<Operations>>>,
 ): Resource;
 export function defineResource(definition: object, factory?: AnyFactory): Resource {
   const { storage = {}, ...description } = definition as AnyDescription & { readonly storage?: AnyStorage };

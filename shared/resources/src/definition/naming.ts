@@ -1,8 +1,13 @@
+import { brand } from '../brand.js';
 import indefinite from 'indefinite';
 import { pluralize, singularize } from 'inflection';
 
 /** A resource definition that breaks a rule, which the message states; thrown at start-up. */
 export class DefinitionError extends Error {
+  static {
+    brand(this, 'DefinitionError');
+  }
+
   override readonly name = 'DefinitionError';
 }
 
@@ -46,6 +51,11 @@ export function nameInProse({ singular }: { readonly singular: string }): string
 /** Returns the plural of a noun in prose: `set aside item` → `set aside items`. */
 export function pluralOf(singular: string): string {
   return pluralize(singular);
+}
+
+/** Returns the plural of a resource's name as written in a sentence: `line items`. */
+export function namesInProse(resource: { readonly singular: string }): string {
+  return pluralOf(nameInProse(resource));
 }
 
 /** Puts the indefinite article before words: `an order`, `a car`. */

@@ -6,6 +6,21 @@ import type { Database, Transaction } from '../database/database.js';
  */
 export type Enqueue = (transaction: Transaction, job: string, args: unknown) => Promise<string>;
 
+/** The part of a job definition that the toolkit needs. */
+export interface NamedJob<Input = never> {
+  readonly name: string;
+  check(args: Input): unknown;
+}
+
+/** Enqueues a job in the transaction of an operation, by its definition or by its name; returns the job's id. */
+export interface EnqueueHere {
+  <Input>(
+    job: NamedJob<Input>,
+    ...args: {} extends Input ? [args?: NoInfer<Input>] : [args: NoInfer<Input>]
+  ): Promise<string>;
+  (job: string, args?: unknown): Promise<string>;
+}
+
 /** What the process that serves an API offers its storages. */
 export interface Platform {
   readonly database: Database;

@@ -111,7 +111,7 @@ export interface ResourceDescription<
   readonly deprecated?: DeprecationDeclaration;
   readonly item: Item;
   /** The field that identifies an item in paths; default `id`. */
-  readonly key?: FieldOf<Item>;
+  readonly key?: NoInfer<FieldOf<Item>>;
   /** Fields that only the server writes. */
   readonly serverSet?: readonly ServerSet[];
   /**
@@ -122,17 +122,17 @@ export interface ResourceDescription<
   /** The body of a POST; default: the item without the server-set fields. */
   readonly create?: Create;
   /** The fields that elements of a bulk PUT may change; default: each element is a full replacement. */
-  readonly bulk?: readonly Exclude<FieldOf<Item>, ServerSet>[];
-  readonly filters?: Readonly<Record<string, FilterDeclaration<FieldOf<Item>>>>;
+  readonly bulk?: readonly NoInfer<Exclude<FieldOf<Item>, ServerSet>>[];
+  readonly filters?: Readonly<Record<string, FilterDeclaration<NoInfer<FieldOf<Item>>>>>;
   /** Fields that `sort` accepts; default: every field with a single value. */
-  readonly sort?: readonly FieldOf<Item>[];
+  readonly sort?: readonly NoInfer<FieldOf<Item>>[];
   /** Sort terms for requests without `sort`, e.g. `['-createdAt']`; the key is always appended. Default: by key. */
-  readonly defaultSort?: readonly (FieldOf<Item> | `-${FieldOf<Item>}`)[];
+  readonly defaultSort?: readonly NoInfer<FieldOf<Item> | `-${FieldOf<Item>}`>[];
   /**
    * Fields that `q` and `/search/{keyword}` search; default: every field that holds text or an array of text. `[]`
    * disables search.
    */
-  readonly search?: readonly FieldOf<Item>[];
+  readonly search?: readonly NoInfer<FieldOf<Item>>[];
   /**
    * `similar` (default): items that contain the text or resemble it. `words`: items that contain every word, allowing
    * for typos; the storage must implement this search. In both cases the best match comes first, unless the request has

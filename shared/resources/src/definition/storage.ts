@@ -1,4 +1,6 @@
-import type { CollectionQuery, Selection, StreamQuery } from '../query/collection-query.js';
+import { brand } from '../brand.js';
+import type { CollectionQuery, StreamQuery } from '../query/collection-query.js';
+import type { Filter } from '../query/filter.js';
 import type { Page } from '../query/page.js';
 import type { ItemRecord } from '../validation/json-schema.js';
 import type { CallContext } from './call-context.js';
@@ -25,6 +27,10 @@ export type OperationFunction<Item, Body> = (
  * `Prefer: respond-async` gets.
  */
 export class WithJob<Item> {
+  static {
+    brand(this, 'WithJob');
+  }
+
   readonly item: Item;
   readonly jobId: string;
 
@@ -41,6 +47,10 @@ export function withJob<Item>(item: Item, jobId: string | undefined): Item | Wit
 
 /** Returned by `create` instead of a new item if one already existed; the answer is 200 instead of 201. */
 export class Existing<Item> {
+  static {
+    brand(this, 'Existing');
+  }
+
   readonly item: Item;
 
   constructor(item: Item) {
@@ -83,7 +93,7 @@ export interface ResourceStorage<Item, Create, Fields, Operations> {
   /** DELETE on an item: calls `check` with the locked item before deleting it. Resolves to false if there is no such item. */
   delete?(id: string, check: Check<Item>, context: CallContext): Promise<boolean>;
   /** DELETE on the collection; resolves to the number of deleted items. */
-  deleteMany?(selection: Selection, context: CallContext): Promise<number>;
+  deleteMany?(filters: readonly Filter[], context: CallContext): Promise<number>;
   /**
    * Special operations by verb. Each resolves to the changed item, or to undefined if there is none, and throws 40902 if
    * the item's state forbids the operation. It has no effect on an item that is already in the target state.

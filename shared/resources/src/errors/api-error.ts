@@ -1,3 +1,4 @@
+import { brand } from '../brand.js';
 import { type ErrorCode, statusOf } from './error-catalogue.js';
 
 /** A single problem of a request. */
@@ -15,6 +16,10 @@ export const maxListedProblems = 100;
  * and operations throw it; the pipeline turns it into the error payload. {@link ProblemList} sorts problems by status.
  */
 export class ApiError extends Error {
+  static {
+    brand(this, 'ApiError');
+  }
+
   override readonly name = 'ApiError';
   /** The first 100. */
   readonly problems: readonly [Problem, ...Problem[]];

@@ -1,36 +1,43 @@
 import { type JsonSchema, typesOf } from '../validation/json-schema.js';
 import { mapValues } from '../validation/map-values.js';
 
-/**
- * Published upper bounds for text and arrays in answers. Answers stay below them because the size of stored items is
- * limited.
- */
-const maxTextLength = 1_048_576;
-const maxElements = 100_000;
+const uuidPattern = '^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$';
 
 /**
- * Completes the schema of an answer for the document: adds formats, the type of enumerations, and bounds where it has
- * none.
+ * Completes a schema for the document: adds formats, patterns and the type of enumerations. Limits are only those that the
+ * schema states.
  */
 export function bounded(schema: JsonSchema): JsonSchema {
-  if (schema.anyOf !== undefined) return { ...schema, anyOf: schema.anyOf.map(bounded) };
+  if (schema.anyOf !== undefined) return boundedUnion({ ...schema, anyOf: schema.anyOf.map(bounded) });
   if (schema.enum !== undefined) return { ...typeOf(schema.enum), ...schema };
   if (schema.const !== undefined) return { ...typeOf([schema.const]), ...schema };
   const types = typesOf(schema);
   if (types.includes('object')) return boundedObject(schema);
-  if (types.includes('array'))
-    return { minItems: 0, maxItems: maxElements, ...schema, items: bounded(schema.items ?? {}) };
+  if (types.includes('array')) return { minItems: 0, ...schema, items: bounded(schema.items ?? {}) };
   if (types.includes('integer'))
     return { format: 'int64', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER, ...schema };
   if (types.includes('number')) return { format: 'double', ...schema };
   if (types.includes('date-time')) return { minLength: 20, maxLength: 35, ...schema };
   if (!types.includes('string')) return { ...schema };
-  const isRestricted = schema.format !== undefined || schema.pattern !== undefined;
+  if (schema.format === 'uuid') return { minLength: 36, maxLength: 36, pattern: uuidPattern, ...schema };
   return {
-    ...(!isRestricted && { pattern: String.raw`^[^\u0000]*$` }),
-    minLength: schema.format === 'uuid' ? 36 : 0,
-    maxLength: schema.format === 'uuid' ? 36 : maxTextLength,
+    ...(schema.format === undefined && { pattern: String.raw`^[^\u0000]*$` }),
+    minLength: 0,
     ...schema,
+  };
+}
+
+/** Writes a union of one type and null as a list of types, which tools and readers understand more easily. */
+function boundedUnion({ anyOf = [], ...rest }: JsonSchema): JsonSchema {
+  const [one, ...others] = anyOf.filter(({ type }) => type !== 'null');
+  const allowsNull = anyOf.some(({ type }) => type === 'null');
+  if (!allowsNull || one?.type === undefined || one.const !== undefined || others.length > 0)
+    return { ...rest, anyOf };
+  return {
+    ...one,
+    ...rest,
+    type: [one.type, 'null'].flat(),
+    ...(one.enum && { enum: [...one.enum, null] }),
   };
 }
 
@@ -76,7 +83,6 @@ function nameOfType(value: unknown): string {
 
 function boundedObject(schema: JsonSchema): JsonSchema {
   const { properties, additionalProperties } = schema;
-  if (properties === undefined)
-    return { maxProperties: maxElements, ...schema, additionalProperties: additionalProperties ?? true };
+  if (properties === undefined) return { ...schema, additionalProperties: additionalProperties ?? true };
   return { additionalProperties: false, ...schema, properties: mapValues(properties, bounded) };
 }

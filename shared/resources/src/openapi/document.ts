@@ -4,6 +4,7 @@ import type { RateLimitPolicy } from '../pipeline/access/rate-limit.js';
 import type { JsonSchema } from '../validation/json-schema.js';
 import type { HeaderObject, OpenApiDocument, PathItem } from './document-types.js';
 import {
+  errorDetailSchema,
   errorPageExample,
   errorPageSchema,
   errorPayloadSchema,
@@ -96,7 +97,10 @@ export function openApiDocument({
     components: {
       schemas: {
         ErrorPayload: errorPayloadSchema,
+        ErrorDetail: errorDetailSchema,
         Problem: problemSchema,
+        ErrorPage: errorPageSchema,
+        Index: versionIndexSchema,
         ...referenced(
           Object.assign({}, ...resources.map(resourceSchemas)) as Record<string, JsonSchema>,
           'schemas',
@@ -145,7 +149,7 @@ function allResources(roots: readonly Resource[]): readonly Resource[] {
 }
 
 const page = {
-  schema: { type: 'string', minLength: 1, maxLength: 100_000, pattern: String.raw`^[\s\S]*$` },
+  schema: { description: 'A page.', type: 'string', minLength: 1, pattern: String.raw`^[\s\S]*$` },
   example: '<!doctype html>',
 };
 
@@ -165,7 +169,10 @@ function indexPath(source: Pick<DocumentSource, 'apiUrl' | 'catalog'>): Readonly
             description: 'The index.',
             headers: headerReferences(),
             content: {
-              'application/json': { schema: versionIndexSchema, example: versionIndex(source) },
+              'application/json': {
+                schema: { $ref: '#/components/schemas/Index' },
+                example: versionIndex(source),
+              },
               'text/html': page,
             },
           },
@@ -204,7 +211,10 @@ function errorPath(rootUrl: string): Readonly<Record<string, PathItem>> {
             headers: headerReferences(),
             content: {
               'text/html': page,
-              'application/json': { schema: errorPageSchema, example: errorPageExample },
+              'application/json': {
+                schema: { $ref: '#/components/schemas/ErrorPage' },
+                example: errorPageExample,
+              },
             },
           },
           '400': errorReference(400),

@@ -25,38 +25,41 @@ export const errorPayloadSchema: JsonSchema = {
       description: 'The problems, in the order in which they were found.',
       minItems: 1,
       maxItems: maxListedProblems + 1,
-      items: {
-        type: 'object',
-        required: ['userMessage', 'internalMessage', 'code', 'more info'],
-        additionalProperties: false,
-        properties: {
-          userMessage: {
-            type: 'string',
-            minLength: 1,
-            maxLength: 200,
-            pattern: '^.+$',
-            description: 'Suitable for end users.',
-          },
-          internalMessage: {
-            type: 'string',
-            minLength: 0,
-            maxLength: 1_048_576,
-            pattern: String.raw`^[\s\S]*$`,
-            description: 'For developers.',
-          },
-          code: {
-            ...errorCodeSchema,
-            description: 'The HTTP status × 100 plus an ordinal.',
-          },
-          'more info': {
-            type: 'string',
-            format: 'uri',
-            minLength: 1,
-            maxLength: 2048,
-            description: 'A page with cause and fix.',
-          },
-        },
-      },
+      items: { $ref: '#/components/schemas/ErrorDetail' },
+    },
+  },
+};
+
+/** The schema of one element of the error payload. */
+export const errorDetailSchema: JsonSchema = {
+  type: 'object',
+  description: 'One problem of the request.',
+  required: ['userMessage', 'internalMessage', 'code', 'more info'],
+  additionalProperties: false,
+  properties: {
+    userMessage: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 200,
+      pattern: '^.+$',
+      description: 'Suitable for end users.',
+    },
+    internalMessage: {
+      type: 'string',
+      minLength: 0,
+      pattern: String.raw`^[\s\S]*$`,
+      description: 'For developers.',
+    },
+    code: {
+      ...errorCodeSchema,
+      description: 'The HTTP status × 100 plus an ordinal.',
+    },
+    'more info': {
+      type: 'string',
+      format: 'uri',
+      minLength: 1,
+      maxLength: 2048,
+      description: 'A page with cause and fix.',
     },
   },
 };
@@ -138,7 +141,6 @@ export const problemSchema: JsonSchema = {
     detail: {
       type: 'string',
       minLength: 0,
-      maxLength: 1_048_576,
       pattern: String.raw`^[\s\S]*$`,
       description: 'The internal message of the first problem.',
     },
@@ -157,6 +159,7 @@ const sentences = (description: string): JsonSchema => ({
 /** The JSON body of `/errors/{code}`. */
 export const errorPageSchema: JsonSchema = {
   type: 'object',
+  description: 'The explanation of an error code.',
   required: ['code', 'status', 'title', 'userMessage', 'cause', 'fix'],
   additionalProperties: false,
   properties: {

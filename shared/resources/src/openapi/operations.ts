@@ -1,10 +1,11 @@
-import { nameInProse } from '../definition/naming.js';
+import { nameInProse, namesInProse } from '../definition/naming.js';
 import type { Operation, Resource } from '../definition/resource.js';
 import type { StorageFunction } from '../definition/storage.js';
 import { eventText } from '../pipeline/event-stream.js';
 import type { JsonSchema } from '../validation/json-schema.js';
 import { bounded } from './bounded-schema.js';
-import { arrayOf, body, listBody, namesInProse, oneOrMany, pageSchema } from './content.js';
+import { arrayOf, listBody } from './array-schemas.js';
+import { body, oneOrMany, pageSchema } from './content.js';
 import { deprecatedOperation, deprecationAt } from './deprecation.js';
 import type { LinkObject, OperationObject, ParameterObject, ResponseObject } from './document-types.js';
 import { errorReference } from './error-responses.js';
@@ -15,14 +16,14 @@ import {
   bulkConditionParameters,
   collectionParameters,
   conditionParameters,
+  filterParameters,
   idempotencyKey,
   itemParameters,
   lastEventId,
   respondAsync,
   ifNoneMatch,
-  selectionParameters,
 } from './parameters.js';
-import { bodySchema, camelCase, selectionReference, schemaName, schemaReference } from './schemas.js';
+import { camelCase, selectionReference, schemaName, schemaReference } from './schemas.js';
 import { type Call, type Subject, wordingOf } from './wording.js';
 
 /** The context of an operation. */
@@ -129,7 +130,7 @@ export function collectionOperations(place: OperationPlace): Readonly<Record<str
     }),
     ...(serves('deleteMany') && {
       delete: operation(place, `delete${plural}`, 'deleteMany', {
-        parameters: selectionParameters(resource, false),
+        parameters: filterParameters(resource),
         responses: { '204': { description: 'Deleted.', headers: headerReferences() } },
         errors: [400, 409],
       }),
@@ -254,7 +255,7 @@ export function specialOperation(place: OperationPlace, special: Operation): Ope
       ? {}
       : {
           requestBody: {
-            ...body(bodySchema(schema), exampleBody(schema)),
+            ...body(schemaReference(`${singular} ${verb}`), exampleBody(schema)),
             required: (schema.required ?? []).length > 0,
           },
         }),
@@ -308,12 +309,11 @@ function created(place: OperationPlace): ResponseObject {
   const { resource, serves } = place;
   const one = itemAt(place, 'Created.');
   if (!serves('createMany')) return one;
-  const schema = schemaReference(resource.singular);
   const example = exampleOf(bounded(resource.item));
   return {
     ...one,
     description: 'Created: one item for an object, or an array in the order of the request for an array.',
-    content: oneOrMany(resource, [schema, arrayOf(resource, schema)], example),
+    content: oneOrMany(resource, schemaReference(`${resource.singular} one or many`), example),
   };
 }
 
@@ -322,8 +322,8 @@ function createBody(place: OperationPlace): Readonly<Record<string, unknown>> {
   const schema = schemaReference(createSchema);
   const example = exampleBody(resource.bodies.create);
   if (!serves('createMany')) return body(schema, example);
-  const oneOf = [schema, listBody(resource, schema)];
-  return { ...body(schema, example), content: oneOrMany(resource, oneOf, example) };
+  const oneOrManyNew = schemaReference(`${createSchema} one or many`);
+  return { ...body(schema, example), content: oneOrMany(resource, oneOrManyNew, example) };
 }
 
 function linked(links: Readonly<Record<string, LinkObject>>): Pick<ResponseObject, 'links'> {
@@ -335,7 +335,7 @@ export function streamOperation(place: OperationPlace): OperationObject {
   const { resource, owner } = place;
   const example = eventText({ id: '1', data: exampleOf(bounded(resource.item)) });
   return operation(place, `stream${owner}${schemaName(resource.name)}`, 'stream', {
-    parameters: [...selectionParameters(resource, false), lastEventId],
+    parameters: [...filterParameters(resource), lastEventId],
     responses: {
       '200': {
         description: 'A stream of events.',
@@ -343,9 +343,9 @@ export function streamOperation(place: OperationPlace): OperationObject {
         content: {
           'text/event-stream': {
             schema: {
+              description: 'Events, as in the HTML Standard.',
               type: 'string',
               minLength: 0,
-              maxLength: Number.MAX_SAFE_INTEGER,
               pattern: String.raw`^[\s\S]*$`,
             },
             example,

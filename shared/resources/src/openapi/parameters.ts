@@ -67,9 +67,14 @@ export function collectionParameters(
   ];
 }
 
-/** Returns the parameters that select items: filters and search. */
-export function selectionParameters(resource: Resource, bySearch: boolean): readonly ParameterObject[] {
-  const filters = [...resource.filters.values()].map(filterParameter);
+/** Returns the parameters of a resource's filters. */
+export function filterParameters(resource: Resource): readonly ParameterObject[] {
+  return [...resource.filters.values()].map(filterParameter);
+}
+
+/** Returns the parameters that select items to read: filters and search. */
+function selectionParameters(resource: Resource, bySearch: boolean): readonly ParameterObject[] {
+  const filters = filterParameters(resource);
   if (bySearch || resource.search.length === 0) return filters;
   const fields = resource.search.join(', ');
   const meaning =

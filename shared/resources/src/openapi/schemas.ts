@@ -2,6 +2,7 @@ import { capitalized, nameInProse, withArticle } from '../definition/naming.js';
 import type { Child, Resource } from '../definition/resource.js';
 import type { JsonSchema } from '../validation/json-schema.js';
 import { mapValues } from '../validation/map-values.js';
+import { arrayOf, listBody, oneOrManyOf } from './array-schemas.js';
 import { bounded, publishedBody } from './bounded-schema.js';
 import { withDescriptions } from './field-wording.js';
 
@@ -22,11 +23,18 @@ export function resourceSchemas(resource: Resource): Readonly<Record<string, Jso
       description: `The complete ${one}, or only the fields selected with \`fields\`.`,
       anyOf: [schemaReference(singular), schemaReference(`${singular} fields`)],
     },
-    [schemaName(`${singular} create`)]: {
+    [schemaName(`${singular} one or many`)]: oneOrManyOf(
+      resource,
+      schemaReference(singular),
+      arrayOf(resource, schemaReference(singular)),
+    ),
+    ...createSchemas(resource, `${singular} create`, {
       description: `A new ${one}.`,
       ...withDescriptions(resource, bodySchema(bodies.create)),
-    },
-    ...Object.fromEntries([...resource.children.values()].flatMap((child) => createBelow(singular, child))),
+    }),
+    ...Object.fromEntries(
+      [...resource.children.values()].flatMap((child) => Object.entries(createBelow(singular, child))),
+    ),
     [schemaName(`${singular} replace`)]: {
       description: `A full replacement of ${an}.`,
       ...ofBody(resource, bodies.replace),
@@ -42,7 +50,19 @@ export function resourceSchemas(resource: Resource): Readonly<Record<string, Jso
         bodySchema(bodies.bulk),
       ),
     },
+    ...operationSchemas(resource),
   };
+}
+
+/** Returns the schemas of the bodies of special operations. */
+function operationSchemas({ singular, operations }: Resource): Readonly<Record<string, JsonSchema>> {
+  return Object.fromEntries(
+    [...operations.values()].flatMap(({ verb, summary, body }) => {
+      if (body === undefined) return [];
+      const schema = withDescriptions({ singular: verb }, bodySchema(body));
+      return [[schemaName(`${singular} ${verb}`), { description: `${summary}.`, ...schema }]];
+    }),
+  );
 }
 
 /** `line-item create` → `LineItemCreate`. */
@@ -74,14 +94,31 @@ export function createSchemaName({ resource, by }: Child, parent: string | undef
  * Returns the schema of a new child, by name, in which the field that the path gives is optional; none if it is not a
  * required field.
  */
-function createBelow(parent: string, child: Child): readonly (readonly [string, JsonSchema])[] {
+function createBelow(parent: string, child: Child): Readonly<Record<string, JsonSchema>> {
   const { resource, by } = child;
   const words = createSchemaName(child, parent);
-  if (words === `${resource.singular} create`) return [];
+  if (words === `${resource.singular} create`) return {};
   const { required = [], ...rest } = withDescriptions(resource, bodySchema(resource.bodies.create));
   const needed = required.filter((field) => field !== by);
   const description = `A new ${nameInProse(resource)}. Its \`${by}\` is the one in the path.`;
-  return [[schemaName(words), { ...rest, description, ...(needed.length > 0 && { required: needed }) }]];
+  return createSchemas(resource, words, {
+    ...rest,
+    description,
+    ...(needed.length > 0 && { required: needed }),
+  });
+}
+
+/** Returns the schema of a new item, and that of one or many new items. */
+function createSchemas(
+  resource: Resource,
+  words: string,
+  schema: JsonSchema,
+): Readonly<Record<string, JsonSchema>> {
+  const reference = schemaReference(words);
+  return {
+    [schemaName(words)]: schema,
+    [schemaName(`${words} one or many`)]: oneOrManyOf(resource, reference, listBody(resource, reference)),
+  };
 }
 
 function ofBody(resource: Resource, schema: JsonSchema): JsonSchema {

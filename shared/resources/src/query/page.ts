@@ -21,9 +21,9 @@ export interface Page<Item> {
   readonly cut?: boolean;
 }
 
-/** Returns the items of a collection in memory that match every filter and the search. */
-export function itemsOf<Item extends object>(items: readonly Item[], selection: Selection): Item[] {
-  return rankedItems(items, selection).map(({ item }) => item);
+/** Returns the items of a collection in memory that match every filter. */
+export function itemsOf<Item extends object>(items: readonly Item[], filters: readonly Filter[]): Item[] {
+  return rankedItems(items, { filters, search: undefined, searchFields: [] }).map(({ item }) => item);
 }
 
 /** Returns one page, by offset or by cursor, of a collection small enough to be kept in memory. */

@@ -51,13 +51,18 @@ export function parseCollectionQuery(
   };
 }
 
-/** Parses the query of DELETE on a collection: filters and `q` only. */
-export function parseSelectionQuery(resource: QueryRules, query: string): Selection {
+/** Parses the query of DELETE on a collection, or of a stream: filters only. */
+export function parseFilterQuery(resource: QueryRules, query: string): readonly Filter[] {
   const problems = new ProblemList();
-  const selection = parseSelection(resource, group(query), problems, undefined, ['q']);
+  const parameters = group(query);
+  if (parameters.delete('q')) problems.add({ code: 40002, internalMessage: noSearch });
+  const { filters } = parseSelection(resource, parameters, problems, undefined, []);
   problems.throwIfAny();
-  return selection;
+  return filters;
 }
+
+const noSearch =
+  'q is only for reading, because a search also finds items that merely resemble the text; select the items by filters, or by their ids';
 
 /** The largest offset. Further pages are reached by cursor, because a storage has to scan all rows before an offset. */
 export const maxOffset = 10_000;
@@ -200,7 +205,7 @@ function unknownParameter(name: string, known: readonly string[]): Problem {
   return { code: 40002, internalMessage: `Unknown parameter "${name.slice(0, 100)}"; ${hint}` };
 }
 
-function group(query: string): Parameters {
+function group(query: string): Map<string, readonly string[]> {
   const parameters = new Map<string, string[]>();
   for (const [name, value] of parseQueryString(query)) {
     const values = parameters.get(name);

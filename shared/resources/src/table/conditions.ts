@@ -29,7 +29,7 @@ export function searchExpression(columns: Columns, fields: readonly string[], al
 export function selectionConditions(
   columns: Columns,
   searchText: string,
-  selection: Selection,
+  selection: Pick<Selection, 'filters' | 'search'>,
   parameters: Parameters,
 ): readonly string[] {
   const conditions = selection.filters.map((filter) => filterCondition(columns, filter, parameters));

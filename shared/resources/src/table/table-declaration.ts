@@ -1,5 +1,6 @@
 import type { Transaction } from '../database/database.js';
 import type { CallContext } from '../definition/call-context.js';
+import type { EnqueueHere } from '../definition/platform.js';
 import type { StorageFunction } from '../definition/storage.js';
 import type { ItemRecord } from '../validation/json-schema.js';
 
@@ -43,7 +44,10 @@ export interface OperationCall<Item, Body> {
   readonly item: Item;
   readonly body: Body;
   readonly transaction: Transaction;
-  /** Enqueues a job in the same transaction; returns its id. */
-  readonly enqueue: (job: string, args: unknown) => Promise<string>;
+  /**
+   * Enqueues a job in the same transaction; returns its id. The job is given by its definition, whose arguments it
+   * checks, or by name.
+   */
+  readonly enqueue: EnqueueHere;
   readonly context: CallContext;
 }

@@ -77,10 +77,40 @@ export class TableReader {
     lock: '' | 'for update',
   ): Promise<ItemRecord | undefined> {
     const parameters = new Parameters();
-    const key = columnOf(this.#columns, this.#resource.key);
-    const conditions = [`${key.sql} = ${parameters.add(id)}`, ...this.#matching(parentFields, parameters)];
-    const [item] = await this.select(connection, conditions, parameters, lock);
+    const [item] = await this.select(
+      connection,
+      this.identity(id, parentFields, parameters),
+      parameters,
+      lock,
+    );
     return item;
+  }
+
+  /** Returns the conditions for one item: its key, which may be unique only below its parent, and the parent. */
+  identity(
+    id: string,
+    parentFields: CallContext['parentFields'],
+    parameters: Parameters,
+  ): readonly [string, ...string[]] {
+    const key = columnOf(this.#columns, this.#resource.key);
+    return [`${key.sql} = ${parameters.add(id)}`, ...this.#matching(parentFields, parameters)];
+  }
+
+  /** Reads items by key, in the order of the keys. */
+  async getAll(
+    connection: Queryable,
+    ids: readonly string[],
+    parentFields: CallContext['parentFields'],
+  ): Promise<readonly ItemRecord[]> {
+    const parameters = new Parameters();
+    const key = columnOf(this.#columns, this.#resource.key);
+    const conditions = [
+      `${key.sql} = any(${parameters.add(ids)})`,
+      ...this.#matching(parentFields, parameters),
+    ];
+    const items = await this.select(connection, conditions, parameters, '');
+    const byId = new Map(items.map((item) => [String(item[this.#resource.key]), item]));
+    return ids.map((id) => byId.get(id)).filter((item) => item !== undefined);
   }
 
   /** Selects rows as items. */
@@ -121,7 +151,7 @@ export class TableReader {
     return this.select(connection, conditions, parameters, '');
   }
 
-  conditions(selection: Selection, parameters: Parameters): readonly string[] {
+  conditions(selection: Pick<Selection, 'filters' | 'search'>, parameters: Parameters): readonly string[] {
     return selectionConditions(this.#columns, this.searchText, selection, parameters);
   }
 

@@ -76,7 +76,7 @@ export class TableSearch {
   }
 
   #rows({ filters }: SearchQuery, parameters: Parameters): ReturnType<Source> {
-    const conditions = this.#reader.conditions({ filters, search: undefined, searchFields: [] }, parameters);
+    const conditions = this.#reader.conditions({ filters, search: undefined }, parameters);
     return { from: this.#reader.from, conditions };
   }
 

@@ -1,16 +1,17 @@
+import { brand } from '../brand.js';
 import type { Database, Queryable, Transaction } from '../database/database.js';
 import { inTransaction } from '../database/transaction.js';
 import type { CallContext } from '../definition/call-context.js';
 import { applyAll, type ItemChange } from '../definition/item-change.js';
 import { DefinitionError } from '../definition/naming.js';
-import type { Platform } from '../definition/platform.js';
+import type { NamedJob, Platform } from '../definition/platform.js';
 import type { Operation, Resource, StorageFactory } from '../definition/resource.js';
 import { type AnyStorage, withJob } from '../definition/storage.js';
 import { apiError } from '../errors/api-error.js';
 import type { CollectionQuery } from '../query/collection-query.js';
 import type { ItemRecord } from '../validation/json-schema.js';
 import { mapInSlices } from '../validation/large-body.js';
-import { columnOf, columnsOf } from './columns.js';
+import { columnsOf } from './columns.js';
 import { allOf, Parameters } from './conditions.js';
 import type { AnyTable, OperationCall, TableDeclaration } from './table-declaration.js';
 import { TableReader } from './table-reader.js';
@@ -33,6 +34,10 @@ export function tableOf({ storage }: Resource): AnyTable | undefined {
 }
 
 class TableStorageFactory implements StorageFactory<unknown, unknown> {
+  static {
+    brand(this, 'TableStorageFactory');
+  }
+
   readonly table: AnyTable;
   readonly operations: readonly string[];
   readonly changesStates = true;
@@ -62,7 +67,6 @@ function createStorage(
   const reader = new TableReader({ database, reads }, resource, table.name, columns);
   const writer = new TableWriter(resource, table.name, columns);
   const search = new TableSearch(reads, reader, defaultOrder(resource));
-  const key = columnOf(columns, resource.key);
   const writable = resource.fields.filter(
     (field) => !resource.serverSet.includes(field) && field !== resource.key,
   );
@@ -70,20 +74,9 @@ function createStorage(
   const on = ({ transaction }: Pick<CallContext, 'transaction'>): Database | Transaction =>
     transaction ?? database;
 
-  const read = async (connection: Queryable, ids: readonly string[]): Promise<readonly ItemRecord[]> => {
-    const parameters = new Parameters();
-    const items = await reader.select(
-      connection,
-      [`${key.sql} = any(${parameters.add(ids)})`],
-      parameters,
-      '',
-    );
-    const byId = new Map(items.map((item) => [String(item[resource.key]), item]));
-    return ids.map((id) => byId.get(id)).filter((item) => item !== undefined);
-  };
-
+  // A change may give an item another parent, so changed items are read by key only.
   const readOne = async (connection: Queryable, id: string): Promise<ItemRecord> => {
-    const [item] = await read(connection, [id]);
+    const item = await reader.get(connection, id, {}, '');
     if (item === undefined) throw new Error(`${resource.singular} ${id} disappeared within its transaction`);
     return item;
   };
@@ -93,7 +86,7 @@ function createStorage(
     { parentFields, ...context }: CallContext,
   ): Promise<readonly ItemRecord[]> =>
     inTransaction(on(context), async (transaction) =>
-      read(transaction, await writer.insert(transaction, bodies, parentFields)),
+      reader.getAll(transaction, await writer.insert(transaction, bodies, parentFields), parentFields),
     );
 
   const change = (
@@ -121,8 +114,8 @@ function createStorage(
           throw illegalState(resource, id, verb, String(item[states.field]), states.from);
         }
         const jobs: string[] = [];
-        const enqueueHere = async (job: string, args: unknown): Promise<string> => {
-          const jobId = await enqueue(transaction, job, args);
+        const enqueueHere = async (job: NamedJob | string, args: unknown = {}): Promise<string> => {
+          const jobId = await enqueue(transaction, typeof job === 'string' ? job : job.name, args);
           jobs.push(jobId);
           return jobId;
         };
@@ -163,26 +156,27 @@ function createStorage(
           [resource.key]: locked.get(ids[index] ?? '')?.[resource.key],
         }));
         await writer.update(transaction, items, writable);
-        return read(transaction, ids);
+        return reader.getAll(transaction, ids, {});
       }),
     delete: (id, check, { parentFields, ...context }) =>
       inTransaction(on(context), async (transaction) => {
         const current = await reader.get(transaction, id, parentFields, 'for update');
         if (current === undefined) return false;
         check(current);
-        await transaction.query(`delete from ${reader.from} where ${key.sql} = $1`, [id]);
+        const parameters = new Parameters();
+        const where = allOf(reader.identity(id, parentFields, parameters));
+        await transaction.query(`delete from ${reader.from} where ${where}`, parameters.values);
         return true;
       }),
-    deleteMany: (selection) =>
-      reader.searching(selection, async (connection) => {
-        const parameters = new Parameters();
-        const where = allOf(reader.conditions(selection, parameters));
-        const { rowCount } = await connection.query(
-          `delete from ${reader.from} where ${where}`,
-          parameters.values,
-        );
-        return rowCount ?? 0;
-      }),
+    deleteMany: async (filters) => {
+      const parameters = new Parameters();
+      const where = allOf(reader.conditions({ filters, search: undefined }, parameters));
+      const { rowCount } = await database.query(
+        `delete from ${reader.from} where ${where}`,
+        parameters.values,
+      );
+      return rowCount ?? 0;
+    },
     operations: Object.fromEntries(
       [...resource.operations.values()].map((declared) => [
         declared.verb,

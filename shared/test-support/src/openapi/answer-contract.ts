@@ -1,7 +1,13 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { parseJson } from './json.js';
-import { type Operation, operationFinder, operationsOf, type OpenApiDocument } from './operations.js';
+import {
+  type Operation,
+  operationFinder,
+  operationsOf,
+  type OpenApiDocument,
+  resolve,
+} from './operations.js';
 import type { ReceivedAnswer, SentRequest } from './exchange.js';
 import { promisedSchema } from './promised-schema.js';
 import type { Schema } from './schema.js';
@@ -21,8 +27,10 @@ export class AnswerContract {
   readonly #ajv = formats.default(new Ajv2020({ strict: false, allErrors: false, validateFormats: true }));
   readonly #validators = new Map<Schema, ValidateFunction>();
   readonly #find: ReturnType<typeof operationFinder>;
+  readonly #document: OpenApiDocument;
 
   constructor(document: OpenApiDocument) {
+    this.#document = document;
     this.#ajv.addSchema({ components: document.components }, 'api');
     this.#find = operationFinder(document, operationsOf(document));
   }
@@ -102,7 +110,7 @@ export class AnswerContract {
       return this.#violations(media.schema, text, `the ${type} of status ${status}`);
     const json = parseJson(text);
     if (json === undefined) return [{ what: `status ${status} has a body that is no JSON`, detail }];
-    const schema = promisedSchema(media.schema, request);
+    const schema = promisedSchema(media.schema, request, (schema) => resolve(this.#document, schema));
     return [
       ...this.#violations(schema, json, `the body of status ${status}`),
       ...(status >= 400 ? wrongCodes(status, json) : []),

@@ -2,6 +2,9 @@ import type { SentRequest } from './exchange.js';
 import { parseJson } from './json.js';
 import type { Schema } from './schema.js';
 
+/** Follows the reference of a schema, if it is one. */
+export type Resolver = (schema: Schema) => Schema;
+
 interface Alternatives {
   readonly whole: Schema;
   readonly fields: Schema;
@@ -14,12 +17,13 @@ const known = new WeakMap<Schema, Alternatives>();
  * on the request, and explains in words when each applies: a request with an array gets an array, and items are partial
  * only if the request has the parameter `fields`.
  */
-export function promisedSchema(schema: Schema, { path, body }: SentRequest): Schema {
+export function promisedSchema(given: Schema, { path, body }: SentRequest, resolve: Resolver): Schema {
+  const schema = resolve(given);
   const [one, many] = schema.oneOf ?? [];
   if (one !== undefined && many?.type === 'array') return isArray(body) ? many : one;
   let alternatives = known.get(schema);
   if (alternatives === undefined) {
-    alternatives = { whole: chosen(schema, 0), fields: chosen(schema, 1) };
+    alternatives = { whole: chosen(schema, 0, resolve), fields: chosen(schema, 1, resolve) };
     known.set(schema, alternatives);
   }
   return new URLSearchParams(path.split('?')[1] ?? '').has('fields')
@@ -28,10 +32,11 @@ export function promisedSchema(schema: Schema, { path, body }: SentRequest): Sch
 }
 
 /** Returns the schema with one of its alternatives: whole items (0) or items with some of their fields (1). */
-function chosen(schema: Schema, index: 0 | 1): Schema {
-  if (schema.items !== undefined) return { ...schema, items: chosen(schema.items, index) };
+function chosen(given: Schema, index: 0 | 1, resolve: Resolver): Schema {
+  const schema = resolve(given);
+  if (schema.items !== undefined) return { ...schema, items: chosen(schema.items, index, resolve) };
   const { anyOf = [] } = schema;
-  return anyOf[1]?.$ref?.endsWith('Fields') === true ? (anyOf[index] ?? schema) : schema;
+  return anyOf[1]?.$ref?.endsWith('Fields') === true ? (anyOf[index] ?? given) : given;
 }
 
 function isArray(body: unknown): boolean {

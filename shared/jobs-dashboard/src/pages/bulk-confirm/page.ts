@@ -79,7 +79,10 @@ async function loadJobs({ action, key, filter, which, list }: Wanted, context: P
     partial,
     gaveUp,
     // Only those of the sample are counted.
-    skipped: skipped === null || skipped.count === 0 ? null : { ...skipped, exact: skipped.exact && exact && count.count <= jobs.length },
+    skipped:
+      skipped === null || skipped.count === 0
+        ? null
+        : { ...skipped, exact: skipped.exact && exact && count.count <= jobs.length },
     confirmed: preview === null ? null : confirmedField(preview),
     searchedFrom: preview === null ? null : latestIn(preview.firstIds),
     button: exact ? of(counted(count.count, 'job')) : all,
@@ -135,7 +138,11 @@ interface Sample extends JobRow {
 }
 
 function sampleOf(job: Job): Sample {
-  return { ...jobRow(job), batchId: job.batchId, errorName: job.error === null ? null : excerpt(job.error.name, MAX_KIND) };
+  return {
+    ...jobRow(job),
+    batchId: job.batchId,
+    errorName: job.error === null ? null : excerpt(job.error.name, MAX_KIND),
+  };
 }
 
 /** Summarizes the jobs by name, queue and error. */

@@ -34,7 +34,10 @@ function startBulk(action: BulkAction, role: Action['role']): Action {
         target: id,
         count: matched,
       });
-      return bulk.start({ action, filter, requestedBy, confirmed, delayMs, dependents }, { audit: audit(started) });
+      return bulk.start(
+        { action, filter, requestedBy, confirmed, delayMs, dependents },
+        { audit: audit(started) },
+      );
     },
   };
 }

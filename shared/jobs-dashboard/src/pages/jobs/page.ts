@@ -226,7 +226,8 @@ async function loadFailed(filters: Filters, after: string | null, context: PageC
   const last = rows.at(-1);
   return {
     jobs: rows,
-    actions: rows.length === 0 ? [] : bulkActions.filter((action) => statesOfAction[action].includes('failed')),
+    actions:
+      rows.length === 0 ? [] : bulkActions.filter((action) => statesOfAction[action].includes('failed')),
     order: 'newest',
     words: null,
     further: null,

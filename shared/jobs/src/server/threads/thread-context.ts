@@ -15,7 +15,7 @@ const progressEveryMs = 100;
 /** The job context of a handler in a worker thread. */
 export class ThreadContext implements JobContext<JsonValue> {
   readonly args: JsonValue;
-  readonly job: RunningJob;
+  readonly job: RunningJob<JsonValue>;
   readonly #task: ThreadTask;
   readonly #abort = new AbortController();
   #lines = 0;
@@ -24,7 +24,7 @@ export class ThreadContext implements JobContext<JsonValue> {
 
   constructor(task: ThreadTask) {
     this.args = task.args;
-    this.job = task.job;
+    this.job = { ...task.job, args: task.args };
     this.#task = task;
     task.port.on('message', (message: AbortMessage) => this.#aborted(message));
     this.#checkWhenRead();

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { MessageChannel } from 'node:worker_threads';
 import type { Piscina } from 'piscina';
 import { CancelJob, SnoozeJob } from '../../job/errors.js';
@@ -10,8 +11,8 @@ import { ThreadAttempt } from './thread-attempt.js';
 import type { ThreadResult, ThreadTask } from './thread-task.js';
 import { FifoSemaphore } from './fifo-semaphore.js';
 
-/** Points to the built file even when this module runs from source, because worker threads do not load TypeScript. */
-const workerFile = new URL('../../../dist/server/threads/thread-worker.js', import.meta.url).href;
+/** The built file, also when this module runs from source, because worker threads do not load TypeScript. */
+const workerPath = '../../../dist/server/threads/thread-worker.js';
 
 /** How long an idle thread is kept, in milliseconds. */
 const idleMs = 60_000;
@@ -53,10 +54,11 @@ export class ThreadPool {
     const pool = await this.#pool;
     const { port1: port, port2: far } = new MessageChannel();
     const attempt = new ThreadAttempt(context, port, this.#options.graceMs);
+    const { args: _, ...job } = context.job;
     const task: ThreadTask = {
       module: module.href,
       args: context.args as JsonValue,
-      job: context.job,
+      job,
       maxLogLines: this.#options.maxLogLines,
       port: far,
     };
@@ -84,7 +86,7 @@ export class ThreadPool {
   async #open(): Promise<Piscina> {
     const { Piscina } = await import('piscina');
     const pool = new Piscina({
-      filename: workerFile,
+      filename: workerFile(),
       name: 'runInThread',
       minThreads: 0,
       maxThreads: this.#options.threads,
@@ -100,4 +102,15 @@ export class ThreadPool {
     );
     return pool;
   }
+}
+
+/** @throws {Error} in a bundle, which does not have the file */
+function workerFile(): string {
+  const here: unknown = import.meta.url; // undefined in a CommonJS bundle
+  const file = typeof here === 'string' ? new URL(workerPath, here) : null;
+  if (file === null || !existsSync(file))
+    throw new Error(
+      'Handlers in threads need the files of @longshore/jobs: leave it out of the bundle (esbuild: --external:@longshore/jobs) and install it',
+    );
+  return file.href;
 }

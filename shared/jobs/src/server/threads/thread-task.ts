@@ -9,7 +9,7 @@ export interface ThreadTask {
   /** The URL of the module that exports the handler as `run`. */
   readonly module: string;
   readonly args: JsonValue;
-  readonly job: RunningJob;
+  readonly job: Omit<RunningJob, 'args'>;
   /** Maximum number of log lines per attempt. The thread stops sending lines that the main thread would drop. */
   readonly maxLogLines: number;
   readonly port: MessagePort;

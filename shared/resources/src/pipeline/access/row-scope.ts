@@ -155,9 +155,9 @@ function scopedStorage(
     delete: async (id, check, context) =>
       (await find(id, context)) !== undefined &&
       resultOf(storage.delete?.(id, scopedCheck(id, check), context)),
-    deleteMany: async (selection, context) => {
-      const filters = scopedFilters(selection.filters);
-      return filters === undefined ? 0 : resultOf(storage.deleteMany?.({ ...selection, filters }, context));
+    deleteMany: async (given, context) => {
+      const filters = scopedFilters(given);
+      return filters === undefined ? 0 : resultOf(storage.deleteMany?.(filters, context));
     },
   };
   const operations = Object.fromEntries(

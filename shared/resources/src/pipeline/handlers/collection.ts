@@ -5,7 +5,7 @@ import type { CollectionQuery } from '../../query/collection-query.js';
 import type { Filter } from '../../query/filter.js';
 import type { Page } from '../../query/page.js';
 import { pageLinks } from '../../query/page-links.js';
-import { parseCollectionQuery, parseSelectionQuery, requireNoParameters } from '../../query/query-parser.js';
+import { parseCollectionQuery, parseFilterQuery, requireNoParameters } from '../../query/query-parser.js';
 import type { ItemRecord } from '../../validation/json-schema.js';
 import { checkBody, inSlices, mapInSlices, requireElements } from '../../validation/large-body.js';
 import { validatorFor } from '../../validation/validator.js';
@@ -133,10 +133,10 @@ export async function replaceItems(checked: CheckedRequest<'collection'>): Promi
 /** DELETE on a collection: deletes the items that match the filters. */
 export function deleteItems(checked: CheckedRequest<'collection'>): Execute {
   const { resource, storage } = checked.route;
-  const selection = parseSelectionQuery(resource, checked.request.query);
-  const filters = [...selection.filters, ...parentFilters(checked.context.parentFields)];
+  const selected = parseFilterQuery(resource, checked.request.query);
+  const filters = [...selected, ...parentFilters(checked.context.parentFields)];
   return async (context) => {
-    await storage.deleteMany?.({ ...selection, filters }, context);
+    await storage.deleteMany?.(filters, context);
     return { status: 204, headers: {} };
   };
 }

@@ -1,5 +1,5 @@
 import { resultOf } from '../../definition/storage.js';
-import { parseSelectionQuery } from '../../query/query-parser.js';
+import { parseFilterQuery } from '../../query/query-parser.js';
 import { EventStream } from '../event-stream.js';
 import { eventStream } from '../request/media-type.js';
 import type { CheckedRequest, Execute } from './checked-request.js';
@@ -11,7 +11,7 @@ const headers = { 'content-type': eventStream, 'cache-control': 'no-store', 'x-a
 /** GET on a collection whose storage streams: server-sent events. */
 export function streamEvents(checked: CheckedRequest<'collection'>): Execute {
   const { resource, storage } = checked.route;
-  const { filters } = parseSelectionQuery(resource, checked.request.query);
+  const filters = parseFilterQuery(resource, checked.request.query);
   const { 'last-event-id': last = '' } = checked.request.headers;
   const query = {
     filters: [...filters, ...parentFilters(checked.context.parentFields)],

@@ -1,0 +1,52 @@
+// Prints what IBM’s rules find in the document in a file, and the score that IBM’s validator gives to it. The case of names is
+// checked against this API’s conventions instead of IBM’s.
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import ibm from '@ibm-cloud/openapi-ruleset';
+import spectral from '@stoplight/spectral-core';
+import parsers from '@stoplight/spectral-parsers';
+
+const require = createRequire(import.meta.url);
+const { computeMetrics } = require('ibm-openapi-validator/src/scoring-tool/compute-metrics.js');
+const { scoreResults } = require('ibm-openapi-validator/src/scoring-tool/score.js');
+
+const [file] = process.argv.slice(2);
+
+/** Returns a rule of IBM with other options. */
+function configured(name, functionOptions) {
+  const rule = ibm.rules[name];
+  return { [name]: { ...rule, then: { ...rule.then, functionOptions } } };
+}
+
+const linter = new spectral.Spectral();
+linter.setRuleset({
+  extends: ibm,
+  rules: {
+    ...configured('ibm-property-casing-convention', { type: 'camel' }),
+    ...configured('ibm-parameter-casing-convention', {
+      ...ibm.rules['ibm-parameter-casing-convention'].then.functionOptions,
+      query: { type: 'camel' },
+      path: { type: 'camel' },
+    }),
+    ...configured('ibm-operationid-casing-convention', { type: 'camel' }),
+    ...configured('ibm-path-segment-casing-convention', { type: 'kebab' }),
+    // The values of `sort` are names of fields, with a sign.
+    'ibm-enum-casing-convention': 'off',
+    // A member without a value is null, so that all items have the same members.
+    'ibm-no-nullable-properties': 'off',
+    // Spectral judges the examples; here they would take as long as all of IBM’s rules.
+    'oas3-valid-media-example': 'off',
+    'oas3-valid-schema-example': 'off',
+  },
+});
+
+const errorOrWarning = 1;
+const document = new spectral.Document(await readFile(file, 'utf8'), parsers.Json, file);
+const findings = (await linter.run(document))
+  .filter(({ severity }) => severity <= errorOrWarning)
+  .map(({ code, message, path }) => ({ rule: String(code), message, at: path.join('/') }));
+const metrics = await computeMetrics(document.data);
+const score = (results) =>
+  scoreResults({ error: { results }, warning: { results: [] } }, metrics, { debug: () => {} })
+    .categorizedSummary;
+process.stdout.write(JSON.stringify({ findings, score: score(findings) }));

@@ -1,0 +1,108 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { house } from '../house/house.js';
+
+export const tools = fileURLToPath(new URL('tools/', import.meta.url));
+
+export interface Answer {
+  /** Whether the program ended with exit code 0. */
+  readonly ok: boolean;
+  /** Everything that it wrote. */
+  readonly text: string;
+}
+
+/** An empty folder outside the repository, in which nothing but the tarballs is installed. */
+export interface Consumer {
+  readonly directory: string;
+  /** The path of each tarball, by the name of its package. */
+  readonly tarballs: ReadonlyMap<string, string>;
+  write(file: string, text: string): Promise<string>;
+  /** Runs a program with Node.js in the folder. */
+  node(args: readonly string[], env?: Readonly<Record<string, string>>, cwd?: string): Promise<Answer>;
+  remove(): Promise<void>;
+}
+
+/** Packs all packages, and installs them with `typebox` and the types of Node.js. */
+export async function installTarballs(): Promise<Consumer> {
+  const directory = await mkdtemp(path.join(tmpdir(), 'longshore-consumer-'));
+  const packed = path.join(directory, 'packages');
+  const packing = await execute(process.execPath, [path.join(house, 'dev/dist/pack/main.js'), packed]);
+  if (!packing.ok) throw new Error(packing.text);
+  const tarballs = new Map<string, string>();
+  for (const file of await readdir(packed)) {
+    const tarball = path.join(packed, file);
+    const manifest = await textInTarball(tarball, 'package/package.json');
+    tarballs.set((JSON.parse(manifest) as { name: string }).name, tarball);
+  }
+  const dependencies = Object.fromEntries([...tarballs].map(([name, file]) => [name, `file:${file}`]));
+  const write = async (file: string, text: string): Promise<string> => {
+    const place = path.join(directory, file);
+    await mkdir(path.dirname(place), { recursive: true });
+    await writeFile(place, text);
+    return place;
+  };
+  const manifest = {
+    name: 'consumer',
+    private: true,
+    type: 'module',
+    dependencies: { ...dependencies, typebox: '^1.4.3' },
+    devDependencies: { '@types/node': '^20.19.43' },
+  };
+  await write('package.json', JSON.stringify(manifest));
+  await install(directory);
+  return {
+    directory,
+    tarballs,
+    write,
+    node: (args, env = {}, cwd = directory) => execute(process.execPath, args, env, cwd),
+    remove: () => rm(directory, { recursive: true, force: true }),
+  };
+}
+
+/** Installs the tools unless they are there in the versions of the lock file. */
+export async function installTools(): Promise<void> {
+  const wanted = await readFile(path.join(tools, 'package-lock.json'), 'utf8');
+  const stamp = path.join(tools, 'node_modules/.installed');
+  if ((await readFile(stamp, 'utf8').catch(() => '')) === wanted) return;
+  const options = ['ci', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'];
+  const { ok, text } = await execute('npm', options, {}, tools);
+  if (!ok) throw new Error(text);
+  await writeFile(stamp, wanted);
+}
+
+/** Installs from npm's cache if it holds everything, because that is much faster than asking the registry. */
+async function install(directory: string): Promise<void> {
+  const options = ['install', '--no-audit', '--no-fund', '--loglevel=error'];
+  if ((await execute('npm', [...options, '--offline'], {}, directory)).ok) return;
+  const { ok, text } = await execute('npm', [...options, '--prefer-offline'], {}, directory);
+  if (!ok) throw new Error(text);
+}
+
+/** Returns a file of a tarball. */
+export async function textInTarball(tarball: string, file: string): Promise<string> {
+  const { ok, text } = await execute('tar', ['-xzOf', tarball, file]);
+  if (!ok) throw new Error(text);
+  return text;
+}
+
+/** Runs a program, and resolves when it has ended. */
+export async function execute(
+  command: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  cwd = tmpdir(),
+): Promise<Answer> {
+  const inherited = { ...process.env, NODE_OPTIONS: '', NODE_V8_COVERAGE: '' };
+  try {
+    const options = { cwd, env: { ...inherited, ...env }, maxBuffer: 1e8, timeout: 300_000 };
+    const { stdout, stderr } = await promisify(execFile)(command, args, options);
+    return { ok: true, text: stdout + stderr };
+  } catch (error) {
+    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
+    return { ok: false, text: `${stdout}${stderr}${String(error)}` };
+  }
+}

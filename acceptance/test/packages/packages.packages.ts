@@ -1,0 +1,188 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect } from 'chai';
+import { type Postgres, startPostgres } from '../system/postgres.js';
+import { type Consumer, execute, installTarballs, installTools, textInTarball, tools } from './consumer.js';
+
+const published = [
+  'longshore',
+  '@longshore/api',
+  '@longshore/dashboard',
+  '@longshore/jobs',
+  '@longshore/jobs-api',
+  '@longshore/jobs-dashboard',
+  '@longshore/jobs-postgres',
+  '@longshore/local-postgres',
+  '@longshore/memory-database',
+  '@longshore/resources',
+  '@longshore/service',
+  '@longshore/worker',
+];
+
+/** A program in a README, and its output. */
+const programBlock = /^```js\n(?<program>.*?)^```\n+```text\n(?<output>.*?)^```$/ms;
+
+/** An application for the README programs that load one. */
+const application = `
+import { handleJob, defineJob } from 'longshore';
+import Type from 'typebox';
+const greet = defineJob({ name: 'greet', args: Type.Object({ name: Type.String() }) });
+export const application = { name: 'my-app', createHandlers: () => [handleJob(greet, () => null)] };
+`;
+
+const tool = (name: string): string => path.join(tools, 'node_modules', name);
+
+describe('the packages, installed from their tarballs', function () {
+  this.timeout(600_000);
+  let consumer: Consumer;
+  let postgres: Postgres;
+  const programs = new Map<string, { program: string; output: string }>();
+
+  before(async () => {
+    [consumer, postgres] = await Promise.all([installTarballs(), startPostgres(), installTools()]);
+    await consumer.write('application.js', application);
+    for (const [name, tarball] of consumer.tarballs) {
+      const { groups } = programBlock.exec(await textInTarball(tarball, 'package/README.md')) ?? {};
+      if (groups !== undefined)
+        programs.set(name, { program: groups['program'] ?? '', output: groups['output'] ?? '' });
+    }
+  });
+  after(async () => {
+    await postgres?.remove();
+    await consumer?.remove();
+  });
+
+  it('are these', () => {
+    expect([...consumer.tarballs.keys()].toSorted()).to.deep.equal(published.toSorted());
+  });
+
+  it('hold no build information, source maps, sources or ranges of their siblings, but README and licence', async () => {
+    for (const [name, tarball] of consumer.tarballs) {
+      const { text } = await execute('tar', ['-tzf', tarball]);
+      const files = text.trim().split('\n');
+      expect(files, name).to.include.members(['package/README.md', 'package/LICENSE']);
+      const unwanted = files.filter((file) => /\.map$|tsbuildinfo|(?<!\.d)\.ts$|\/test\//.test(file));
+      expect(unwanted, name).to.deep.equal([]);
+      const manifest = JSON.parse(await textInTarball(tarball, 'package/package.json')) as {
+        version: string;
+        dependencies?: Record<string, string>;
+        peerDependencies?: Record<string, string>;
+      };
+      const needed = Object.entries({ ...manifest.dependencies, ...manifest.peerDependencies });
+      for (const [sibling, range] of needed.filter(([each]) => published.includes(each)))
+        expect(range, `${name} → ${sibling}`).to.equal(manifest.version);
+    }
+  });
+
+  it('satisfy publint and attw', async () => {
+    for (const [name, tarball] of consumer.tarballs) {
+      const linted = await execute(process.execPath, [
+        tool('publint/src/cli.js'),
+        'run',
+        tarball,
+        '--strict',
+      ]);
+      expect(linted.ok, `${name}: ${linted.text}`).to.equal(true);
+      const attw = [tool('@arethetypeswrong/cli/dist/index.js'), tarball, '--profile', 'esm-only'];
+      const judged = await execute(process.execPath, attw);
+      expect(judged.ok, `${name}: ${judged.text}`).to.equal(true);
+    }
+  });
+
+  it('are installed once each', async () => {
+    const { text } = await execute('npm', ['ls', '--all', '--json'], {}, consumer.directory);
+    const copies = new Set([...text.matchAll(/"resolved": "(file:[^"]+)"/g)].map(([, file]) => file));
+    expect(copies.size).to.equal(published.length);
+    const found = await execute('find', [
+      consumer.directory,
+      '-path',
+      '*/node_modules/*/node_modules/@longshore',
+    ]);
+    expect(found.text).to.equal('');
+  });
+
+  for (const version of ['5.4', '5.9', '7']) {
+    it(`type-check with TypeScript ${version}, their declarations included`, async () => {
+      const imports = published.map((name, index) => `import * as p${index} from '${name}';`);
+      const more = ['@longshore/jobs/storage', '@longshore/service/application'];
+      imports.push(...more.map((name, index) => `import * as more${index} from '${name}';`));
+      const { program } = programs.get('longshore') ?? { program: '' };
+      const source = program.replace('process.env.DATABASE_URL', "process.env['DATABASE_URL'] ?? ''");
+      await consumer.write('every-package.ts', `${imports.join('\n')}\nexport {};\n`);
+      await consumer.write('program.ts', source.replaceAll('job.', 'job?.'));
+      const compilerOptions = {
+        module: 'nodenext',
+        target: 'es2022',
+        strict: true,
+        noEmit: true,
+        skipLibCheck: false,
+        types: ['node'],
+      };
+      const files = ['every-package.ts', 'program.ts'];
+      await consumer.write('tsconfig.json', JSON.stringify({ compilerOptions, files }));
+      const { text } = await consumer.node([tool(`typescript-${version}/bin/tsc`), '--project', '.']);
+      const errors = text.split('\n').filter((line) => line.includes(': error TS'));
+      // The declarations of pg-protocol need a newer compiler than 5.4.
+      expect(errors.filter((line) => !line.startsWith('node_modules/pg-protocol/'))).to.deep.equal([]);
+    });
+  }
+
+  for (const name of published.filter((each) => each !== '@longshore/resources')) {
+    it(`${name} runs the program of its README, with the output given there`, async () => {
+      const { program, output } = programs.get(name) ?? { program: '', output: '' };
+      const file = await consumer.write(`readme-${name.replace(/\W+/g, '-')}.js`, program);
+      const answer = await consumer.node([file], { DATABASE_URL: postgres.url });
+      expect(answer.text).to.equal(output);
+    });
+  }
+
+  it('are loaded by require in CommonJS', async () => {
+    const program = programs.get('longshore')?.program ?? '';
+    const lines = program.replaceAll(/^import (.*) from ('.*');$/gm, 'const $1 = require($2);');
+    const body = lines.replace('const Type = require', 'const { default: Type } = require');
+    const file = await consumer.write('program.cjs', `(async () => {\n${body}\n})();\n`);
+    const answer = await consumer.node(['--disable-warning=ExperimentalWarning', file], {
+      DATABASE_URL: postgres.url,
+    });
+    expect(answer.text).to.equal(programs.get('longshore')?.output);
+  });
+
+  for (const format of ['esm', 'cjs']) {
+    it(`run and migrate in a single file that esbuild made (${format})`, async () => {
+      const alone = await mkdtemp(path.join(tmpdir(), 'longshore-bundle-'));
+      try {
+        const program = programs.get('longshore')?.program ?? '';
+        const imports = program.split('\n').filter((line) => line.startsWith('import '));
+        const rest = program.split('\n').filter((line) => !line.startsWith('import '));
+        const source = `${imports.join('\n')}\n(async () => {\n${rest.join('\n')}\n})();\n`;
+        const entry = await consumer.write(`bundled-${format}.js`, source);
+        const out = path.join(alone, format === 'esm' ? 'out.mjs' : 'out.cjs');
+        const options = ['--bundle', '--platform=node', '--minify', '--keep-names', '--external:pg-native'];
+        // Packages in CommonJS call `require`, which a bundle of ES modules lacks.
+        const banner = `--banner:js=import{createRequire}from'node:module';const require=createRequire(import.meta.url);`;
+        const made = await execute(
+          tool('esbuild/bin/esbuild'),
+          [
+            entry,
+            ...options,
+            `--format=${format}`,
+            `--outfile=${out}`,
+            ...(format === 'esm' ? [banner] : []),
+          ],
+          {},
+          consumer.directory,
+        );
+        expect(made.ok, made.text).to.equal(true);
+        const empty = postgres.url.replace(/\/[^/]*$/, `/bundle_${format}`);
+        const create = `import pg from 'pg'; const client = new pg.Client(process.env.URL); await client.connect(); await client.query('create database bundle_${format}'); await client.end();`;
+        await consumer.node(['--input-type=module', '--eval', create], { URL: postgres.url });
+        const answer = await consumer.node([out], { DATABASE_URL: empty }, alone);
+        expect(answer.text).to.equal(programs.get('longshore')?.output);
+        expect(await readFile(out, 'utf8')).to.include('create table');
+      } finally {
+        await rm(alone, { recursive: true, force: true });
+      }
+    });
+  }
+});

@@ -1,0 +1,2 @@
+export { type DashboardConfig, readDashboardConfig } from './config.js';
+export { startDashboard } from './dashboard-service.js';

@@ -1,0 +1,2 @@
+export { readWorkerConfig, type WorkerConfig } from './config.js';
+export { startWorker } from './worker-service.js';

@@ -1,0 +1,169 @@
+import type { Context } from 'koa';
+import type { Configuration, IDToken } from 'openid-client';
+import { isLoopbackHost } from './loopback.js';
+import { roleOf, type RoleMapping } from './role-mapping.js';
+import { readCookie, setCookie } from './sessions.js';
+import type { SignedTokens } from './signed-tokens.js';
+import type { Viewer } from './viewer.js';
+
+const COOKIE = 'longshore_sign_in';
+/** How long people may take to sign in at the provider. */
+const SIGN_IN_MS = 10 * 60_000;
+
+/** An OpenID Connect provider at which people sign in. */
+export interface OpenIdOptions extends RoleMapping {
+  /** The issuer's URL, without `/.well-known/openid-configuration`. */
+  readonly issuer: string;
+  readonly clientId: string;
+  /** Not needed for public clients. */
+  readonly clientSecret?: string | undefined;
+  /** The public URL of the dashboard, such as `https://ops.example.com/job-dashboard`. */
+  readonly baseUrl: string;
+  /** Default `openid profile email`. */
+  readonly scope?: string | undefined;
+  /** The claim with the user's roles or groups. Default `roles`; `realm_access.roles` names a nested one. */
+  readonly roleClaim?: string | undefined;
+}
+
+/** What must be remembered while someone signs in at the provider. */
+interface Attempt {
+  readonly state: string;
+  readonly nonce: string;
+  readonly verifier: string;
+  /** The page to open afterwards, as a path inside the dashboard. */
+  readonly next: string;
+}
+
+/** The result of a sign-in: who it is, or why they have no access. */
+export type SignInResult =
+  | { readonly kind: 'in'; readonly viewer: Viewer; readonly next: string }
+  | { readonly kind: 'no role'; readonly name: string }
+  /** The sign-in took too long, was repeated, or was begun in another browser. */
+  | { readonly kind: 'expired' }
+  /** The provider refused; `why` is its explanation. */
+  | { readonly kind: 'refused'; readonly why: string };
+
+/**
+ * Signs people in by OpenID Connect: the authorization code flow with PKCE (RFC 7636). Nothing is stored; a signed cookie
+ * carries what the flow needs.
+ */
+export class OpenIdProvider {
+  readonly #options: OpenIdOptions;
+  readonly #callback: string;
+  #configuration: Promise<Configuration> | undefined;
+
+  /** @throws {TypeError} if a URL is not valid, or the issuer is reached without TLS beyond this machine */
+  constructor(options: OpenIdOptions) {
+    this.#options = options;
+    this.#callback = `${urlOf(options.baseUrl, 'The URL of the dashboard').href.replace(/\/$/, '')}/signed-in`;
+    const issuer = urlOf(options.issuer, 'The issuer');
+    if (issuer.protocol !== 'https:' && !isLoopbackHost(issuer.host))
+      throw new TypeError('The URL of the issuer must begin with https://');
+  }
+
+  /**
+   * Begins to sign in: returns the provider's page to redirect to.
+   *
+   * @throws {Error} if the provider cannot be reached
+   */
+  async begin(ctx: Context, tokens: SignedTokens, next: string): Promise<string> {
+    const client = await import('openid-client');
+    const attempt: Attempt = {
+      state: client.randomState(),
+      nonce: client.randomNonce(),
+      verifier: client.randomPKCECodeVerifier(),
+      next,
+    };
+    const url = client.buildAuthorizationUrl(await this.#discover(), {
+      redirect_uri: this.#callback,
+      scope: this.#options.scope ?? 'openid profile email',
+      code_challenge: await client.calculatePKCECodeChallenge(attempt.verifier),
+      code_challenge_method: 'S256',
+      state: attempt.state,
+      nonce: attempt.nonce,
+    });
+    const value = Buffer.from(JSON.stringify(attempt)).toString('base64url');
+    setCookie(ctx, COOKIE, tokens.sign('sign-in', value, SIGN_IN_MS), SIGN_IN_MS);
+    return url.href;
+  }
+
+  /**
+   * Completes a sign-in with the response that the browser brings back from the provider.
+   *
+   * @throws {Error} if the provider cannot be reached or its response is not valid
+   */
+  async complete(ctx: Context, tokens: SignedTokens): Promise<SignInResult> {
+    const value = tokens.verify('sign-in', readCookie(ctx, COOKIE));
+    setCookie(ctx, COOKIE, '', 0);
+    if (value === null) return { kind: 'expired' };
+    const attempt = JSON.parse(Buffer.from(value, 'base64url').toString()) as Attempt; // signed, so well-formed
+    const response = new URL(this.#callback + ctx.search);
+    if (response.searchParams.get('state') !== attempt.state) return { kind: 'expired' };
+    const refusal = response.searchParams.get('error');
+    if (refusal !== null)
+      return { kind: 'refused', why: response.searchParams.get('error_description') ?? refusal };
+    const claims = await this.#claims(response, attempt);
+    const name = nameIn(claims);
+    const role = roleOf(this.#groupsIn(claims), this.#options);
+    return role === null
+      ? { kind: 'no role', name }
+      : { kind: 'in', viewer: { name, role }, next: attempt.next };
+  }
+
+  async #claims(response: URL, { state, nonce, verifier }: Attempt): Promise<IDToken> {
+    const client = await import('openid-client');
+    const configuration = await this.#discover();
+    const granted = await client.authorizationCodeGrant(configuration, response, {
+      pkceCodeVerifier: verifier,
+      expectedState: state,
+      expectedNonce: nonce,
+      idTokenExpected: true,
+    });
+    const claims = granted.claims();
+    if (claims === undefined) throw new Error('The provider returned no ID token');
+    const { userinfo_endpoint: more } = configuration.serverMetadata();
+    if (more === undefined || this.#groupsIn(claims) !== undefined) return claims;
+    // Some providers put names and groups into the user info only.
+    const info = await client.fetchUserInfo(configuration, granted.access_token, claims.sub);
+    return { ...(info as Partial<IDToken>), ...claims };
+  }
+
+  /** Returns the value of the role claim. A claim whose own name contains dots takes precedence over a nested one. */
+  #groupsIn(claims: object): unknown {
+    const { roleClaim = 'roles' } = this.#options;
+    const member = (value: unknown, name: string): unknown =>
+      typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+    return member(claims, roleClaim) ?? roleClaim.split('.').reduce<unknown>(member, claims);
+  }
+
+  /** Reads the provider's metadata; if that fails, the next call tries again. */
+  #discover(): Promise<Configuration> {
+    this.#configuration ??= this.#readMetadata().catch((error: unknown) => {
+      this.#configuration = undefined;
+      throw error;
+    });
+    return this.#configuration;
+  }
+
+  async #readMetadata(): Promise<Configuration> {
+    const client = await import('openid-client');
+    const { issuer, clientId, clientSecret = '' } = this.#options;
+    const authentication = clientSecret === '' ? client.None() : client.ClientSecretPost(clientSecret);
+    const url = new URL(issuer);
+    // oxlint-disable-next-line typescript/no-deprecated -- deprecated as a warning; plain HTTP is for loopback only here
+    const execute = url.protocol === 'https:' ? [] : [client.allowInsecureRequests];
+    return client.discovery(url, clientId, undefined, authentication, { execute, timeout: 10 });
+  }
+}
+
+/** Returns the name by which people know someone; the subject is always there and unique, but rarely readable. */
+function nameIn({ email, email_verified: isVerified, preferred_username: user, sub }: IDToken): string {
+  const names: unknown[] = [isVerified === false ? undefined : email, user];
+  return (names.filter((name) => typeof name === 'string').find((name) => name !== '') ?? sub).slice(0, 200);
+}
+
+function urlOf(text: string, what: string): URL {
+  if (!/^https?:\/\//.test(text) || !URL.canParse(text))
+    throw new TypeError(`${what} must be a URL that begins with https://`);
+  return new URL(text);
+}

@@ -1,0 +1,63 @@
+import { BlockList, isIP } from 'node:net';
+import { roleOf, type RoleMapping } from './role-mapping.js';
+import type { Authorize } from './viewer.js';
+
+/** An authenticating proxy, such as oauth2-proxy, Pomerium, Cloudflare Access or an ingress controller. */
+export interface ProxyHeaderOptions extends RoleMapping {
+  /** The header with the user's name, such as `X-Forwarded-User`. */
+  readonly userHeader: string;
+  /** The header with the user's groups, separated by commas or spaces. */
+  readonly groupsHeader?: string | undefined;
+  /**
+   * Addresses and networks of the proxies, such as `10.0.0.0/8`. Headers from all others are ignored, because anyone could
+   * send them.
+   */
+  readonly addresses: readonly string[];
+}
+
+/**
+ * Returns an {@link Authorize} function that trusts the headers of an authenticating proxy. The proxy must overwrite these
+ * headers if clients send them.
+ *
+ * @throws {TypeError} if an address is not valid, or nobody could have a role
+ */
+export function trustProxyHeaders(options: ProxyHeaderOptions): Authorize {
+  const { userHeader, groupsHeader, defaultRole } = options;
+  if (groupsHeader === undefined && defaultRole === undefined)
+    throw new TypeError('Without a header for groups, users need a default role');
+  const proxies = listOf(options.addresses);
+  return ({ req }) => {
+    const { remoteAddress = '' } = req.socket;
+    const address = remoteAddress.replace(/^::ffff:(?=\d+\.)/, '');
+    if (isIP(address) === 0 || !proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')) return null;
+    const name = textOf(req.headers[userHeader.toLowerCase()]);
+    if (name === '') return null;
+    const groups = groupsHeader === undefined ? [] : textOf(req.headers[groupsHeader.toLowerCase()]);
+    const role = roleOf(groups, options);
+    return role === null ? null : { name, role };
+  };
+}
+
+function textOf(header: string | readonly string[] | undefined): string {
+  return (Array.isArray(header) ? header.join(',') : (header ?? '')).toString().trim();
+}
+
+function listOf(addresses: readonly string[]): BlockList {
+  if (addresses.length === 0)
+    throw new TypeError('Name the addresses of the proxies whose headers are trusted');
+  const list = new BlockList();
+  for (const text of addresses) {
+    const [address = '', prefix] = text.split('/');
+    const type = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+    const bits = prefix === undefined ? undefined : Number(prefix);
+    const isValid = isIP(address) !== 0 && (bits === undefined || /^\d{1,3}$/.test(prefix ?? ''));
+    try {
+      if (!isValid) throw new TypeError('neither an address nor a network');
+      if (bits === undefined) list.addAddress(address, type);
+      else list.addSubnet(address, bits, type);
+    } catch (error) {
+      throw new TypeError(`“${text}” is not an IP address or a network such as 10.0.0.0/8`, { cause: error });
+    }
+  }
+  return list;
+}

@@ -1,0 +1,100 @@
+import type { Context } from 'koa';
+import type { AccessEvent, OnAccess } from './access-record.js';
+import type { Authenticator } from './authenticator.js';
+import { FormTokens } from './form-tokens.js';
+import type { OpenIdProvider } from './openid-provider.js';
+import type { Passwords } from './passwords.js';
+import { Sessions } from './sessions.js';
+import { SignedTokens } from './signed-tokens.js';
+import type { Viewer } from './viewer.js';
+
+/** How people sign in. */
+export type SignInMethod =
+  | { readonly kind: 'password'; readonly passwords: Passwords }
+  | { readonly kind: 'provider'; readonly provider: OpenIdProvider };
+
+/**
+ * Authenticates people by sessions, which they start by signing in. If they do so with a password, scripts may send it with
+ * each request, by HTTP Basic authentication.
+ */
+export class SessionAuthenticator implements Authenticator {
+  readonly denial = 'sign-in';
+  readonly method: SignInMethod;
+  readonly signedTokens: SignedTokens;
+  readonly #sessions: Sessions;
+  readonly #tokens: FormTokens;
+  readonly #onAccess: OnAccess;
+
+  /** @param key signs sessions and forms; random if it is missing */
+  constructor(method: SignInMethod, key: Buffer | undefined, now: () => number, onAccess: OnAccess) {
+    this.method = method;
+    this.signedTokens = new SignedTokens(key, now);
+    this.#sessions = new Sessions(this.signedTokens, now);
+    this.#tokens = new FormTokens(this.signedTokens, now);
+    this.#onAccess = onAccess;
+  }
+
+  async identify(ctx: Context): Promise<Viewer | null> {
+    const session = this.#sessions.of(ctx);
+    if (session !== null || this.method.kind !== 'password') return session?.viewer ?? null;
+    const basic = basicCredentials(ctx.get('Authorization'));
+    if (basic === null) return null;
+    const check = await this.method.passwords.check(ctx, basic.user, basic.password);
+    return check.kind === 'in' ? check.viewer : null;
+  }
+
+  startSession(ctx: Context, viewer: Viewer): void {
+    this.#sessions.start(ctx, viewer);
+    this.record(ctx, 'signed in', viewer);
+  }
+
+  endSession(ctx: Context): void {
+    const session = this.#sessions.of(ctx);
+    this.#sessions.end(ctx);
+    this.record(ctx, 'signed out', session?.viewer ?? null);
+  }
+
+  hasSession(ctx: Context): boolean {
+    return this.#sessions.of(ctx) !== null;
+  }
+
+  get formVersion(): string {
+    return this.#tokens.version;
+  }
+
+  formToken(ctx: Context, viewer: Viewer | null): string {
+    return this.#tokens.issue(this.#subject(ctx, viewer));
+  }
+
+  acceptsFormToken(ctx: Context, viewer: Viewer | null, token: unknown): boolean {
+    return this.#tokens.accepts(this.#subject(ctx, viewer), token);
+  }
+
+  signFlash(ctx: Context, viewer: Viewer, message: string): string {
+    return this.#tokens.signFlash(this.#subject(ctx, viewer), message);
+  }
+
+  readFlash(ctx: Context, viewer: Viewer, token: string): string | null {
+    return this.#tokens.readFlash(this.#subject(ctx, viewer), token);
+  }
+
+  record(ctx: Context, event: AccessEvent, viewer: Viewer | null, why: string | null = null): void {
+    this.#onAccess({ event, address: ctx.ip, viewer, method: ctx.method, path: ctx.path, why });
+  }
+
+  /** Returns whom tokens are valid for: the session or, without one, the user. Empty for a client that is about to sign in. */
+  #subject(ctx: Context, viewer: Viewer | null): string {
+    const session = this.#sessions.of(ctx);
+    if (session !== null) return `session ${session.id}`;
+    return viewer === null ? '' : `user ${viewer.name}`;
+  }
+}
+
+/** Parses HTTP Basic credentials (RFC 7617); `null` for another scheme or a malformed header. */
+function basicCredentials(header: string): { user: string; password: string } | null {
+  const encoded = /^basic +([a-z\d+/]+=*) *$/i.exec(header)?.[1];
+  if (encoded === undefined) return null;
+  const text = Buffer.from(encoded, 'base64').toString('utf8');
+  const colon = text.indexOf(':');
+  return colon === -1 ? null : { user: text.slice(0, colon), password: text.slice(colon + 1) };
+}

@@ -1,0 +1,27 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { embeddedMigrations } from './embedded-migrations.js';
+import { packageFile } from './package-file.js';
+
+/** A directory of migration files, or the texts of SQL files by name. */
+export type MigrationFiles = URL | Readonly<Record<string, string>>;
+
+/** The migrations of the job store: a directory of this package, or, in a bundle, what the bundle contains. */
+export const jobStoreFiles: MigrationFiles = packageFile('migrations/') ?? embeddedMigrations;
+
+/** Calls `work` with a directory that holds the files; for texts, a temporary one. */
+export async function withDirectory(
+  files: MigrationFiles,
+  work: (directory: string) => Promise<void>,
+): Promise<void> {
+  if (files instanceof URL) return work(fileURLToPath(files));
+  const directory = await mkdtemp(path.join(tmpdir(), 'longshore-migrations-'));
+  try {
+    for (const [name, text] of Object.entries(files)) await writeFile(path.join(directory, name), text);
+    await work(directory);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}

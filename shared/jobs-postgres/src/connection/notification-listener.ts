@@ -1,0 +1,130 @@
+import pg from 'pg';
+import { connectionConfig, type Database } from './database.js';
+import { cutOff } from './pool.js';
+
+/** The channel of all notifications. */
+export const channel = 'longshore';
+
+const reconnectMs = 1_000;
+
+/**
+ * Whether callers' transactions may be prepared for a two-phase commit. Postgres rejects that for a transaction that notifies,
+ * so `longshore.notify_on_commit` sends nothing then.
+ */
+const preparesTransactions = `select current_setting('max_prepared_transactions')::integer > 0 as prepares`;
+
+export interface NotificationListenerOptions {
+  readonly database: Database;
+  /** The payload of a pulse. */
+  readonly pulse: string;
+  readonly onPayload: (payload: string) => void;
+  /** Called when notifications start or stop arriving. */
+  readonly onChange: () => void;
+  /** After how much silence to send a pulse, up to twice as late at random; 5000 ms by default. */
+  readonly silenceMs?: number;
+  /** How long a pulse may take to come back; 2000 ms by default. */
+  readonly pulseMs?: number;
+}
+
+/**
+ * A connection that listens, and knows whether it hears anything: a broken network or a pooler may swallow notifications without
+ * an error. Every notification proves that they arrive. The first process that has heard none for a while sends a pulse, which all
+ * of them hear, so a fleet sends about one in five seconds, however many processes it has.
+ */
+export class NotificationListener {
+  readonly #options: NotificationListenerOptions;
+  #client: pg.Client | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #hears = false;
+  #isStarted = false;
+  #isClosed = false;
+
+  constructor(options: NotificationListenerOptions) {
+    this.#options = options;
+  }
+
+  /** Whether notifications arrive. */
+  get hears(): boolean {
+    return this.#hears;
+  }
+
+  /** Connects, and again whenever the connection is lost. May be called more than once. */
+  start(): void {
+    if (this.#isStarted) return;
+    this.#isStarted = true;
+    void this.#connect();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    await this.#client?.end().catch(() => undefined);
+  }
+
+  async #connect(): Promise<void> {
+    const { database, onPayload } = this.#options;
+    const client = new pg.Client({
+      ...connectionConfig(database.options),
+      keepAliveInitialDelayMillis: 10_000,
+    });
+    this.#client = client;
+    let prepares = false;
+    client.on('notification', ({ payload = '' }) => {
+      if (this.#client !== client) return;
+      if (!prepares) this.#set(true);
+      this.#sendPulseLater(client);
+      onPayload(payload);
+    });
+    client.on('error', () => undefined); // 'end' follows
+    client.on('end', () => this.#reconnectLater(client));
+    try {
+      await client.connect();
+      await client.query(`listen ${channel}`);
+      const { rows } = await client.query<{ prepares: boolean }>(preparesTransactions);
+      prepares = rows[0]?.prepares === true;
+      await this.#sendPulse(client);
+    } catch {
+      await client.end().catch(() => undefined);
+      this.#reconnectLater(client);
+    }
+  }
+
+  /** Sends a pulse unless something is heard before. The time varies, so that one process of a fleet is the first. */
+  #sendPulseLater(client: pg.Client): void {
+    const { silenceMs = 5_000 } = this.#options;
+    clearTimeout(this.#timer);
+    if (this.#isClosed) return;
+    this.#timer = setTimeout(
+      () => {
+        this.#sendPulse(client).catch(() => cutOff(client));
+      },
+      silenceMs * (1 + Math.random()),
+    );
+  }
+
+  /** Sends a pulse; gives up the connection if nothing is heard in time. */
+  async #sendPulse(client: pg.Client): Promise<void> {
+    const { pulse, pulseMs = 2_000 } = this.#options;
+    clearTimeout(this.#timer);
+    if (this.#isClosed) return;
+    this.#timer = setTimeout(() => {
+      this.#set(false);
+      cutOff(client);
+    }, pulseMs);
+    await client.query('select pg_notify($1, $2)', [channel, pulse]);
+  }
+
+  #reconnectLater(client: pg.Client): void {
+    if (this.#isClosed || this.#client !== client) return;
+    this.#client = undefined;
+    clearTimeout(this.#timer);
+    this.#set(false);
+    this.#timer = setTimeout(() => void this.#connect(), reconnectMs);
+  }
+
+  #set(hears: boolean): void {
+    if (this.#hears === hears) return;
+    this.#hears = hears;
+    if (!this.#isClosed) this.#options.onChange();
+  }
+}

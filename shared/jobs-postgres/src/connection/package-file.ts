@@ -1,0 +1,12 @@
+import { existsSync } from 'node:fs';
+
+/**
+ * Returns the URL of a file of this package, such as `migrations/`. Returns `null` in a bundle, where this module has
+ * another path or none, and the file does not exist.
+ */
+export function packageFile(name: string): URL | null {
+  const here: unknown = import.meta.url; // undefined in a CommonJS bundle
+  if (typeof here !== 'string' || !/\/connection\/package-file\.[jt]s$/.test(here)) return null;
+  const url = new URL(`../../${name}`, here);
+  return existsSync(url) ? url : null;
+}

@@ -1,0 +1,37 @@
+import { needsReturn } from '../control/queues.sql.js';
+import { isIdleCancellation } from '../control/job-control.sql.js';
+import { hasStrays } from './history-days.sql.js';
+import { prepared } from '../connection/statement.js';
+
+/** The chores for which there is a reason. */
+export interface DueChores {
+  /** The number of rows that folding the counters would remove. */
+  foldable: number;
+  /** Small tables that have grown, mostly by dead rows. */
+  bloated: string[];
+  /** Whether there are requests to cancel jobs that are no longer running. */
+  missed: boolean;
+  /** Whether rows have gone to a default partition of history. */
+  strays: boolean;
+  /** Whether retired queues are in use again. */
+  returning: boolean;
+}
+
+/**
+ * Finds out which chores there is a reason for, with one statement: usually none. Smaller tables are not called bloated: reading
+ * them takes a millisecond or two, whereas rewriting one makes every connection plan its statements again.
+ */
+export const findChores = prepared(
+  'longshore-find-chores',
+  `
+    select counted.foldable,
+      array(
+        select name from (values ('job_count', 1048576), ('outbox', 1048576), ('scan_gap', 1048576), ('queue_bucket', 262144), ('server', 262144))
+          as small (name, most)
+        where pg_relation_size(('longshore.' || name)::regclass) > most
+      ) as bloated,
+      exists (select from longshore.job_cancellation as request where ${isIdleCancellation}) as missed,
+      ${hasStrays} as strays,
+      exists (select from longshore.queue where ${needsReturn}) as returning
+    from (select (count(*) - count(distinct (queue_id, state)))::integer as foldable from longshore.job_count) as counted`,
+);

@@ -1,0 +1,62 @@
+import { connect, createServer, type Server } from 'node:net';
+import { eventually, type TestDatabase } from '@longshore/test-support';
+import { expect } from 'chai';
+import { Database } from '../src/connection/database.js';
+import { NotificationListener } from '../src/connection/notification-listener.js';
+import { databaseOptions } from '../src/connection/options.js';
+import { createStoreDatabase } from './support/store-database.js';
+
+describe('A notification listener', () => {
+  let database: TestDatabase;
+  let network: Server;
+  let swallows: boolean;
+  let listener: NotificationListener;
+  const heard: string[] = [];
+
+  before(async () => {
+    database = await createStoreDatabase();
+    swallows = false;
+    const { hostname, port } = new URL(database.url);
+    network = createServer((socket) => {
+      const postgres = connect(Number(port), hostname);
+      socket.pipe(postgres);
+      postgres.on('data', (data) => swallows || socket.write(data));
+      for (const end of [socket, postgres]) end.on('error', () => undefined);
+      socket.on('close', () => postgres.destroy());
+    });
+    await new Promise<void>((resolve) => network.listen(0, '127.0.0.1', resolve));
+    const address = network.address();
+    if (address === null || typeof address === 'string') throw new Error('The proxy has no port');
+    const url = Object.assign(new URL(database.url), { hostname: '127.0.0.1', port: String(address.port) });
+    listener = new NotificationListener({
+      database: new Database(databaseOptions({ url: url.href })),
+      pulse: 'pulse',
+      onPayload: (payload) => heard.push(payload),
+      onChange: () => undefined,
+      silenceMs: 50,
+      pulseMs: 100,
+    });
+    listener.start();
+  });
+
+  after(async () => {
+    await listener.close();
+    network.close();
+    await database.drop();
+  });
+
+  it('knows when a network swallows notifications without ending the connection, and when it has recovered', async () => {
+    await eventually(() => listener.hears);
+    swallows = true;
+    await eventually(() => !listener.hears);
+    swallows = false;
+    await eventually(() => listener.hears);
+  });
+
+  it('hears the notifications of others', async () => {
+    await eventually(() => listener.hears);
+    await database.query(`notify longshore, 'from another process'`);
+    await eventually(() => heard.includes('from another process'));
+    expect(listener.hears).to.equal(true);
+  });
+});

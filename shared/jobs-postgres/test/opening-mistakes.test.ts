@@ -1,0 +1,69 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { defineJob, JobClient, StorageUnavailableError } from '@longshore/jobs';
+import { createTestDatabase } from '@longshore/test-support';
+import { expect } from 'chai';
+import { createApplicationDatabase, PostgresStorage } from '../src/index.js';
+
+const failureOf = (work: () => Promise<unknown>): Promise<Error> =>
+  work().then(
+    () => new Error('succeeded'),
+    (error: unknown) => error as Error,
+  );
+
+describe('The message for a mistake in opening the storage', () => {
+  it('asks for a URL if there is none', () => {
+    const message = 'url is empty: give postgres://user:password@host:port/database';
+    expect(() => new PostgresStorage({ url: '' })).to.throw(RangeError, message);
+    expect(() => new PostgresStorage({ url: 'localhost/jobs' })).to.throw(
+      RangeError,
+      'not the URL of a database',
+    );
+  });
+
+  it('names a host that does not exist', async () => {
+    const storage = new PostgresStorage({ url: 'postgres://host.invalid/jobs' });
+    const error = await failureOf(() => storage.open());
+    expect(error).to.be.instanceOf(StorageUnavailableError);
+    expect(error.message).to.match(/there is no host "host.invalid" \(E\w+\); check the host name/);
+    await storage.close();
+  });
+
+  it('names an address where nothing listens', async () => {
+    const storage = new PostgresStorage({ url: 'postgres://127.0.0.1:1/jobs' });
+    const error = await failureOf(() => storage.open());
+    expect(error.message).to.include('nothing accepts connections at 127.0.0.1:1 (ECONNREFUSED)');
+    await storage.close();
+  });
+
+  it('asks for open() if the storage was not opened', async () => {
+    const database = await createTestDatabase();
+    const storage = new PostgresStorage({ url: database.url });
+    const error = await failureOf(() => new JobClient(storage).enqueue(defineJob({ name: 'a' })));
+    expect(error).to.be.instanceOf(StorageUnavailableError);
+    expect(error.message).to.include('call open() on the storage first');
+    await storage.close();
+    await database.drop();
+  });
+
+  it('names the migration that failed', async () => {
+    const database = await createTestDatabase();
+    const application = createApplicationDatabase({ url: database.url });
+    const directory = await mkdtemp(path.join(tmpdir(), 'migrations-'));
+    await writeFile(path.join(directory, '001_shop.sql'), '-- Up Migration\ncreate table shop (id int);');
+    await writeFile(
+      path.join(directory, '002_order.sql'),
+      '-- Up Migration\ncreate tabel shop_order (id int);',
+    );
+    const migrations = { directory: pathToFileURL(directory), schema: 'shop' };
+    const error = await failureOf(() => application.migrate(migrations));
+    expect(error.message).to.match(
+      /The migration 002_order in .* failed, and nothing was changed: .*"tabel"/,
+    );
+    await application.close();
+    await rm(directory, { recursive: true });
+    await database.drop();
+  });
+});

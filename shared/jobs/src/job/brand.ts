@@ -1,0 +1,20 @@
+/** A class, abstract or with any parameters. */
+type Class = abstract new (...args: never[]) => object;
+
+/**
+ * Makes `instanceof` recognise the instances of a class across copies of this package. A process has two copies when
+ * two versions are installed, or when a bundle contains one and its dependencies load the other. Subclasses are
+ * recognised as usual.
+ *
+ * @param name identifies the class; the same in all copies and versions
+ */
+export function brand(type: Class, name: string): void {
+  const mark = Symbol.for(`longshore ${name}`);
+  Object.defineProperty(type.prototype, mark, { value: true });
+  Object.defineProperty(type, Symbol.hasInstance, {
+    value(this: unknown, value: unknown): boolean {
+      if (this !== type) return Function.prototype[Symbol.hasInstance].call(this, value);
+      return typeof value === 'object' && value !== null && Reflect.get(value, mark) === true;
+    },
+  });
+}

@@ -1,0 +1,171 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import type { Static, TSchema } from 'typebox';
+import { toJsonText } from './arguments.js';
+import { type ArgumentProblem, InvalidArgumentsError } from './errors.js';
+import type { JsonText } from './job.js';
+
+/** A value that a schema accepts, as it is stored. */
+export interface Checked<Value> {
+  /** What the schema made of the value, such as an object with its defaults filled in. */
+  readonly value: Value;
+  readonly text: JsonText;
+}
+
+/** The type of the values that a schema takes. */
+export type InputOf<Schema> =
+  Schema extends StandardSchemaV1<infer Input, unknown>
+    ? Input
+    : Schema extends TSchema
+      ? Static<Schema>
+      : never;
+
+/** The type of what a schema makes of those values: the same, unless the schema transforms them. */
+export type OutputOf<Schema> =
+  Schema extends StandardSchemaV1<unknown, infer Output>
+    ? Output
+    : Schema extends TSchema
+      ? Static<Schema>
+      : never;
+
+/** Checks values against a schema of any of the kinds that definitions accept. */
+export interface ValueSchema {
+  /** For documentation; `{}` if the library of the schema cannot describe it as a JSON Schema. */
+  readonly json: TSchema;
+  /** @throws {InvalidArgumentsError} naming the path of every problem */
+  check(value: unknown): Checked<unknown>;
+}
+
+/**
+ * Compiles a TypeBox schema, a JSON Schema, or a schema of a library that implements Standard Schema.
+ *
+ * @param root what messages call the value: `args` or `result`
+ * @param job the name of the job
+ * @throws {TypeError} if it is none of these
+ */
+export function compileSchema(schema: object, root: 'args' | 'result', job: string): ValueSchema {
+  if (isStandard(schema)) return standardSchema(schema, root, job);
+  const isSchema =
+    typeof schema === 'object' && schema !== null && !Array.isArray(schema) && hasKeyword(schema);
+  if (!isSchema)
+    throw new TypeError(
+      `${root} of the job "${job}" is not a schema: give a TypeBox schema, a JSON Schema, or a schema of a library that implements Standard Schema, such as zod, valibot or arktype`,
+    );
+  try {
+    return jsonSchema(schema, root);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new TypeError(`${root} of the job "${job}" is not a valid JSON Schema: ${reason}`, {
+      cause: error,
+    });
+  }
+}
+
+/** Accepts every value that can be stored. */
+export function anyValue(root: 'args' | 'result', json: TSchema): ValueSchema {
+  return { json, check: (value) => ({ value, text: toJsonText(value, root) }) };
+}
+
+// ajv-formats is a CommonJS module whose plugin is its `default` member.
+const firstProblem = formats.default(new Ajv({ strict: false }));
+const everyProblem = formats.default(new Ajv({ strict: false, allErrors: true }));
+const firstProblem2020 = formats.default(new Ajv2020({ strict: false }));
+const everyProblem2020 = formats.default(new Ajv2020({ strict: false, allErrors: true }));
+
+/**
+ * For values longer than this, in characters of JSON, only the first problem is reported, because every single value
+ * could be a problem.
+ */
+const maxThoroughLength = 20_000;
+
+const annotations = new Set(['$schema', '$id', '$ref', '$defs', 'title', 'description', 'type']);
+
+/** Returns whether an object is empty, as the schema of any value, or has a keyword of JSON Schema. */
+function hasKeyword(schema: object): boolean {
+  const keys = Object.keys(schema);
+  return (
+    keys.length === 0 || keys.some((key) => annotations.has(key) || firstProblem.getKeyword(key) !== false)
+  );
+}
+
+function jsonSchema(json: TSchema, root: string): ValueSchema {
+  const isNew = '$schema' in json && /20(19-09|20-12)/.test(String(json.$schema));
+  // Each version of the format has a schema of its own that Ajv checks definitions against.
+  const { $schema: _, ...schema } = json as { $schema?: string };
+  const validate = (isNew ? firstProblem2020 : firstProblem).compile(isNew ? schema : json);
+  let explain: ValidateFunction | undefined;
+  return {
+    json,
+    check: (value) => {
+      const text = toJsonText(value, root);
+      if (validate(value)) return { value, text };
+      const problems = (errors: ErrorObject[] | null | undefined): ArgumentProblem[] =>
+        (errors ?? []).map((error) => toProblem(error, root));
+      if (text.length > maxThoroughLength) throw new InvalidArgumentsError(problems(validate.errors));
+      explain ??= (isNew ? everyProblem2020 : everyProblem).compile(isNew ? schema : json);
+      explain(value);
+      throw new InvalidArgumentsError(problems(explain.errors));
+    },
+  };
+}
+
+function toProblem({ instancePath, message, keyword, params }: ErrorObject, root: string): ArgumentProblem {
+  const path = `${root}${instancePath.replaceAll(/\/(\d+)(?=\/|$)/g, '[$1]').replaceAll('/', '.')}`;
+  if (keyword === 'additionalProperties') {
+    return {
+      path: `${path}.${String(params['additionalProperty'])}`,
+      message: root === 'args' ? 'is not an argument of this job' : 'is not a member of the result',
+      kind: 'unknown',
+    };
+  }
+  if (keyword === 'required') {
+    return { path: `${path}.${String(params['missingProperty'])}`, message: 'is missing', kind: 'missing' };
+  }
+  return { path, message: message ?? 'is not valid' };
+}
+
+function isStandard(schema: object): schema is StandardSchemaV1 {
+  const standard: unknown = (schema as { '~standard'?: unknown } | null)?.['~standard'];
+  return typeof standard === 'object' && standard !== null && 'validate' in standard;
+}
+
+/** @see https://standardschema.dev */
+function standardSchema(schema: StandardSchemaV1, root: string, job: string): ValueSchema {
+  return {
+    json: describedBy(schema),
+    check: (input) => {
+      const result = schema['~standard'].validate(input);
+      if (result instanceof Promise)
+        throw new TypeError(
+          `${root} of the job "${job}" are validated asynchronously, which is not supported: check what needs a lookup in the handler`,
+        );
+      if (result.issues !== undefined)
+        throw new InvalidArgumentsError(
+          result.issues.map(({ path = [], message }) => ({
+            path: pathOf(path, root),
+            message: `is not valid: ${message}`,
+          })),
+        );
+      return { value: result.value, text: toJsonText(result.value, root) };
+    },
+  };
+}
+
+function pathOf(path: NonNullable<StandardSchemaV1.Issue['path']>, root: string): string {
+  const keys = path.map((part) => (typeof part === 'object' ? part.key : part));
+  return root + keys.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('');
+}
+
+/** Returns the JSON Schema of a library that implements Standard JSON Schema, too; otherwise `{}`. */
+function describedBy(schema: StandardSchemaV1): TSchema {
+  const { jsonSchema: converter } = schema['~standard'] as {
+    jsonSchema?: { input(options: { target: string }): Record<string, unknown> };
+  };
+  try {
+    return converter?.input({ target: 'draft-07' }) ?? {};
+  } catch {
+    return {}; // The schema has parts that JSON Schema cannot express.
+  }
+}

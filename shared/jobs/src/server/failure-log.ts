@@ -1,0 +1,19 @@
+import type { ClaimedJob, Outcome } from '../job/job.js';
+import type { Logger } from './logger.js';
+
+/** Logs an attempt that failed: a warning if the job will be retried, an error if the failure is final. */
+export function logFailure(
+  logger: Logger,
+  { name, claim, maxAttempts }: ClaimedJob,
+  outcome: Outcome | null,
+): void {
+  if (outcome?.kind !== 'retry' && outcome?.kind !== 'failed') return;
+  const { jobId: id, queue, attempt } = claim;
+  const fields = { job: { id, name, queue, attempt, maxAttempts }, err: outcome.error };
+  if (outcome.kind === 'retry')
+    logger.warn(
+      { ...fields, retryInMs: Math.round(outcome.delayMs) },
+      `job ${name} failed and will be retried`,
+    );
+  else logger.error(fields, `job ${name} failed for good`);
+}
