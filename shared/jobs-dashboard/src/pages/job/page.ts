@@ -4,6 +4,7 @@ import {
   type AuditEntry,
   errorFingerprint,
   isFinished,
+  type JobCount,
   type LogLine,
   type Server,
 } from '@longshore/jobs/storage';
@@ -63,9 +64,7 @@ async function loadLife(id: string, context: PageContext): Promise<object> {
     job.state === 'processing' ? reader.leases.find({ id: job.id, queue: job.queue }) : null,
     job.state === 'processing' || job.attempt > 1 ? readLogEnd(id, reader) : null,
     readRows(MAX_DEPENDENTS, (limit) => reader.jobs.listContinuations(id, { limit, documents: false })),
-    job.state === 'failed' || job.state === 'cancelled'
-      ? reader.jobs.countSkipped(job.batchId === null ? [id] : [id, job.batchId])
-      : null,
+    countSkipped(job, reader),
     reader.audit.list({ target: id, limit: MAX_ACTIONS }),
   ]);
   const parent = job.parentId === null ? null : await findParent(job.parentId, context);
@@ -80,7 +79,7 @@ async function loadLife(id: string, context: PageContext): Promise<object> {
     parent,
     dependents: dependents.rows.map(jobRow),
     moreDependents: !dependents.isComplete,
-    skipped: skipped === null || skipped.count === 0 ? null : skipped,
+    skipped,
     isSkipped: skipReason(job.error) !== null && job.attempt === 0,
     stretches: timeline(job, attempts).slice(-MAX_STRETCHES).map(storyOf),
     actions: actions.toReversed().flatMap(jobAction),
@@ -89,6 +88,16 @@ async function loadLife(id: string, context: PageContext): Promise<object> {
     hasFullLogs: attempts.length > 1 && (log?.leftOut ?? 0) > 0,
     leftOut: Math.max(0, attempts.length - MAX_ATTEMPTS),
   };
+}
+
+/** Returns how many jobs were skipped because of this one; `null` if none was. */
+async function countSkipped(
+  { id, state, batchId }: Job,
+  { jobs }: PageContext['reader'],
+): Promise<JobCount | null> {
+  if (state !== 'failed' && state !== 'cancelled') return null;
+  const skipped = await jobs.countSkipped(batchId === null ? [id] : [id, batchId]);
+  return skipped.count === 0 ? null : skipped;
 }
 
 async function loadData(id: string, context: PageContext): Promise<object> {
