@@ -27,26 +27,29 @@ describe('the follow-up of a batch whose failures are retried', () => {
   const get = async (path: string): Promise<string> => (await site.http.get(`/job-dashboard${path}`)).text;
   const confirm = (action: string): string => `/bulk/confirm?action=${action}&state=failed&batch=${id}`;
 
-  it('stays cancelled, as the batch’s page explains', async () => {
+  it('is restored with them, as the batch’s page explains', async () => {
     expect((await site.story.storage.jobs.find(followUpId))?.state).to.equal('cancelled');
-    expect(textOf(await get(`/batches/${id}`))).to.include(
-      'It stays cancelled, whichever jobs are retried here.',
-    );
+    expect(textOf(await get(`/batches/${id}`))).to.include('Retrying the failed jobs restores it.');
   });
 
-  it('stays cancelled, as the confirmation explains, with a link to it', async () => {
+  it('is counted by the confirmation, which restores it unless this is unchecked', async () => {
     const html = await get(confirm('retry'));
-    expect(textOf(html)).to.include('the callback of their batch, was cancelled and stays cancelled');
-    expect(html).to.include(`jobs/${followUpId}"`);
+    expect(textOf(html)).to.include('1 follow-up was cancelled with them. Also restore them');
+    expect(html).to.include('name="dependents" checked');
+  });
+
+  it('offers to wait again or to run anyway on its own page', async () => {
+    const text = textOf(await get(`/jobs/${followUpId}`));
+    expect(text).to.include('Skipped: album 7 failed.').and.include('Run anyway…').and.include('Wait again');
   });
 
   it('is not mentioned before they are deleted', async () => {
-    expect(await get(confirm('delete'))).not.to.include('the callback of their batch');
+    expect(await get(confirm('delete'))).not.to.include('follow-up');
   });
 
-  it('is not mentioned once it has been retried', async () => {
-    await site.story.storage.control.retry(followUpId);
-    expect(await get(confirm('retry'))).not.to.include('the callback of their batch');
-    expect(await get(`/batches/${id}`)).not.to.include('It stays cancelled');
+  it('is not mentioned once it will run', async () => {
+    await site.story.storage.control.retry(followUpId, { regardless: true });
+    expect(await get(confirm('retry'))).not.to.include('follow-up');
+    expect(await get(`/batches/${id}`)).not.to.include('restores it');
   });
 });

@@ -67,7 +67,8 @@ export function hostileReader(reader: DashboardReader, text: string): DashboardR
         const found = await reader.jobs.findDocuments(id);
         return found === null ? null : { args: JSON.stringify(args), result: JSON.stringify(args) };
       },
-      listLatestFailed: async ({ limit }) => (await reader.jobs.listLatestFailed({ limit })).map(hostileJob),
+      listLatestFailed: async ({ limit }) =>
+        (await reader.jobs.listLatestFailed({ limit })).map((job) => ({ ...job, ...hostileJob(job) })),
       listBrief: async ({ filter: _filter, ...query }) => {
         const { jobs } = await reader.jobs.listBrief(query);
         return { jobs: jobs.map((job) => ({ ...job, ...hostileJob(job) })), isComplete: true };

@@ -47,7 +47,7 @@ describe('the blocker of a queue', () => {
     ],
     [
       'nothing is left',
-      queue({ counts: ready, oldestEnqueuedAt: ago(11) }),
+      queue({ counts: ready, oldestEnqueuedAt: ago(31) }),
       [server()],
       'Stuck',
       'although 1 of 2 slots are free',
@@ -89,6 +89,15 @@ describe('the blocker of a queue', () => {
       expect(read(status.text)).to.include(words);
     });
   }
+
+  it('names the queue whose jobs occupy every slot, even before the next heartbeat', () => {
+    const mail = queue({ name: 'mail', counts: { ...counts, processing: 2 }, oldestEnqueuedAt: ago(60) });
+    const given = queue({ counts: ready, oldestEnqueuedAt: ago(60) });
+    const both = server({ queues: ['mail', given.name], processing: 1 });
+    const { badge, text } = queueStatus(given, [both], nowMs, [mail, given]);
+    expect(badge.word).to.equal('All slots busy');
+    expect(read(text)).to.include('but 2 of 2 slots are running “mail”, which this server serves first');
+  });
 
   it('is the same for a ready job as for its queue', () => {
     const { text } = explain(job({}), { attempts: [], servers: [server()], queue: queue(limited), nowMs });

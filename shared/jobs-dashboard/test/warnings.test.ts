@@ -94,8 +94,8 @@ describe('the warnings', () => {
     ],
     [
       'jobs that nothing keeps from running',
-      situation({ queues: [queue({ oldestEnqueuedAt: ago(20), counts: waiting })] }),
-      'Queue “q” is stalled: its oldest job has been ready for 20 s, although 1 of 2 slots are free',
+      situation({ queues: [queue({ oldestEnqueuedAt: ago(40), counts: waiting })] }),
+      'Queue “q” is stalled: its oldest job has been ready for 40 s, although 1 of 2 slots are free',
     ],
     [
       'many failures',
@@ -176,17 +176,18 @@ describe('the warnings', () => {
       { queue: { name: 'bulk', failed: 4_600 }, error: { name: 'Error', message: '', most: false } },
       'All in queue “bulk”; often Error',
     ],
-    [
-      'where to look if nothing is in common',
-      { queue: null, error: null },
-      'Check what they have in common.',
-    ],
+    ['where to look if nothing is known of them', null, 'Check what they have in common.'],
   ] as const) {
     it(`name ${what}`, () => {
       const [warning] = findWarnings(situation({ recent: { done: 0, failed: 4_541, common } }));
       expect(warning).to.deep.include({ link: 'errors?since=1h', advice: words });
     });
   }
+
+  it('stop after the failed jobs have been retried or deleted', () => {
+    const common = { queue: { name: 'bulk', failed: 4_541 }, error: null };
+    expect(findWarnings(situation({ recent: { done: 0, failed: 4_541, common } }))).to.deep.equal([]);
+  });
 
   it('link to the stalled job, or to the jobs of its server', () => {
     const [one] = findWarnings(situation({ stalled: [lease({})] }));

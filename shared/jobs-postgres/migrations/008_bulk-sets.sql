@@ -8,6 +8,8 @@ alter table bulk_operation
   add column first_ids jsonb not null default '{}',
   -- The largest number of jobs that may be changed; null for no limit.
   add column most bigint,
+  -- Whether to restore the dependents of retried jobs.
+  add column dependents boolean not null default false,
   -- Nothing is changed before this time.
   add column starts_at timestamptz not null default now();
 

@@ -154,7 +154,8 @@ removed as (
   returning job_awaiting.*, ended.error
 ),
 history as (
-  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, error) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, error from removed
+  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, error)
+  select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, case when delay_ms is null then meta else coalesce(meta, '{}') || jsonb_build_object('delayMs', delay_ms) end, past_attempts, error from removed
 ),
 unlinked as (
   update longshore.job_dependency set resolved_at = now(), marked = true
@@ -296,7 +297,8 @@ removed as (
   returning job_awaiting.*, ended.error
 ),
 history as (
-  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, error) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, error from removed
+  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, error)
+  select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, case when delay_ms is null then meta else coalesce(meta, '{}') || jsonb_build_object('delayMs', delay_ms) end, past_attempts, error from removed
 ),
 unlinked as (
   update longshore.job_dependency set resolved_at = now(), marked = true
@@ -512,6 +514,20 @@ select count(*)::integer as lines
     from longshore.job_report
     where queue_id = $1 and job_id = $2 and started_at >= $3::timestamptz - interval '1 hour' and line > 0
       and ($4::smallint is null or attempt = $4) having count(*) > 0;
+
+-- longshore-count-skipped
+with recursive
+found (id) as (
+  select unnest($1::uuid[])
+  union
+  select dependent.id from found
+  join longshore.job_dependency as dependency on dependency.parent_id = found.id
+  cross join lateral (
+    select id from longshore.job_history_cancelled as history where history.id = dependency.child_id and attempt = 0 and error ->> 'name' = 'ContinuationCancelled' limit 1
+  ) as dependent
+)
+select count(*)::integer as jobs
+from (select from found where id <> all ($1::uuid[]) limit $2::integer) as counted;
 
 -- longshore-count-some-batches
 select count(*)::integer as batches from (select from longshore.batch order by id limit $1) as counted;
@@ -1379,11 +1395,11 @@ values ($1, $2, $3, $4, case when $3::integer = 0 then now() end);
 
 -- longshore-insert-bulk
   insert into longshore.bulk_operation
-    (id, action, filter, requested_by, matched, matched_exact, as_of, first_ids, most, starts_at)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, case when $10::float8 is not null then now() + least(greatest($10::float8, 0), 315360000000) * interval '1 millisecond' end)
+    (id, action, filter, requested_by, matched, matched_exact, as_of, first_ids, most, starts_at, dependents)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, case when $10::float8 is not null then now() + least(greatest($10::float8, 0), 315360000000) * interval '1 millisecond' end, $11)
   returning id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
 cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-coalesce(as_of, created_at)::text as as_of, first_ids, most, finished_at, error;
+coalesce(as_of, created_at)::text as as_of, first_ids, most, dependents, finished_at, error;
 
 -- longshore-insert-deployment
 insert into longshore.deployment (id, version, at, note, source) values ($1, $2, coalesce($3::timestamptz, now()), $4, 'api')
@@ -1545,7 +1561,7 @@ select from longshore.queue_bucket where queue_id = $1 for update;
 -- longshore-lock-bulk
 select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
   cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-  coalesce(as_of, created_at)::text as as_of, first_ids, most, finished_at, error from longshore.bulk_operation where id = $1 for update;
+  coalesce(as_of, created_at)::text as as_of, first_ids, most, dependents, finished_at, error from longshore.bulk_operation where id = $1 for update;
 
 -- longshore-lock-cancelled
 select id from longshore.job_history_cancelled where queue_id = $1 and id = $2 for update;
@@ -2447,6 +2463,79 @@ counted as (
 )
 select released::integer, failed::integer from total;
 
+-- longshore-restore-skipped
+with recursive
+found (id) as (
+  select unnest($1::uuid[])
+  union
+  select dependent.id from found
+  join longshore.job_dependency as dependency on dependency.parent_id = found.id
+  cross join lateral (
+    select id from longshore.job_history_cancelled as history where history.id = dependency.child_id and attempt = 0 and error ->> 'name' = 'ContinuationCancelled' limit 1
+  ) as dependent
+),
+removed as (
+  delete from longshore.job_history_cancelled
+  where id = any (array(select id from found where id <> all ($1::uuid[]))) and attempt = 0 and error ->> 'name' = 'ContinuationCancelled'
+  returning *, 'cancelled'::longshore.job_state as state
+),
+
+again as materialized (select removed.*, true as waits from removed),
+revived as (
+  select waits, queue_id, id, created_at, case when run_at is not null then least(greatest(run_at, 'epoch'), '9999-12-31T23:59:59.999Z') end as run_at,
+    least(greatest(priority, -100), 100)::smallint as priority, least(attempt, 9999) as attempt,
+    least(greatest(max_attempts, least(attempt, 9999) + 1), 10000)::smallint as max_attempts, name, args, meta, case when server_id is null or error is null then past_attempts
+    else coalesce(past_attempts, '[]') || jsonb_build_object(
+      'attempt', attempt, 'outcome', state, 'serverId', server_id, 'startedAt', started_at, 'finishedAt', finished_at, 'error', error)
+    end as past_attempts
+  from again
+),
+
+ready as (
+  insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
+),
+held as (
+  insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false) order by id
+),
+arrived as (
+  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+  select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
+    'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
+  from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false)
+),
+restored as (
+  insert into longshore.job_awaiting (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, delay_ms)
+  select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, (meta ->> 'delayMs')::float8 from revived where waits
+),
+reopened as (
+  update longshore.job_dependency set resolved_at = null, marked = false
+  where child_id = any (array(select id from again where waits))
+),
+
+moves as (
+  insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
+  select queue_id, id, now(), -1, attempt, now(), 'retried', jsonb_strip_nulls(jsonb_build_object('waits', case when waits then true end, 'state', state, 'runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id, 'finishedAt', finished_at, 'error', case when server_id is null then error end))
+  from again
+  on conflict do nothing
+),
+request as (
+  delete from longshore.job_cancellation using removed
+  where job_cancellation.queue_id = removed.queue_id and job_id = removed.id
+),
+
+noted as (
+  insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+  select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'followed']
+),
+counted as (
+  insert into longshore.job_count (queue_id, state, jobs)
+  select queue_id, state, -count(*) from again group by queue_id, state union all select queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, count(*) from again group by queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state
+),
+unfinished as (
+  update longshore.batch set finished_at = null where id = any ($1::uuid[]) and finished_at is not null
+)
+select count(*)::integer as restored from removed;
+
 -- longshore-resume-queue
 update longshore.queue set paused_at = null, retired_at = null, idle_since = null where id = $1;
 
@@ -2513,38 +2602,107 @@ select holds_jobs, served, exists (select from retired) as retired from found;
 update longshore.set_aside set retry_at = now() where id = $1 and discarded_at is null returning id;
 
 -- longshore-retry-cancelled
+  with removed as (
+    delete from longshore.job_history_cancelled where queue_id = $1 and id = $2
+    returning *, 'cancelled'::longshore.job_state as state
+  ),
+
+  again as materialized (select removed.*, attempt = 0 and state = 'cancelled'
+and exists (select from longshore.job_dependency where child_id = id) as waits from removed),
+  revived as (
+    select waits, queue_id, id, created_at, case when run_at is not null then least(greatest(run_at, 'epoch'), '9999-12-31T23:59:59.999Z') end as run_at,
+      least(greatest(priority, -100), 100)::smallint as priority, least(attempt, 9999) as attempt,
+      least(greatest(max_attempts, least(attempt, 9999) + 1), 10000)::smallint as max_attempts, name, args, meta, case when server_id is null or error is null then past_attempts
+      else coalesce(past_attempts, '[]') || jsonb_build_object(
+        'attempt', attempt, 'outcome', state, 'serverId', server_id, 'startedAt', started_at, 'finishedAt', finished_at, 'error', error)
+      end as past_attempts
+    from again
+  ),
+
+  ready as (
+    insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
+  ),
+  held as (
+    insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false) order by id
+  ),
+  arrived as (
+    insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+    select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
+      'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
+    from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false)
+  ),
+  restored as (
+    insert into longshore.job_awaiting (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, delay_ms)
+    select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, (meta ->> 'delayMs')::float8 from revived where waits
+  ),
+  reopened as (
+    update longshore.job_dependency set resolved_at = null, marked = false
+    where child_id = any (array(select id from again where waits))
+  ),
+
+  moves as (
+    insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
+    select queue_id, id, now(), -1, attempt, now(), 'retried', jsonb_strip_nulls(jsonb_build_object('waits', case when waits then true end, 'state', state, 'runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id, 'finishedAt', finished_at, 'error', case when server_id is null then error end))
+    from again
+    on conflict do nothing
+  ),
+  request as (
+    delete from longshore.job_cancellation using removed
+    where job_cancellation.queue_id = removed.queue_id and job_id = removed.id
+  ),
+
+  noted as (
+    insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+    select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'followed']
+  ),
+  counted as (
+    insert into longshore.job_count (queue_id, state, jobs)
+    select queue_id, state, -count(*) from again group by queue_id, state union all select queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, count(*) from again group by queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state
+  )
+  select true as changed from removed;
+
+-- longshore-retry-cancelled-regardless
 with removed as (
   delete from longshore.job_history_cancelled where queue_id = $1 and id = $2
   returning *, 'cancelled'::longshore.job_state as state
 ),
 
+again as materialized (select removed.*, false as waits from removed),
 revived as (
-  select queue_id, id, created_at, case when run_at is not null then least(greatest(run_at, 'epoch'), '9999-12-31T23:59:59.999Z') end as run_at,
+  select waits, queue_id, id, created_at, case when run_at is not null then least(greatest(run_at, 'epoch'), '9999-12-31T23:59:59.999Z') end as run_at,
     least(greatest(priority, -100), 100)::smallint as priority, least(attempt, 9999) as attempt,
     least(greatest(max_attempts, least(attempt, 9999) + 1), 10000)::smallint as max_attempts, name, args, meta, case when server_id is null or error is null then past_attempts
     else coalesce(past_attempts, '[]') || jsonb_build_object(
       'attempt', attempt, 'outcome', state, 'serverId', server_id, 'startedAt', started_at, 'finishedAt', finished_at, 'error', error)
     end as past_attempts
-  from removed
+  from again
 ),
 
 ready as (
-  insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from revived where not coalesce(meta ? 'concurrencyKey', false) order by id
+  insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
 ),
 held as (
-  insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from revived where coalesce(meta ? 'concurrencyKey', false) order by id
+  insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false) order by id
 ),
 arrived as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
   select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
     'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
-  from revived where coalesce(meta ? 'concurrencyKey', false)
+  from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false)
+),
+restored as (
+  insert into longshore.job_awaiting (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, delay_ms)
+  select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, (meta ->> 'delayMs')::float8 from revived where waits
+),
+reopened as (
+  update longshore.job_dependency set resolved_at = null, marked = false
+  where child_id = any (array(select id from again where waits))
 ),
 
 moves as (
   insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
-  select queue_id, id, now(), -1, attempt, now(), 'retried', jsonb_strip_nulls(jsonb_build_object('state', state, 'runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id, 'finishedAt', finished_at, 'error', case when server_id is null then error end))
-  from removed
+  select queue_id, id, now(), -1, attempt, now(), 'retried', jsonb_strip_nulls(jsonb_build_object('waits', case when waits then true end, 'state', state, 'runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id, 'finishedAt', finished_at, 'error', case when server_id is null then error end))
+  from again
   on conflict do nothing
 ),
 request as (
@@ -2554,11 +2712,11 @@ request as (
 
 noted as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, state, 'enqueued'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
+  select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'followed']
 ),
 counted as (
   insert into longshore.job_count (queue_id, state, jobs)
-  select queue_id, state, -count(*) from removed group by queue_id, state union all select queue_id, 'enqueued'::longshore.job_state, count(*) from removed group by queue_id, 'enqueued'::longshore.job_state
+  select queue_id, state, -count(*) from again group by queue_id, state union all select queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, count(*) from again group by queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state
 )
 select true as changed from removed;
 
@@ -2568,33 +2726,42 @@ with removed as (
   returning *, 'failed'::longshore.job_state as state
 ),
 
+again as materialized (select removed.*, false as waits from removed),
 revived as (
-  select queue_id, id, created_at, case when run_at is not null then least(greatest(run_at, 'epoch'), '9999-12-31T23:59:59.999Z') end as run_at,
+  select waits, queue_id, id, created_at, case when run_at is not null then least(greatest(run_at, 'epoch'), '9999-12-31T23:59:59.999Z') end as run_at,
     least(greatest(priority, -100), 100)::smallint as priority, least(attempt, 9999) as attempt,
     least(greatest(max_attempts, least(attempt, 9999) + 1), 10000)::smallint as max_attempts, name, args, meta, case when server_id is null or error is null then past_attempts
     else coalesce(past_attempts, '[]') || jsonb_build_object(
       'attempt', attempt, 'outcome', state, 'serverId', server_id, 'startedAt', started_at, 'finishedAt', finished_at, 'error', error)
     end as past_attempts
-  from removed
+  from again
 ),
 
 ready as (
-  insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from revived where not coalesce(meta ? 'concurrencyKey', false) order by id
+  insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
 ),
 held as (
-  insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from revived where coalesce(meta ? 'concurrencyKey', false) order by id
+  insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false) order by id
 ),
 arrived as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
   select distinct on (queue_id, meta -> 'concurrencyKey') queue_id, id, 'enqueued'::longshore.job_state,
     'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
-  from revived where coalesce(meta ? 'concurrencyKey', false)
+  from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false)
+),
+restored as (
+  insert into longshore.job_awaiting (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, delay_ms)
+  select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, (meta ->> 'delayMs')::float8 from revived where waits
+),
+reopened as (
+  update longshore.job_dependency set resolved_at = null, marked = false
+  where child_id = any (array(select id from again where waits))
 ),
 
 moves as (
   insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
-  select queue_id, id, now(), -1, attempt, now(), 'retried', jsonb_strip_nulls(jsonb_build_object('state', state, 'runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id, 'finishedAt', finished_at, 'error', case when server_id is null then error end))
-  from removed
+  select queue_id, id, now(), -1, attempt, now(), 'retried', jsonb_strip_nulls(jsonb_build_object('waits', case when waits then true end, 'state', state, 'runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id, 'finishedAt', finished_at, 'error', case when server_id is null then error end))
+  from again
   on conflict do nothing
 ),
 request as (
@@ -2604,11 +2771,11 @@ request as (
 
 noted as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, state, 'enqueued'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
+  select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'followed']
 ),
 counted as (
   insert into longshore.job_count (queue_id, state, jobs)
-  select queue_id, state, -count(*) from removed group by queue_id, state union all select queue_id, 'enqueued'::longshore.job_state, count(*) from removed group by queue_id, 'enqueued'::longshore.job_state
+  select queue_id, state, -count(*) from again group by queue_id, state union all select queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, count(*) from again group by queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state
 )
 select true as changed from removed;
 
@@ -2729,12 +2896,12 @@ select id, name, total, done, failed, cancelled, follow_up_id, created_at, finis
 -- longshore-select-bulk
 select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
   cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-  coalesce(as_of, created_at)::text as as_of, first_ids, most, finished_at, error from longshore.bulk_operation where id = $1;
+  coalesce(as_of, created_at)::text as as_of, first_ids, most, dependents, finished_at, error from longshore.bulk_operation where id = $1;
 
 -- longshore-select-bulks
   select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
 cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-coalesce(as_of, created_at)::text as as_of, first_ids, most, finished_at, error from longshore.bulk_operation
+coalesce(as_of, created_at)::text as as_of, first_ids, most, dependents, finished_at, error from longshore.bulk_operation
   where id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
   order by id desc limit $1;
 
@@ -2842,6 +3009,30 @@ limit 1) as found;
 select id from longshore.job_scheduled
 where queue_id = $1 and run_at >= $4::timestamptz and run_at <= now() and id <> all($2::uuid[])
 order by run_at limit $3;
+
+-- longshore-select-earlier-failed
+  select listed.id, listed.queue_id, listed.state, listed.name, listed.priority, listed.error, listed.attempt, listed.max_attempts, listed.created_at, listed.run_at, listed.ready_at, listed.started_at, listed.finished_at, listed.server_id, listed.meta, listed.past_attempts, case when pg_column_size(listed.args) <= 8000 and octet_length(listed.args::text) <= 8000 then listed.args end as args, not (pg_column_size(listed.args) <= 8000 and octet_length(listed.args::text) <= 8000) as args_left_out, null::jsonb as result, (
+  select json_build_object('percent', percent, 'message', message) from longshore.job_report as report
+  where report.queue_id = listed.queue_id and report.job_id = listed.id and report.started_at = listed.started_at and line = 0
+) as progress
+  from (
+    select id, queue_id, 'failed'::longshore.job_state as state, name, priority, args, result, error, attempt, max_attempts,
+created_at, run_at, ready_at, started_at, finished_at, server_id, meta, past_attempts from longshore.job_history_failed where (finished_at, id) < (select finished_at, id from longshore.job_history_failed where id = $2::uuid limit 1)
+    order by finished_at desc, id desc limit $1::integer
+  ) as listed
+  order by finished_at desc, id desc;
+
+-- longshore-select-earlier-failed-of
+  select listed.id, listed.queue_id, listed.state, listed.name, listed.priority, listed.error, listed.attempt, listed.max_attempts, listed.created_at, listed.run_at, listed.ready_at, listed.started_at, listed.finished_at, listed.server_id, listed.meta, listed.past_attempts, case when pg_column_size(listed.args) <= 8000 and octet_length(listed.args::text) <= 8000 then listed.args end as args, not (pg_column_size(listed.args) <= 8000 and octet_length(listed.args::text) <= 8000) as args_left_out, null::jsonb as result, (
+  select json_build_object('percent', percent, 'message', message) from longshore.job_report as report
+  where report.queue_id = listed.queue_id and report.job_id = listed.id and report.started_at = listed.started_at and line = 0
+) as progress
+  from (
+    select id, queue_id, 'failed'::longshore.job_state as state, name, priority, args, result, error, attempt, max_attempts,
+created_at, run_at, ready_at, started_at, finished_at, server_id, meta, past_attempts from longshore.job_history_failed where queue_id = $2::integer and (finished_at, id) < (select finished_at, id from longshore.job_history_failed where id = $3::uuid limit 1)
+    order by finished_at desc, id desc limit $1::integer
+  ) as listed
+  order by finished_at desc, id desc;
 
 -- longshore-select-ended
 select id, queue_id, state, name, attempt, created_at, run_at, started_at, server_id, finished_at, null::jsonb as error,
@@ -2981,7 +3172,7 @@ order by right(part.relname, 8) desc, part.relname;
 select last_value as seq from longshore.job_seq;
 
 -- longshore-select-latest-failed
-  select listed.id, listed.queue_id, listed.state, listed.name, listed.priority, listed.error, listed.attempt, listed.max_attempts, listed.created_at, listed.run_at, listed.ready_at, listed.started_at, listed.finished_at, listed.server_id, listed.meta, listed.past_attempts, null::jsonb as args, null::jsonb as result, (
+  select listed.id, listed.queue_id, listed.state, listed.name, listed.priority, listed.error, listed.attempt, listed.max_attempts, listed.created_at, listed.run_at, listed.ready_at, listed.started_at, listed.finished_at, listed.server_id, listed.meta, listed.past_attempts, case when pg_column_size(listed.args) <= 8000 and octet_length(listed.args::text) <= 8000 then listed.args end as args, not (pg_column_size(listed.args) <= 8000 and octet_length(listed.args::text) <= 8000) as args_left_out, null::jsonb as result, (
   select json_build_object('percent', percent, 'message', message) from longshore.job_report as report
   where report.queue_id = listed.queue_id and report.job_id = listed.id and report.started_at = listed.started_at and line = 0
 ) as progress
@@ -2993,7 +3184,7 @@ created_at, run_at, ready_at, started_at, finished_at, server_id, meta, past_att
   order by finished_at desc, id desc;
 
 -- longshore-select-latest-failed-of
-  select listed.id, listed.queue_id, listed.state, listed.name, listed.priority, listed.error, listed.attempt, listed.max_attempts, listed.created_at, listed.run_at, listed.ready_at, listed.started_at, listed.finished_at, listed.server_id, listed.meta, listed.past_attempts, null::jsonb as args, null::jsonb as result, (
+  select listed.id, listed.queue_id, listed.state, listed.name, listed.priority, listed.error, listed.attempt, listed.max_attempts, listed.created_at, listed.run_at, listed.ready_at, listed.started_at, listed.finished_at, listed.server_id, listed.meta, listed.past_attempts, case when pg_column_size(listed.args) <= 8000 and octet_length(listed.args::text) <= 8000 then listed.args end as args, not (pg_column_size(listed.args) <= 8000 and octet_length(listed.args::text) <= 8000) as args_left_out, null::jsonb as result, (
   select json_build_object('percent', percent, 'message', message) from longshore.job_report as report
   where report.queue_id = listed.queue_id and report.job_id = listed.id and report.started_at = listed.started_at and line = 0
 ) as progress
@@ -3134,7 +3325,7 @@ order by retried_at desc limit $2;
 -- longshore-select-running-bulks
 select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
   cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-  coalesce(as_of, created_at)::text as as_of, first_ids, most, finished_at, error from longshore.bulk_operation
+  coalesce(as_of, created_at)::text as as_of, first_ids, most, dependents, finished_at, error from longshore.bulk_operation
     where state = 'running' and starts_at <= now() order by id;
 
 -- longshore-select-said
@@ -3355,7 +3546,7 @@ for update skip locked;
 -- longshore-take-bulk
   select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
 cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-coalesce(as_of, created_at)::text as as_of, first_ids, most, finished_at, error from longshore.bulk_operation where id = $1 and state = 'running'
+coalesce(as_of, created_at)::text as as_of, first_ids, most, dependents, finished_at, error from longshore.bulk_operation where id = $1 and state = 'running'
   for update skip locked;
 
 -- longshore-take-moves

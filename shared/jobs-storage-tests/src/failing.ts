@@ -37,6 +37,9 @@ export function failing(fixture: Fixture): void {
     await fixture.storage.completions.complete([{ claim, outcome: { kind: 'done', result: 'null' } }]);
     expect(await latest(10, queue)).to.deep.equal(ids.toReversed());
     expect(await latest(2, queue)).to.deep.equal(ids.toReversed().slice(0, 2));
+    const [oldest, after = ''] = ids;
+    const rest = await fixture.storage.jobs.listLatestFailed({ queue, limit: 10, after });
+    expect(rest.map(({ id }) => id)).to.deep.equal([oldest]);
   });
 
   it('lists an old job that was retried and failed again before newer ones', async () => {

@@ -3,6 +3,7 @@ import { auditingActions } from './audited-actions.js';
 import { auditing } from './auditing.js';
 import { batching } from './batching.js';
 import { askingServers } from './server-requests.js';
+import { restoringDependents } from './restoring-dependents.js';
 import { keepingBulkOperations } from './bulk-operations.js';
 import { claiming } from './claiming.js';
 import { completing } from './completing.js';
@@ -67,6 +68,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     describe('rescuing', () => rescuing(fixture));
     describe('controlling', () => controlling(fixture));
     describe('operating in bulk', () => operatingInBulk(fixture));
+    describe('restoring dependents', () => restoringDependents(fixture));
     describe('keeping bulk operations', () => keepingBulkOperations(fixture));
     describe('editing', () => editing(fixture));
     describe('limiting queues', () => limiting(fixture));

@@ -13,10 +13,12 @@ export interface Blocker {
   readonly remedy: string;
   /** `attention`: an operator has to act. */
   readonly tone: 'calm' | 'attention';
+  /** The queue whose jobs occupy the servers, if that is the reason. */
+  readonly occupant?: string;
 }
 
 /** A queue whose oldest job has been ready for longer than this, in milliseconds, without any other blocker, is stuck. */
-const STUCK_MS = 10_000;
+const STUCK_MS = 30_000;
 
 /**
  * Returns the blocker of a queue's ready jobs; `null` if the next job should start at once. If several apply, one that
@@ -25,9 +27,15 @@ const STUCK_MS = 10_000;
  * Whether the rate limit has a token left is unknown, so it is returned only if no other limit explains the wait.
  *
  * @param consumers the running servers that consume the queue
+ * @param queues all queues, to name the one whose jobs occupy the consumers
  */
-export function findBlocker(queue: Queue, consumers: readonly Server[], nowMs: number): Blocker | null {
-  return blockerOfQueue(queue, consumers, nowMs) ?? blockerOfNextJob(queue, consumers, nowMs);
+export function findBlocker(
+  queue: Queue,
+  consumers: readonly Server[],
+  nowMs: number,
+  queues: readonly Queue[] = [],
+): Blocker | null {
+  return blockerOfQueue(queue, consumers, nowMs) ?? blockerOfNextJob(queue, consumers, nowMs, queues);
 }
 
 /** Returns a blocker that stops the whole queue. */
@@ -62,7 +70,12 @@ function allOf({ length }: readonly Server[]): string {
 }
 
 /** Returns a blocker that goes away when running jobs end, or `stuck`. */
-function blockerOfNextJob(queue: Queue, consumers: readonly Server[], nowMs: number): Blocker | null {
+function blockerOfNextJob(
+  queue: Queue,
+  consumers: readonly Server[],
+  nowMs: number,
+  queues: readonly Queue[],
+): Blocker | null {
   const { name, concurrencyLimit, rateLimit, oldestEnqueuedAt, counts } = queue;
   if (concurrencyLimit !== null && counts.processing >= concurrencyLimit) {
     const running = `${formatNumber(counts.processing)} of ${formatNumber(concurrencyLimit)}`;
@@ -70,6 +83,19 @@ function blockerOfNextJob(queue: Queue, consumers: readonly Server[], nowMs: num
     return calm('limit', reason, 'The next one starts when one of them ends.');
   }
   const { slots, free } = slotsOf(consumers);
+  const occupant = findOccupant(queue, consumers, queues);
+  if (occupant !== null && slots > 0 && (free === 0 || occupant.counts.processing >= slots)) {
+    const open = activeAmong(consumers);
+    const first = open.every((server) => isServedFirst(occupant.name, name, server));
+    const running = `${formatNumber(Math.min(occupant.counts.processing, slots))} of ${counted(slots, 'slot')}`;
+    const preferred = first
+      ? `, which ${open.length === 1 ? 'this server serves' : 'these servers serve'} first`
+      : '';
+    const reason = sentence`but ${running} ${slots === 1 ? 'is' : 'are'} running “${occupant.name}”${preferred}`;
+    const remedy =
+      'The next one starts when a slot is free. Add servers or slots, or serve this queue first.';
+    return { ...calm('busy', reason, remedy), occupant: occupant.name };
+  }
   if (free === 0) {
     const { length } = activeAmong(consumers);
     const where =
@@ -90,6 +116,21 @@ function blockerOfNextJob(queue: Queue, consumers: readonly Server[], nowMs: num
   if (waitedMs < STUCK_MS || counts.processing > 0) return null;
   const reason = sentence`although ${formatNumber(free)} of ${counted(slots, 'slot')} are free and no limit of queue “${name}” holds them back`;
   return attention('stuck', reason, 'Check whether their job type is paused, and the logs of its servers.');
+}
+
+/** Returns the other queue whose running jobs occupy most of the consumers' slots; `null` if it has none. */
+function findOccupant({ name }: Queue, consumers: readonly Server[], queues: readonly Queue[]): Queue | null {
+  const served = new Set(activeAmong(consumers).flatMap((server) => server.queues));
+  const own = queues.find((queue) => queue.name === name)?.counts.processing ?? 0;
+  const [most = null] = queues
+    .filter((queue) => queue.name !== name && served.has(queue.name) && queue.counts.processing > own)
+    .toSorted((one, other) => other.counts.processing - one.counts.processing);
+  return most;
+}
+
+function isServedFirst(queue: string, other: string, { queues }: Server): boolean {
+  const place = queues.indexOf(queue);
+  return place >= 0 && place < queues.indexOf(other);
 }
 
 /** Returns the slots of the servers, and how many of them were free at the last heartbeats. */

@@ -27,10 +27,18 @@ const starting: Badge = { icon: 'stack', word: 'About to start', tone: 'enqueued
 const empty: Badge = { icon: 'check', word: 'Queue is empty', tone: 'done' };
 const idle: Badge = { icon: 'clock', word: 'No jobs ready', tone: 'done' };
 
-/** @param consumers the running servers that consume the queue */
-export function queueStatus(queue: Queue, consumers: readonly Server[], nowMs: number): QueueStatus {
+/**
+ * @param consumers the running servers that consume the queue
+ * @param queues all queues
+ */
+export function queueStatus(
+  queue: Queue,
+  consumers: readonly Server[],
+  nowMs: number,
+  queues: readonly Queue[] = [],
+): QueueStatus {
   const { counts, oldestEnqueuedAt } = queue;
-  const blocker = findBlocker(queue, consumers, nowMs);
+  const blocker = findBlocker(queue, consumers, nowMs, queues);
   if (counts.enqueued === 0) return withoutReadyJobs(queue, consumers, blocker);
   const oldest = oldestEnqueuedAt === null ? '' : sentence` the oldest for ${{ since: oldestEnqueuedAt }},`;
   const ready = sentence`${counted(counts.enqueued, 'job is', 'jobs are')} ready,${oldest}`;

@@ -35,8 +35,9 @@ export function areManyFailures({ done, failed }: Pick<RecentThroughput, 'done' 
  * Warns if many of the jobs that finished recently have failed, and names the most affected queue and error.
  */
 export function failureWarning(recent: RecentThroughput): Warning[] {
-  if (!areManyFailures(recent)) return [];
-  const { done, failed } = recent;
+  const { done, failed, common } = recent;
+  // Without a stored failure, they have all been retried or deleted.
+  if (!areManyFailures(recent) || (common !== null && common.error === null)) return [];
   const ended = done + failed;
   const share =
     failed === ended ? `All ${formatNumber(ended)}` : `${formatNumber(failed)} of the ${formatNumber(ended)}`;

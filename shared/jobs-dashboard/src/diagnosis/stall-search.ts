@@ -6,7 +6,18 @@ import { findJobs } from '../reading/found-jobs.js';
 /** How many jobs are examined to explain why a batch is stalled. */
 const SAMPLE = 100;
 
+/** A retry for which a batch waits. */
+export interface AwaitedRetry {
+  readonly id: string;
+  readonly name: string;
+  readonly runAt: Date;
+  /** Number of jobs that wait for a retry. */
+  readonly jobs: number;
+}
+
 export interface FoundStall {
+  /** The next retry, if the batch waits for nothing but retries; `null` otherwise. */
+  readonly retry: AwaitedRetry | null;
   /** `null` if a job is running or may start, or if no unfinished job is left. */
   readonly stall: Stall | null;
   /** Whether the search for the batch's jobs has not ended yet, so that the reason is unknown. */
@@ -20,7 +31,14 @@ export async function findBatchStall(id: string, context: PageContext): Promise<
       {
         key: JSON.stringify(['batch', id, state]),
         query: { filter: { batchId: [id], state }, order: 'oldest', limit },
-        row: (job) => ({ id: job.id, queue: job.queue, state: job.state }),
+        row: ({ id: jobId, name, queue, state: current, attempt, runAt }) => ({
+          id: jobId,
+          name,
+          queue,
+          state: current,
+          attempt,
+          runAt,
+        }),
       },
       context,
     );
@@ -29,10 +47,23 @@ export async function findBatchStall(id: string, context: PageContext): Promise<
     seek(['enqueued', 'scheduled'], SAMPLE),
     readSurroundings(context),
   ]);
-  if (running.jobs.length > 0) return { stall: null, partial: false };
-  if (running.partial || waiting.partial) return { stall: null, partial: true };
+  if (running.jobs.length > 0) return { stall: null, retry: null, partial: false };
+  if (running.partial || waiting.partial) return { stall: null, retry: null, partial: true };
   const more = waiting.jobs.length === SAMPLE;
-  return { stall: stallOf(waiting.jobs, around, 'batch', more), partial: false };
+  const retry = more ? null : awaitedRetry(waiting.jobs);
+  return { stall: stallOf(waiting.jobs, around, 'batch', more), retry, partial: false };
+}
+
+type Waiting = Pick<Job, 'id' | 'name' | 'state' | 'attempt' | 'runAt'>;
+
+/** Returns the first retry if all of the jobs wait for one. */
+function awaitedRetry(jobs: readonly Waiting[]): AwaitedRetry | null {
+  const retries = jobs.flatMap(({ id, name, state, attempt, runAt }) =>
+    state === 'scheduled' && attempt > 0 && runAt !== null ? [{ id, name, runAt, jobs: jobs.length }] : [],
+  );
+  if (retries.length < jobs.length) return null;
+  const [first = null] = retries.toSorted((one, other) => one.runAt.getTime() - other.runAt.getTime());
+  return first;
 }
 
 /** Finds out why a job that another one waits for does not start. */

@@ -50,7 +50,7 @@ export function stallOf(
   for (const name of new Set(jobs.map(({ queue }) => queue))) {
     const queue = queues.find((candidate) => candidate.name === name);
     const waiting = jobs.filter((job) => job.queue === name);
-    const blocker = queue === undefined ? null : findBlocker(queue, consumersOf(name), nowMs);
+    const blocker = queue === undefined ? null : findBlocker(queue, consumersOf(name), nowMs, queues);
     if (blocker === null || !holds(blocker, waiting)) return null;
     stops.push({ blocker, count: waiting.length });
   }

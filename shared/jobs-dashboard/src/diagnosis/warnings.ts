@@ -133,13 +133,19 @@ function abandonedJobs({ longestRunning, servers, nowMs }: Situation): Warning[]
 
 function longWaits({ queues, servers, nowMs }: Situation): Warning[] {
   const consumersOf = groupByQueue(servers);
+  const occupants = new Set<string>();
   return queues.flatMap((queue) => {
     if (queue.servers === 0 || queue.pausedAt !== null || queue.oldestEnqueuedAt === null) return [];
     const waitedMs = nowMs - queue.oldestEnqueuedAt.getTime();
     if (waitedMs < SETTLING_MS) return [];
-    const blocker = findBlocker(queue, consumersOf(queue.name), nowMs);
+    const blocker = findBlocker(queue, consumersOf(queue.name), nowMs, queues);
     const stands = blocker?.tone === 'attention';
     if (!stands && waitedMs < LONG_WAIT_MS) return [];
+    // One warning per cause: other queues that wait for the same slots have the same one.
+    if (blocker?.occupant !== undefined) {
+      if (occupants.has(blocker.occupant)) return [];
+      occupants.add(blocker.occupant);
+    }
     const reason = blocker === null ? '' : sentence`, ${blocker.reason}`;
     return [
       {

@@ -62,9 +62,10 @@ describe('a list in a browser', () => {
     await page.goto(`${site.url}/job-dashboard/jobs?name=pack-parcel`);
     await all().check();
     await page.getByRole('button', { name: 'Delete…' }).click();
-    await dialog().getByText('50 jobs at the moment').waitFor();
+    await dialog().getByRole('heading', { name: '50 jobs', exact: true }).waitFor();
     await dialog().getByRole('button', { name: 'Delete 50 jobs' }).click();
     await page.getByRole('heading', { level: 1, name: 'Bulk delete' }).waitFor();
+    storage.manualClock.advance(120_000);
     while (await storage.bulk.advance());
     const left = await storage.jobs.list({ filter: { name: ['pack-parcel'] }, order: 'oldest', limit: 60 });
     expect(left.map(({ id }) => id)).to.deep.equal(jobs.slice(0, 10).map(({ id }) => id));
@@ -81,18 +82,37 @@ describe('a list in a browser', () => {
     await cancelledParcels(120);
     let release: () => void = () => undefined;
     const released = new Promise<void>((resolve) => (release = resolve));
-    const count = storage.jobs.count.bind(storage.jobs);
-    storage.jobs.count = async (filter) => {
+    const preview = storage.bulk.preview.bind(storage.bulk);
+    storage.bulk.preview = async (request) => {
       await released;
-      return count(filter);
+      return preview(request);
     };
     await page.goto(`${site.url}/job-dashboard/jobs?name=pack-parcel`);
     await page.getByRole('link', { name: 'Delete all 120…' }).click();
-    await dialog().getByText('Still counting; there may be more.').waitFor();
+    await dialog().getByText('Counting the jobs.').waitFor();
     release();
-    await dialog().getByRole('heading', { name: '120 jobs at the moment' }).waitFor();
+    await dialog().getByRole('heading', { name: '120 jobs', exact: true }).waitFor();
     await dialog().getByRole('button', { name: 'Delete 120 jobs' }).click();
     await page.getByRole('heading', { level: 1, name: 'Bulk delete' }).waitFor();
+  });
+
+  it('deletes nothing if the deletion is undone within two minutes', async () => {
+    const { storage } = site.story;
+    await page.getByRole('link', { name: 'Delete all 2…' }).click();
+    await dialog().getByRole('button', { name: 'Delete 2 jobs' }).click();
+    await page.getByText('2 jobs will be deleted in 2 min').waitFor();
+    expect(await axeViolations(page)).to.deep.equal([]);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('Undone before it began. No job was deleted.').waitFor();
+    storage.manualClock.advance(120_000);
+    while (await storage.bulk.advance());
+    expect((await storage.jobs.stateCounts()).failed).to.equal(2);
+  });
+
+  it('suggests the arguments that have numbers if a number is not found, and lists what they find', async () => {
+    await site.story.storage.add({ name: 'ship-order', args: { order: { id: 998877 } } });
+    await page.goto(`${site.url}/job-dashboard/jobs?state=failed&words=998877`);
+    await page.getByRole('link', { name: 'args.order.id:998877' }).waitFor();
   });
 
   for (const [how, leave] of [

@@ -12,7 +12,7 @@ interface Offer {
 
 /** Bulk actions start at the list of jobs; the others where they belong. */
 function offerOf(action: string, { story }: Site, operationId: string): Offer {
-  const [, kind = '', verb = ''] = /^\/(set-aside|[a-z]+)(?:\/:target\/|-)([a-z]+)$/.exec(action) ?? [];
+  const [, kind = '', verb = ''] = /^\/(set-aside|[a-z]+)(?:\/:target\/|-)([a-z-]+)$/.exec(action) ?? [];
   const job = ['cancel', 'run', 'reschedule'].includes(verb) ? story.scheduledId : story.failedId;
   const state = { cancel: 'enqueued', retry: 'failed', run: 'scheduled', delete: 'done' }[verb] ?? '';
   const offers: Record<string, Offer> = {
@@ -31,6 +31,16 @@ function offerOf(action: string, { story }: Site, operationId: string): Offer {
   const offer = offers[kind];
   if (offer === undefined) throw new Error(`Where is ${action} offered?`);
   return offer;
+}
+
+/** Adds a job that was skipped because another was cancelled; returns its id. */
+async function skippedJob(storage: Site['story']['storage']): Promise<string> {
+  const parent = await storage.add({ name: 'charge-card', inMs: 60_000 });
+  const after = { parents: [parent], when: 'onDone' as const };
+  const order = { ...storage.order({ name: 'ship-order' }), meta: { parentIds: [parent] }, after };
+  await storage.enqueuer.enqueue([order]);
+  await storage.control.cancel(parent);
+  return order.id;
 }
 
 describe('without scripts', () => {
@@ -62,7 +72,10 @@ describe('without scripts', () => {
       storage.setAside.attempt({ role: 'cleaner', key: 'retention' }, () => {
         throw new RangeError('poisoned');
       });
-      const { at, fill = {} } = offerOf(action, site, waiting.id);
+      const { at, fill = {} } =
+        action === '/jobs/:target/run-anyway'
+          ? { at: `jobs/${await skippedJob(storage)}` }
+          : offerOf(action, site, waiting.id);
       await open(at);
       const form = page.locator(`form[method=post][action$="/${action.split('/').at(-1)}"]`);
       const folded = page.locator('details', { has: form });

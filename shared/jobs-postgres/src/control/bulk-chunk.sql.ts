@@ -5,11 +5,19 @@ import { conditionsOf } from '../read/job-conditions.sql.js';
 import { type Query, queryOf } from '../read/job-search.sql.js';
 import { prepared, type Statement } from '../connection/statement.js';
 import { type Position, type Stage, stages, stageTables } from './bulk-walk.js';
-import { becomeCancelled, becomeForgotten, becomeReadyAgain, becomeReadyNow } from './control-moves.sql.js';
+import {
+  becomeCancelled,
+  becomeForgotten,
+  becomeReadyAgain,
+  becomeReadyNow,
+  neverStarted,
+} from './control-moves.sql.js';
 
 export interface ChunkRow {
   seen: number;
   changed: number;
+  /** For `retry`: the changed jobs and their batches. */
+  parents: string[];
   /** Queues of the changed jobs. */
   queues: number[];
   /** The last job seen, if any. */
@@ -81,7 +89,8 @@ export function bulkChunk(request: ChunkRequest): Query {
       ),
       total as materialized (select count(*)::integer as changed, array_agg(distinct queue_id) as queues from removed),
       farthest as (select queue_id, id from picked order by ${finished ? 'id desc' : 'queue_id desc, id desc'} limit 1)
-      select (select count(*) from picked)::integer as seen, changed, coalesce(queues, '{}') as queues, farthest.queue_id,
+      select (select count(*) from picked)::integer as seen, changed,
+        ${action === 'retry' ? `array(select id::text from removed union select meta ->> 'batchId' from removed where meta ? 'batchId')` : `'{}'::text[]`} as parents, coalesce(queues, '{}') as queues, farthest.queue_id,
         farthest.id
       from total left join farthest on true`,
     values,
@@ -128,7 +137,7 @@ const moves: Record<BulkAction, (stage: Stage) => string> = {
     if (stage === 'scheduled') return becomeCancelled('scheduled');
     return becomeCancelled('enqueued', stage === 'ready' ? `${jobColumns}, ready_at` : jobColumns);
   },
-  retry: () => becomeReadyAgain,
+  retry: () => becomeReadyAgain(neverStarted),
   run: (stage) =>
     stage === 'awaiting' ? `${unlinked}, ${becomeReadyNow('awaiting')}` : becomeReadyNow('scheduled'),
   delete: () => becomeForgotten,

@@ -31,6 +31,8 @@ export interface BulkRow {
   first_ids: BulkPreview['firstIds'];
   /** The largest number of jobs that may be changed; `null` for no limit. */
   most: string | null;
+  /** Whether to restore the dependents of retried jobs. */
+  dependents: boolean;
   finished_at: Date | null;
   error: string | null;
 }
@@ -82,18 +84,18 @@ export function toBulkOperation(row: BulkRow): BulkOperation {
 
 const columns = `id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
   cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-  coalesce(as_of, created_at)::text as as_of, first_ids, most, finished_at, error`;
+  coalesce(as_of, created_at)::text as as_of, first_ids, most, dependents, finished_at, error`;
 
 /**
  * $1 id, $2 action, $3 filter, $4 who asked for it, $5 how many jobs match, $6 whether that is exact, $7 which jobs are too new or
- * null, $8 the lowest ids, $9 the largest number of jobs to change or null, $10 delay in milliseconds.
+ * null, $8 the lowest ids, $9 the largest number of jobs to change or null, $10 delay in milliseconds, $11 whether to restore dependents.
  */
 export const insertBulk = prepared(
   'longshore-insert-bulk',
   `
     insert into longshore.bulk_operation
-      (id, action, filter, requested_by, matched, matched_exact, as_of, first_ids, most, starts_at)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, ${fromNow('$10::float8')})
+      (id, action, filter, requested_by, matched, matched_exact, as_of, first_ids, most, starts_at, dependents)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, ${fromNow('$10::float8')}, $11)
     returning ${columns}`,
 );
 
@@ -107,6 +109,7 @@ export function bulkValues(
     requestedBy = null,
     confirmed,
     delayMs = 0,
+    dependents = false,
   }: BulkRequest & { readonly matched: JobCount | null },
 ): unknown[] {
   return [
@@ -120,6 +123,7 @@ export function bulkValues(
     confirmed?.firstIds ?? {},
     confirmed?.count?.exact === true ? confirmed.count.count : null,
     delayMs,
+    dependents,
   ];
 }
 

@@ -21,6 +21,8 @@ import type pg from 'pg';
 import { type Database, isOfData } from '../connection/database.js';
 import type { DatabaseClock } from '../connection/database-clock.js';
 import { onceCommitted } from '../connection/run.js';
+import { arrayOf } from '../connection/array-literal.js';
+import { restoreSkipped } from '../dependencies/skipped-jobs.sql.js';
 import { mostCounted } from '../read/count-jobs.sql.js';
 import type { PostgresJobReader } from '../read/job-reader.js';
 import type { PostgresSetAside } from '../maintain/set-aside.js';
@@ -276,6 +278,8 @@ async function stepFrom(
   const [chunkRow] = rows;
   if (chunkRow === undefined) throw new Error('A chunk of a bulk operation returned no row');
   const { queue_id: queueId, id, ...counted } = chunkRow;
+  if (row.dependents && counted.parents.length > 0)
+    await client.query({ ...restoreSkipped, values: [arrayOf(counted.parents)] });
   const full = counted.seen === request.limit && queueId !== null && id !== null;
   if (full) return { ...counted, end: { queueId, id } };
   return { ...counted, end: to === last ? null : to };

@@ -13,9 +13,9 @@ import { noted } from '../dependencies/outbox.sql.js';
  * @param from SQL expression of the previous state
  * @param to SQL expression of the new state; `null` if the jobs are deleted
  */
-function counted(from: string, to: string | null): string {
+function counted(from: string, to: string | null, source = 'removed'): string {
   const change = (state: string, jobs: string): string =>
-    `select queue_id, ${state}, ${jobs} from removed group by queue_id, ${state}`;
+    `select queue_id, ${state}, ${jobs} from ${source} group by queue_id, ${state}`;
   return `
     counted as (
       insert into longshore.job_count (queue_id, state, jobs)
@@ -36,22 +36,40 @@ export function becomeCancelled(from: 'scheduled' | 'awaiting' | 'enqueued', col
 /** The attempts that count when a job is retried; limited so that at least one more is possible, however many there were. */
 const attemptsSoFar = `least(attempt, ${maxCountedAttempts - 1})`;
 
+/** Condition on a row of history: the job was cancelled while it waited, or could still have waited, for other jobs. */
+export const neverStarted = `attempt = 0 and state = 'cancelled'
+  and exists (select from longshore.job_dependency where child_id = id)`;
+
 /**
- * Makes finished jobs ready again. Values that were stored before their bounds existed are clamped. The last attempt is added to
- * the past ones, and if no attempt was left, one more is allowed.
+ * Makes finished jobs ready again, or wait for other jobs again. Values that were stored before their bounds existed are clamped.
+ * The last attempt is added to the past ones, and if no attempt was left, one more is allowed.
+ *
+ * @param waits condition on the jobs that wait again
  */
-export const becomeReadyAgain = `
+export function becomeReadyAgain(waits: string): string {
+  const next = `case when waits then 'awaiting' else 'enqueued' end::longshore.job_state`;
+  return `
+    again as materialized (select removed.*, ${waits} as waits from removed),
     revived as (
-      select queue_id, id, created_at, case when run_at is not null then least(greatest(run_at, 'epoch'), '9999-12-31T23:59:59.999Z') end as run_at,
+      select waits, queue_id, id, created_at, case when run_at is not null then least(greatest(run_at, 'epoch'), '9999-12-31T23:59:59.999Z') end as run_at,
         least(greatest(priority, ${bounds.priority.least}), ${bounds.priority.most})::smallint as priority, ${attemptsSoFar} as attempt,
         least(greatest(max_attempts, ${attemptsSoFar} + 1), ${maxCountedAttempts})::smallint as max_attempts, name, args, meta, case when server_id is null or error is null then past_attempts
         else coalesce(past_attempts, '[]') || jsonb_build_object(
           'attempt', attempt, 'outcome', state, 'serverId', server_id, 'startedAt', started_at, 'finishedAt', finished_at, 'error', error)
         end as past_attempts
-      from removed
+      from again
     ),
-    ${becomeReady('revived', 'id')},
-    ${moveNoted('removed', 'retried', {
+    ${becomeReady('(select * from revived where not waits) as arriving', 'id')},
+    restored as (
+      insert into longshore.job_awaiting (${jobColumns}, delay_ms)
+      select ${jobColumns}, (meta ->> 'delayMs')::float8 from revived where waits
+    ),
+    reopened as (
+      update longshore.job_dependency set resolved_at = null, marked = false
+      where child_id = any (array(select id from again where waits))
+    ),
+    ${moveNoted('again', 'retried', {
+      waits: 'case when waits then true end',
       state: 'state',
       runAt: 'run_at',
       readyAt: 'ready_at',
@@ -64,7 +82,8 @@ export const becomeReadyAgain = `
       delete from longshore.job_cancellation using removed
       where job_cancellation.queue_id = removed.queue_id and job_id = removed.id
     ),
-    ${noted('removed', 'state', literal('enqueued'))}, ${counted('state', literal('enqueued'))}`;
+    ${noted('again', 'state', next)}, ${counted('state', next, 'again')}`;
+}
 
 /** Makes jobs ready that wait for a time or for other jobs. */
 export function becomeReadyNow(from: 'scheduled' | 'awaiting'): string {

@@ -3,7 +3,13 @@ import { dueFrom } from '../connection/from-now.sql.js';
 import { moveNoted } from '../read/job-transitions.sql.js';
 import { prepared, type Statement } from '../connection/statement.js';
 import type { FinishedState } from '@longshore/jobs/storage';
-import { becomeCancelled, becomeForgotten, becomeReadyAgain, becomeReadyNow } from './control-moves.sql.js';
+import {
+  becomeCancelled,
+  becomeForgotten,
+  becomeReadyAgain,
+  becomeReadyNow,
+  neverStarted,
+} from './control-moves.sql.js';
 
 /**
  * Operators' actions on a single job: $1 queue, $2 id. Each statement applies to a job in one state. It returns no row if the job
@@ -47,14 +53,20 @@ export const cancelRunning = prepared(
     returning xmax = 0 as changed`,
 );
 
-export const retryFinished = { failed: retry('failed'), cancelled: retry('cancelled') };
+export const retryFinished = { failed: retry('failed'), cancelled: retry('cancelled', neverStarted) };
 
-function retry(state: FinishedState): Statement {
+/** Makes a job ready even if it was cancelled while it waited for others. */
+export const retryRegardless = {
+  failed: retryFinished.failed,
+  cancelled: retry('cancelled', 'false', 'cancelled-regardless'),
+};
+
+function retry(state: FinishedState, waits = 'false', name: string = state): Statement {
   return prepared(
-    `longshore-retry-${state}`,
+    `longshore-retry-${name}`,
     `
     with ${removed(state)},
-    ${becomeReadyAgain}
+    ${becomeReadyAgain(waits)}
     select true as changed from removed`,
   );
 }

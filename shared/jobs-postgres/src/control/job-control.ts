@@ -6,13 +6,17 @@ import {
   type ControlResult,
   type JobControl,
   type JobControlOptions,
+  readMeta,
+  type RetryOptions,
 } from '@longshore/jobs/storage';
+import { arrayOf } from '../connection/array-literal.js';
 import type { Database } from '../connection/database.js';
 import { findRowOn, type JobRow, toJob } from '../read/job-row.js';
 import type { PostgresJobReader } from '../read/job-reader.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import { onceCommitted, type Run, runAlone } from '../connection/run.js';
 import { cancelOneAwaiting, runAwaiting } from '../dependencies/awaiting-jobs.sql.js';
+import { restoreSkipped } from '../dependencies/skipped-jobs.sql.js';
 import type { Notifier } from '../connection/notifier.js';
 import type { Statement } from '../connection/statement.js';
 import { inTransaction, type RecordResult } from './audit.js';
@@ -77,14 +81,17 @@ export class PostgresControl implements JobControl {
     return this.#notified(options, () => this.#notifier.notify(null), this.#control(id, steps, options));
   }
 
-  retry(id: string, options?: JobControlOptions): Promise<ControlResult> {
+  retry(id: string, options: RetryOptions = {}): Promise<ControlResult> {
+    const { dependents = false, regardless = false, ...rest } = options;
+    const retry = regardless ? sql.retryRegardless : sql.retryFinished;
     const steps: Steps = {
-      failed: sql.retryFinished.failed,
-      cancelled: sql.retryFinished.cancelled,
+      failed: retry.failed,
+      cancelled: retry.cancelled,
       enqueued: 'unchanged',
       processing: 'unchanged',
     };
-    return this.#enqueued(options, this.#control(id, steps, options));
+    const then = dependents ? restoreDependents : undefined;
+    return this.#enqueued(rest, this.#control(id, steps, rest, [], then));
   }
 
   run(id: string, options?: JobControlOptions): Promise<ControlResult> {
@@ -124,11 +131,12 @@ export class PostgresControl implements JobControl {
     steps: Steps,
     options: JobControlOptions = {},
     values: readonly unknown[] = [],
+    then?: FurtherStep,
   ): Promise<ControlResult> {
     const { check, audit, transaction } = options;
     if (transaction === undefined) {
       const find = (): Promise<JobRow | undefined> => this.#reader.findRow(id);
-      if (check === undefined && audit === undefined)
+      if (check === undefined && audit === undefined && then === undefined)
         return this.#controlOn({ run: runAlone(this.#database), find, locks: false }, id, steps, values);
       const row = await find();
       if (row !== undefined) await this.#queues.nameOf(row.queue_id); // cached before a connection is in use
@@ -139,7 +147,7 @@ export class PostgresControl implements JobControl {
         find: () => findRowOn(run, id),
         locks: check !== undefined || audit !== undefined,
       };
-      return this.#controlOn(sight, id, steps, values, check, record);
+      return this.#controlOn(sight, id, steps, values, check, record, then);
     });
   }
 
@@ -151,6 +159,7 @@ export class PostgresControl implements JobControl {
     values: readonly unknown[],
     check?: JobControlOptions['check'],
     record: RecordResult<ControlResult> = () => Promise.resolve(),
+    then?: FurtherStep,
   ): Promise<ControlResult> {
     const { run, find, locks } = sight;
     const ended = async (result: ControlResult): Promise<ControlResult> => {
@@ -167,12 +176,13 @@ export class PostgresControl implements JobControl {
       if (step === 'unchanged') return ended({ outcome: 'ok', job, changed: false });
       const [done] = (await run(step, [row.queue_id, id, ...values])) as readonly { changed: boolean }[];
       if (done === undefined) continue;
+      if (done.changed) await then?.(run, row);
       await record({ outcome: 'ok', job, changed: done.changed });
       const after = await find();
-      const then = after === undefined ? job : toJob(after, await this.#queues.nameOf(after.queue_id));
+      const changed = after === undefined ? job : toJob(after, await this.#queues.nameOf(after.queue_id));
       // A running job is not locked and may have changed since the check, so it is checked again after the request.
-      if (step === sql.cancelRunning) check?.(then);
-      return { outcome: 'ok', job: then, changed: done.changed };
+      if (step === sql.cancelRunning) check?.(changed);
+      return { outcome: 'ok', job: changed, changed: done.changed };
     }
   }
 
@@ -195,6 +205,14 @@ export class PostgresControl implements JobControl {
     await onceCommitted(transaction, () => notify(result));
     return result;
   }
+}
+
+/** What follows a change in the same transaction. `row` is the job before the change. */
+type FurtherStep = (run: Run, row: JobRow) => Promise<void>;
+
+async function restoreDependents(run: Run, { id, meta }: JobRow): Promise<void> {
+  const { batchId } = readMeta(meta);
+  await run(restoreSkipped, [arrayOf(batchId === null ? [id] : [id, batchId])]);
 }
 
 /** Returns the job, locked until the transaction ends unless it is running; `undefined` if it does not exist. */

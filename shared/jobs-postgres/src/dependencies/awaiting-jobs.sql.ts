@@ -43,6 +43,9 @@ export const unlinked = `
       where child_id = any (array(select id from removed)) and ${open}
     )`;
 
+/** Keeps the delay, in case the job is restored. */
+const withDelay = `case when delay_ms is null then meta else coalesce(meta, '{}') || jsonb_build_object('delayMs', delay_ms) end`;
+
 const cancel = (ended: string): string => `
     with ended as materialized (${ended}),
     removed as (
@@ -51,7 +54,8 @@ const cancel = (ended: string): string => `
       returning job_awaiting.*, ended.error
     ),
     history as (
-      insert into longshore.job_history_cancelled (${jobColumns}, error) select ${jobColumns}, error from removed
+      insert into longshore.job_history_cancelled (${jobColumns}, error)
+      select ${jobColumns.replace('meta', withDelay)}, error from removed
     ), ${unlinked}, ${noted('removed', awaiting, `'cancelled'::longshore.job_state`)},
     counted as (
       insert into longshore.job_count (queue_id, state, jobs)

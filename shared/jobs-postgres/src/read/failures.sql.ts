@@ -7,18 +7,30 @@ import { finishedAs, lastError } from './job-columns.sql.js';
 // Each daily partition of failed jobs has its own indexes. Partitions are scanned newest first, so the scan stops at
 // the day that fills the page.
 
+const ofQueue = 'queue_id = $2::integer';
+
 /** $1 limit. */
 export const selectLatestFailed = prepared('longshore-select-latest-failed', latestFailed('true'));
 
 /** $1 limit, $2 queue. */
-export const selectLatestFailedOf = prepared(
-  'longshore-select-latest-failed-of',
-  latestFailed('queue_id = $2::integer'),
+export const selectLatestFailedOf = prepared('longshore-select-latest-failed-of', latestFailed(ofQueue));
+
+/** $1 limit, $2 job to continue after. */
+export const selectEarlierFailed = prepared('longshore-select-earlier-failed', latestFailed(before('$2')));
+
+/** $1 limit, $2 queue, $3 job to continue after. */
+export const selectEarlierFailedOf = prepared(
+  'longshore-select-earlier-failed-of',
+  latestFailed(`${ofQueue} and ${before('$3')}`),
 );
+
+function before(id: string): string {
+  return `(finished_at, id) < (select finished_at, id from longshore.job_history_failed where id = ${id}::uuid limit 1)`;
+}
 
 function latestFailed(condition: string): string {
   return `
-    select ${listedColumns('listed', 'none')}, ${progressOf('listed')}
+    select ${listedColumns('listed', 'brief')}, ${progressOf('listed')}
     from (
       select ${finishedAs('failed')} from longshore.job_history_failed where ${condition}
       order by finished_at desc, id desc limit $1::integer
@@ -54,7 +66,7 @@ const allJobs = 10_000;
  * $1 milliseconds, $2 maximum number of kinds, $3 maximum number of kinds per name. Steps from kind to kind in the
  * index and counts each separately, so that a flood of one does not hide the others: first a few jobs of every kind,
  * then more of the large ones, whose common limit is shared among them. Naming the days prunes all other partitions,
- * and the statement is prepared, because planning it takes longer than running it.
+ * and the statement is prepared, because planning it takes longer than running it. The first occurrence is looked up in all days.
  *
  * @param now by the database's clock
  */
@@ -106,7 +118,11 @@ export function selectErrorGroups(sinceMs: number, now: Date): Statement {
         finished_at as last_at ${alike}
       order by finished_at desc limit 1
     ) as latest
-    cross join lateral (select finished_at as first_at ${alike} order by finished_at limit 1) as earliest
+    cross join lateral (
+      select finished_at as first_at from longshore.job_history_failed
+      where finished_at < '${end}'::timestamptz and name = kind.name and ${kindOf} = kind.kind
+      order by finished_at limit 1
+    ) as earliest
     cross join lateral (
       select case when kind.jobs <= ${fewJobs} or bound.most = ${fewJobs} then kind.jobs
         else (select count(*)::integer from (select ${alike} limit (select most + 1 from bound)) as seen) end as jobs

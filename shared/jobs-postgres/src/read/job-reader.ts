@@ -1,6 +1,7 @@
 import type { Job, JobState, TransactionClient } from '@longshore/jobs';
 import {
   type Attempt,
+  type BriefJob,
   type BriefList,
   type BriefListQuery,
   type ContinuationPage,
@@ -34,6 +35,7 @@ import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import { runWithin } from '../connection/run.js';
 import { RequestCoalescer } from '../connection/request-coalescer.js';
 import { selectDependents } from '../dependencies/dependencies.sql.js';
+import { countSkipped } from '../dependencies/skipped-jobs.sql.js';
 import { selectServers, type ServerRow, toServer } from '../control/servers.sql.js';
 import { findBareJobs, type ListedDocuments, type SparingRow, withDocuments } from './job-documents.js';
 import { findRowOn, type JobRow, toAttempts, toJob } from './job-row.js';
@@ -47,7 +49,15 @@ import { areNearAll, listJobs, listNearJobs } from './list-jobs.sql.js';
 import { selectLastSearched } from './searched-range.sql.js';
 import { rowsOfQueue } from './search-stages.sql.js';
 import { TextSearch } from './text-search.js';
-import { selectLatestFailed, selectLatestFailedOf } from './failures.sql.js';
+import {
+  selectEarlierFailed,
+  selectEarlierFailedOf,
+  selectLatestFailed,
+  selectLatestFailedOf,
+} from './failures.sql.js';
+
+/** Maximum count of skipped dependents. */
+const mostSkipped = 1_000;
 
 interface JobReaderConnections {
   readonly database: Database;
@@ -130,17 +140,20 @@ export class PostgresJobReader implements JobReader {
 
   async listBrief({ reach = 'all', ...query }: BriefListQuery): Promise<BriefList> {
     const { rows, isComplete } = await this.#rowsOf(await this.#requestOf(query), 'brief', reach);
-    const omitted = new Set(rows.filter((row) => row.args_left_out).map(({ id }) => id));
-    const jobs = await this.#toJobs(rows);
-    return { jobs: jobs.map((job) => ({ ...job, argsOmitted: omitted.has(job.id) })), isComplete };
+    return { jobs: await this.#toBriefJobs(rows), isComplete };
   }
 
-  async listLatestFailed({ queue, limit }: LatestFailedQuery): Promise<Job[]> {
-    if (queue === undefined)
-      return this.#toJobs(await this.#database.query<JobRow>(selectLatestFailed, [limit]));
+  async listLatestFailed({ queue, after, limit }: LatestFailedQuery): Promise<BriefJob[]> {
+    if (after !== undefined && !isId(after)) return [];
+    const place = after === undefined ? [] : [after];
+    if (queue === undefined) {
+      const all = after === undefined ? selectLatestFailed : selectEarlierFailed;
+      return this.#toBriefJobs(await this.#database.query<ListedRow>(all, [limit, ...place]));
+    }
     const [queueId] = await this.#queues.idsOf([queue]);
     if (queueId === undefined) return [];
-    return this.#toJobs(await this.#database.query<JobRow>(selectLatestFailedOf, [limit, queueId]));
+    const ofQueue = after === undefined ? selectLatestFailedOf : selectEarlierFailedOf;
+    return this.#toBriefJobs(await this.#database.query<ListedRow>(ofQueue, [limit, queueId, ...place]));
   }
 
   async listContinuations(id: string, page: ContinuationPage = {}): Promise<Job[]> {
@@ -207,6 +220,17 @@ export class PostgresJobReader implements JobReader {
     return this.#counters.totals();
   }
 
+  async countSkipped(ids: readonly string[]): Promise<JobCount> {
+    const known = ids.filter(isId);
+    if (known.length === 0) return countOf(0);
+    const rows = await this.#database.query<{ jobs: number }>(countSkipped, [
+      arrayOf(known),
+      mostSkipped + 1,
+    ]);
+    const jobs = rows[0]?.jobs ?? 0;
+    return { count: Math.min(jobs, mostSkipped), exact: jobs <= mostSkipped };
+  }
+
   async listOrphans(): Promise<Orphan[]> {
     const [waiting, servers] = await Promise.all([
       this.#searches.query<{ queue: string; name: string; jobs: number }>(selectWaitingNames, [maxExamined]),
@@ -270,6 +294,12 @@ export class PostgresJobReader implements JobReader {
     for (const ofQueue of (await this.#counters.byQueue(queueIds)).values())
       for (const state of jobStates) counts[state] += ofQueue[state];
     return counts;
+  }
+
+  async #toBriefJobs(rows: readonly ListedRow[]): Promise<BriefJob[]> {
+    const omitted = new Set(rows.filter((row) => row.args_left_out).map(({ id }) => id));
+    const jobs = await this.#toJobs(rows);
+    return jobs.map((job) => ({ ...job, argsOmitted: omitted.has(job.id) }));
   }
 
   #toJobs(rows: readonly JobRow[]): Promise<Job[]> {

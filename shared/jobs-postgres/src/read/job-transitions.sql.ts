@@ -11,6 +11,8 @@ export interface MoveRow {
   attempt: number;
   before: {
     state?: JobState;
+    /** Whether the job waits for others after the move. */
+    waits?: boolean;
     runAt?: string;
     readyAt?: string;
     startedAt?: string;

@@ -15,6 +15,7 @@ interface Stretch {
   readonly finished: { readonly state: JobState; readonly at: Date; readonly error: JobError | null } | null;
   readonly move: {
     readonly kind: NotedMove | 'failed' | 'lost';
+    readonly to: JobState;
     readonly at: Date;
     readonly error: JobError | null;
   } | null;
@@ -52,7 +53,7 @@ export function transitionsOf(row: JobRow, moves: readonly MoveRow[]): Transitio
     if (finished !== null)
       step(finished.state, reasonOf(finished), finished.at, { ...run, error: finished.error });
     if (move === null) continue;
-    const to = stateAfter[move.kind];
+    const { to } = move;
     const next = to === 'scheduled' ? (stretches[index + 1]?.runAt ?? null) : null;
     const ended = finished === null ? run : {};
     step(to, move.kind, move.at, { ...ended, runAt: next, error: move.error });
@@ -88,11 +89,12 @@ function ofMove({ move, at, attempt, before }: MoveRow, past: readonly PastAttem
       before.state !== undefined && before.finishedAt !== undefined
         ? { state: before.state, at: readTime(before.finishedAt), error: readError(error) }
         : null,
-    move: { kind: move, at, error: null },
+    move: { kind: move, to: before.waits === true ? 'awaiting' : stateAfter[move], at, error: null },
   };
 }
 
 function ofAttempt({ attempt, outcome, serverId, error, ...times }: PastAttempt): Stretch {
+  const kind = outcome === 'lost' ? 'lost' : 'failed';
   return {
     runAt: toDate(times.runAt),
     readyAt: toDate(times.readyAt),
@@ -100,7 +102,7 @@ function ofAttempt({ attempt, outcome, serverId, error, ...times }: PastAttempt)
     serverId,
     attempt,
     finished: null,
-    move: { kind: outcome === 'lost' ? 'lost' : 'failed', at: readTime(times.finishedAt), error },
+    move: { kind, to: stateAfter[kind], at: readTime(times.finishedAt), error },
   };
 }
 

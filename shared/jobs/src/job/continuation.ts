@@ -37,6 +37,9 @@ const endings: Record<ParentEnd, string> = {
   gone: 'was deleted, so it is unknown how it ended',
 };
 
+/** The name of the error of a job that is cancelled because a parent did not meet its condition. */
+export const skippedName = 'ContinuationCancelled';
+
 /** Returns the error of a job that is cancelled because a parent did not meet its condition. */
 export function unmetConditionError(
   parentId: string,
@@ -45,7 +48,7 @@ export function unmetConditionError(
 ): JobError {
   const clause = condition === 'onDone' ? 'done' : 'failed';
   return {
-    name: 'ContinuationCancelled',
+    name: skippedName,
     message: `Skipped: ${parentId} ${endings[end]}. It runs only if that is ${clause} (${condition})`,
     stack: null,
   };

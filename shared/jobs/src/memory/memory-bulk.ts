@@ -29,15 +29,18 @@ interface RunningOperation {
   readonly rest: string[];
   /** The ids of the jobs that it has changed. */
   readonly changed: string[];
-  readonly confirmed: BulkPreview | undefined;
+  readonly request: BulkRequest;
 }
 
 const chunk = 500;
 const maxKept = 1_000;
 
-const verbs: Record<BulkAction, (control: Control, id: string) => Promise<ControlResult>> = {
+const verbs: Record<
+  BulkAction,
+  (control: Control, id: string, dependents: boolean) => Promise<ControlResult>
+> = {
   cancel: (control, id) => control.cancel(id),
-  retry: (control, id) => control.retry(id),
+  retry: (control, id, dependents) => control.retry(id, { dependents }),
   run: (control, id) => control.run(id),
   delete: (control, id) => control.delete(id),
 };
@@ -96,7 +99,7 @@ export class MemoryBulkOperations implements BulkOperations {
     this.#audit.addOf(options, { ...operation });
     const rest =
       wanted.length > 0 ? [...new Set(wanted.map((id) => id.toLowerCase()))] : matching.map(({ id }) => id);
-    this.#operations.set(operation.id, { operation, rest, changed: [], confirmed });
+    this.#operations.set(operation.id, { operation, rest, changed: [], request: order });
     this.#trim();
     this.#jobs.notify(null);
     return { ...operation };
@@ -138,9 +141,9 @@ export class MemoryBulkOperations implements BulkOperations {
     this.#begin();
     const running = [...this.#operations.values()].find(({ operation }) => operation.state === 'running');
     if (running === undefined) return false;
-    const { operation, rest, changed, confirmed } = running;
+    const { operation, rest, changed, request } = running;
     for (const id of rest.splice(0, chunk)) {
-      const isChanged = await this.#change(operation, id, confirmed);
+      const isChanged = await this.#change(request, id);
       if (isChanged) changed.push(id);
       operation.seen++;
       operation[isChanged ? 'changed' : 'skipped']++;
@@ -150,16 +153,15 @@ export class MemoryBulkOperations implements BulkOperations {
   }
 
   async #change(
-    { action, filter }: BulkOperation,
+    { action, filter, confirmed, dependents = false }: BulkRequest,
     id: string,
-    confirmed: BulkPreview | undefined,
   ): Promise<boolean> {
     const job = this.#jobs.find(id);
     if (job === undefined || !isIncluded(job, confirmed) || !matcherOf({ ...filter, state: [] })(job))
       return false;
     if (!statesOfRequest({ action, filter }).includes(job.state)) return false;
     try {
-      const result = await verbs[action](this.#control, id);
+      const result = await verbs[action](this.#control, id, dependents);
       return result.outcome === 'ok' && result.changed;
     } catch (error) {
       this.#setAside.add({ role: 'bulk', key: bulkKey(action, id), queue: job.queue, jobId: id }, error);

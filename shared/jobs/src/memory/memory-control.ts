@@ -5,10 +5,11 @@ import { keepStoredDigits } from '../job/stored-digits.js';
 import type { ActionOptions } from '../storage/audit-log.js';
 import type { Clock } from '../storage/clock.js';
 import { checkEditedBytes, checkEdits, type DecideEdits, type JobContent } from '../storage/job-content.js';
-import type { ControlResult, JobControl, JobControlOptions } from '../storage/job-control.js';
+import type { ControlResult, JobControl, JobControlOptions, RetryOptions } from '../storage/job-control.js';
 import { holds, type JobRecord, toJob } from './job-record.js';
 import type { MemoryAuditLog } from './memory-audit.js';
 import type { MemoryJobs } from './memory-jobs.js';
+import { parentsIn, skippedBecauseOf } from './skipped-jobs.js';
 import { refuseTransaction } from './refuse-transaction.js';
 
 /** Carries out actions on single jobs, such as cancel and retry. */
@@ -40,12 +41,21 @@ export class MemoryControl implements JobControl {
     });
   }
 
-  async retry(id: string, options?: JobControlOptions): Promise<ControlResult> {
+  async retry(id: string, options: RetryOptions = {}): Promise<ControlResult> {
+    const { dependents = false, regardless = false } = options;
     return this.#control(id, options, (record) => {
       const { state } = record;
       if (state === 'enqueued' || state === 'processing') return 'unchanged';
       if (state !== 'failed' && state !== 'cancelled') return 'illegal';
+      const after = this.#jobs.dependencies.afterOf(record.id);
       return () => {
+        const skipped = dependents ? skippedBecauseOf(parentsIn(record), this.#jobs) : [];
+        if (after !== undefined && !regardless && state === 'cancelled' && record.attempt === 0) {
+          record.finishedAt = null;
+          this.#jobs.awaitAgain(record, after);
+          this.#restore(skipped);
+          return;
+        }
         if (record.serverId !== null && record.startedAt !== null && record.error !== null) {
           record.pastAttempts.push({
             attempt: record.attempt,
@@ -62,8 +72,19 @@ export class MemoryControl implements JobControl {
         record.serverId = null;
         record.startedAt = null;
         this.#jobs.makeReady(record, 'retried');
+        this.#restore(skipped);
       };
     });
+  }
+
+  /** Makes skipped jobs wait again, parents first. */
+  #restore(skipped: readonly JobRecord[]): void {
+    for (const record of skipped) {
+      const after = this.#jobs.dependencies.afterOf(record.id);
+      if (after === undefined) continue;
+      record.finishedAt = null;
+      this.#jobs.awaitAgain(record, after);
+    }
   }
 
   async run(id: string, options?: JobControlOptions): Promise<ControlResult> {

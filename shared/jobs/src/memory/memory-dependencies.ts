@@ -12,6 +12,8 @@ export interface DependencyEffects {
 export class MemoryDependencies {
   /** Maps each waiting dependent to its condition and to the parents that have not ended. */
   readonly #waiting = new Map<string, { readonly after: After; readonly open: Set<string> }>();
+  /** Maps each dependent that has not been deleted to its condition. */
+  readonly #after = new Map<string, After>();
   /** Maps each parent to its dependents, including those that are no longer waiting. */
   readonly #dependents = new Map<string, Set<string>>();
   /**
@@ -22,6 +24,7 @@ export class MemoryDependencies {
   #resolving = false;
 
   add(dependentId: string, after: After): void {
+    this.#after.set(dependentId, after);
     this.#waiting.set(dependentId, { after, open: new Set(after.parents) });
     for (const parent of after.parents) {
       const dependents = this.#dependents.get(parent);
@@ -39,9 +42,15 @@ export class MemoryDependencies {
     this.#waiting.delete(dependentId);
   }
 
-  /** Removes a deleted parent from the index of dependents. */
-  forget(parentId: string): void {
-    this.#dependents.delete(parentId);
+  /** Returns what a dependent waits for, or has waited for; `undefined` if it never had parents. */
+  afterOf(dependentId: string): After | undefined {
+    return this.#after.get(dependentId);
+  }
+
+  /** Forgets a deleted job or batch. */
+  forget(id: string): void {
+    this.#dependents.delete(id);
+    this.#after.delete(id);
   }
 
   parentEnded(parentId: string, end: ParentEnd, effects: DependencyEffects): void {

@@ -2,6 +2,7 @@ import type { Attempt, Job, JobDocuments, StateCounts } from '../job/job.js';
 import { type JobState, jobStates } from '../job/state.js';
 import type { JobFilter } from '../storage/job-filter.js';
 import {
+  type BriefJob,
   type BriefList,
   type BriefListQuery,
   type ContinuationPage,
@@ -22,6 +23,7 @@ import { wordsOf } from '../storage/search-words.js';
 import { matcherOf, searchedText, searchedTexts } from './job-matcher.js';
 import { type JobRecord, toAttempts, toJob } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';
+import { skippedBecauseOf } from './skipped-jobs.js';
 import type { MemoryServers } from './memory-servers.js';
 
 /** Reads jobs. Scans all of them for most queries, because memory holds few. */
@@ -86,20 +88,21 @@ export class MemoryJobReader implements JobReader {
   }
 
   async listBrief(query: BriefListQuery): Promise<BriefList> {
-    const jobs = (await this.list(query)).map((job) => {
-      const argsOmitted = Buffer.byteLength(JSON.stringify(job.args)) > maxBriefBytes;
-      return { ...job, args: argsOmitted ? null : job.args, result: null, argsOmitted };
-    });
-    return { jobs, isComplete: true };
+    return { jobs: (await this.list(query)).map(toBrief), isComplete: true };
   }
 
-  async listLatestFailed({ queue, limit }: LatestFailedQuery): Promise<Job[]> {
+  async listLatestFailed({ queue, after, limit }: LatestFailedQuery): Promise<BriefJob[]> {
     const failedAt = ({ finishedAt }: JobRecord): number => finishedAt?.getTime() ?? 0;
-    return this.#matching({ state: ['failed'], ...(queue !== undefined && { queue: [queue] }) })
-      .toSorted((one, other) => failedAt(other) - failedAt(one) || compare(other.id, one.id))
-      .slice(0, limit)
+    const failed = this.#matching({
+      state: ['failed'],
+      ...(queue !== undefined && { queue: [queue] }),
+    }).toSorted((one, other) => failedAt(other) - failedAt(one) || compare(other.id, one.id));
+    const last = failed.findIndex(({ id }) => id === after?.toLowerCase());
+    if (after !== undefined && last < 0) return [];
+    return failed
+      .slice(last + 1, last + 1 + limit)
       .map(toJob)
-      .map(withoutDocuments);
+      .map(toBrief);
   }
 
   async searchedRange(): Promise<SearchedRange> {
@@ -134,6 +137,10 @@ export class MemoryJobReader implements JobReader {
       .slice(0, limit)
       .map(toJob);
     return documents ? jobs : jobs.map(withoutDocuments);
+  }
+
+  async countSkipped(ids: readonly string[]): Promise<JobCount> {
+    return { count: skippedBecauseOf(ids, this.#jobs).length, exact: true };
   }
 
   async listOrphans(): Promise<Orphan[]> {
@@ -176,6 +183,11 @@ export function countStates(records: Iterable<JobRecord>): StateCounts {
   const counts = Object.fromEntries(jobStates.map((state) => [state, 0])) as StateCounts;
   for (const { state } of records) counts[state]++;
   return counts;
+}
+
+function toBrief(job: Job): BriefJob {
+  const argsOmitted = Buffer.byteLength(JSON.stringify(job.args)) > maxBriefBytes;
+  return { ...job, args: argsOmitted ? null : job.args, result: null, argsOmitted };
 }
 
 function withoutDocuments(job: Job): Job {

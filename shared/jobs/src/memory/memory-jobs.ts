@@ -1,5 +1,5 @@
 import { endOf, type NewBatch } from '../job/batch.js';
-import type { ParentEnd } from '../job/continuation.js';
+import type { After, ParentEnd } from '../job/continuation.js';
 import { checkNewJob, type JobError, type NewJob } from '../job/job.js';
 import { type FinishedState, isFinished, type JobState } from '../job/state.js';
 import {
@@ -275,12 +275,25 @@ export class MemoryJobs {
     if (queue.concurrencyLimit !== null) queueMicrotask(() => this.notify(record.queue));
   }
 
-  /** Makes a job wait for its parents, some of which may already have ended. */
+  /** Makes a cancelled job wait for its parents again, even for those that have ended as it requires. */
+  awaitAgain(record: JobRecord, after: After): void {
+    const { batchId } = record.meta ?? {};
+    if (batchId !== undefined && isFinished(record.state)) this.batches.uncount(batchId, record.state);
+    enter(record, 'awaiting', 'retried', this.#clock.now());
+    record.error = null;
+    this.#awaitParents(record, after);
+  }
+
   #await(record: JobRecord, { after, due }: NewJob): void {
     this.queue(record.queue);
     enter(record, 'awaiting', 'created', this.#clock.now());
     if (after === undefined || after === null) return;
     record.delayMs = due !== null && 'inMs' in due ? due.inMs : null;
+    this.#awaitParents(record, after);
+  }
+
+  /** Makes a job wait for its parents, some of which may already have ended. */
+  #awaitParents(record: JobRecord, after: After): void {
     this.dependencies.add(record.id, after);
     for (const parent of after.parents) {
       const end = this.#endOf(parent);

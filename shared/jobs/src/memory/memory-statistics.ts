@@ -1,5 +1,6 @@
 import { errorFingerprint } from '../job/error-fingerprint.js';
 import {
+  type ErrorGroup,
   type ErrorGroupQuery,
   type ErrorGroups,
   type Failure,
@@ -30,11 +31,14 @@ export class MemoryStatistics implements JobStatistics {
 
   async listErrorGroups(query: ErrorGroupQuery): Promise<ErrorGroups> {
     const since = new Date(this.#clock.now() - query.sinceMs);
-    const failures = [...this.#jobs.all()].flatMap((record) => {
-      const failure = failureOf(record);
-      return failure !== null && failure.at >= since ? failure : [];
-    });
-    return largestGroups(groupFailures(failures), query);
+    const failures = [...this.#jobs.all()].flatMap((record) => failureOf(record) ?? []);
+    const recent = groupFailures(failures.filter(({ at }) => at >= since));
+    const firstSeen = new Map(groupFailures(failures).map((group) => [keyOf(group), group.firstSeenAt]));
+    const groups = recent.map((group) => ({
+      ...group,
+      firstSeenAt: firstSeen.get(keyOf(group)) ?? group.firstSeenAt,
+    }));
+    return largestGroups(groups, query);
   }
 
   async throughput(query: ThroughputQuery): Promise<ThroughputBucket[]> {
@@ -44,6 +48,10 @@ export class MemoryStatistics implements JobStatistics {
   async throughputByQueue(query: QueuesThroughputQuery): Promise<ReadonlyMap<string, ThroughputBucket[]>> {
     return this.#jobs.throughput.readByQueue(query, this.#clock.now());
   }
+}
+
+function keyOf({ name, fingerprint }: ErrorGroup): string {
+  return `${name}\n${fingerprint}`;
 }
 
 function failureOf(record: JobRecord): Failure | null {

@@ -30,6 +30,8 @@ export interface BulkRequest {
   readonly requestedBy?: string | null;
   /** The set that was shown before the operation was confirmed; by default, all jobs that match when it starts. */
   readonly confirmed?: BulkPreview;
+  /** For `retry`: also restores dependents, as `JobControl.retry` does; `false` by default. They are not counted as changed. */
+  readonly dependents?: boolean;
   /** Nothing is changed for this long, in milliseconds, so that cancelling undoes the operation; 0 by default, a day at most. */
   readonly delayMs?: number;
 }

@@ -21,6 +21,7 @@ export {
   unmetConditionError,
   continuationConditions,
   isMet,
+  skippedName,
   type ParentEnd,
 } from '../job/continuation.js';
 export { durationBuckets, DurationHistogram } from '../job/duration-histogram.js';

@@ -13,6 +13,16 @@ export interface ControlOptions<Subject = Job, Result = unknown> extends ActionO
 
 export type JobControlOptions = ControlOptions<Job, ControlResult>;
 
+export interface RetryOptions extends JobControlOptions {
+  /**
+   * Also restores the jobs that were skipped because this one, or its batch, did not end as they require, and those that
+   * were skipped because of them: they wait again. `false` by default.
+   */
+  readonly dependents?: boolean;
+  /** Makes the job ready even if it was cancelled while it waited for other jobs. `false` by default. */
+  readonly regardless?: boolean;
+}
+
 /** The result of an operator's action on a job. */
 export type ControlResult =
   /**
@@ -32,8 +42,12 @@ export interface JobControl {
    * or failed.
    */
   cancel(id: string, options?: JobControlOptions): Promise<ControlResult>;
-  /** Sends a failed or cancelled job back to its queue, with one more attempt if none is left. */
-  retry(id: string, options?: JobControlOptions): Promise<ControlResult>;
+  /**
+   * Sends a failed or cancelled job back to its queue, with one more attempt if none is left. A job with dependencies
+   * that was cancelled before it started waits for them again: it becomes ready if they have ended as it requires, and
+   * is cancelled again if they have ended otherwise.
+   */
+  retry(id: string, options?: RetryOptions): Promise<ControlResult>;
   /** Makes a scheduled or awaiting job ready now; an awaiting one no longer waits for its parents. */
   run(id: string, options?: JobControlOptions): Promise<ControlResult>;
   /** Changes the time of a scheduled job. */

@@ -99,6 +99,8 @@ export interface SearchedRange {
 export interface LatestFailedQuery {
   /** Only jobs of this queue. */
   readonly queue?: string;
+  /** Only jobs that failed before the one with this id; no jobs if that is not failed. */
+  readonly after?: string;
   readonly limit: number;
 }
 
@@ -127,10 +129,10 @@ export interface JobReader {
    */
   search(query: JobSearchQuery): Promise<JobSearchPage>;
   /**
-   * Lists failed jobs by the time of their failure, latest first, regardless of creation time. Arguments and results are not
-   * read; both are `null`.
+   * Lists failed jobs by the time of their failure, latest first, regardless of creation time; otherwise like
+   * {@link listBrief}.
    */
-  listLatestFailed(query: LatestFailedQuery): Promise<Job[]>;
+  listLatestFailed(query: LatestFailedQuery): Promise<BriefJob[]>;
   /** Returns which jobs a list with this filter, order and position searches for words. */
   searchedRange(query: SearchedRangeQuery): Promise<SearchedRange>;
   /**
@@ -146,6 +148,12 @@ export interface JobReader {
   listAttempts(jobId: string): Promise<Attempt[]>;
   /** Lists the dependents of a job or batch, oldest first. Available for at least 30 days. */
   listContinuations(id: string, page?: ContinuationPage): Promise<Job[]>;
+  /**
+   * Counts the jobs that {@link RetryOptions.dependents} would restore if these jobs were retried, up to 1000.
+   *
+   * @param ids jobs, and batches of which a job would be retried
+   */
+  countSkipped(ids: readonly string[]): Promise<JobCount>;
   /** Lists waiting jobs that no registered server will run. */
   listOrphans(): Promise<Orphan[]>;
 }

@@ -1,5 +1,6 @@
 import { type AuditEntry, type AuditListQuery, isId } from '@longshore/jobs/storage';
 import { type AuditDetails, auditDetails, type Outcome } from '../../actions/audit-details.js';
+import { actionTexts } from './action-texts.js';
 import { changeLine } from '../../format/change-line.js';
 import { limitsLine } from '../../format/limits-line.js';
 import { dayIn } from '../../format/zoned-time.js';
@@ -15,32 +16,6 @@ const ROWS = 50;
 
 /** How many ids of a selection are shown; the action’s own page shows more. */
 const FEW_IDS = 3;
-
-/** The texts of each action and its target, by the path that audit entries store. */
-const actionTexts: Readonly<Record<string, readonly [done: string, thing: string]>> = {
-  'jobs/cancel': ['Cancelled', 'job'],
-  'jobs/retry': ['Retried', 'job'],
-  'jobs/run': ['Made ready', 'job'],
-  'jobs/reschedule': ['Rescheduled', 'job'],
-  'jobs/delete': ['Deleted', 'job'],
-  'queues/pause': ['Paused', 'queue'],
-  'queues/resume': ['Resumed', 'queue'],
-  'queues/limit': ['Set limits of', 'queue'],
-  'queues/delete': ['Deleted', 'queue'],
-  'recurring/trigger': ['Triggered', 'recurring job'],
-  'recurring/pause': ['Paused', 'recurring job'],
-  'recurring/resume': ['Resumed', 'recurring job'],
-  'bulk-cancel': ['Cancelled', 'jobs'],
-  'bulk-retry': ['Retried', 'jobs'],
-  'bulk-run': ['Made ready', 'jobs'],
-  'bulk-delete': ['Deleted', 'jobs'],
-  'bulk/stop': ['Stopped', 'bulk action'],
-  'servers/quiet': ['Quieted', 'server'],
-  'servers/stop': ['Stopped', 'server'],
-  'batches/cancel': ['Cancelled', 'batch'],
-  'set-aside/retry': ['Retried', 'set-aside item'],
-  'set-aside/discard': ['Discarded', 'set-aside item'],
-};
 
 const outcomeWords: Readonly<Record<Outcome, string | null>> = {
   done: null,

@@ -7,7 +7,7 @@ import { jobLine, jobRow } from '../job-row.js';
 import type { Page, PageContext, PageRequest } from '../page.js';
 
 const ROWS = 20;
-const goesOn: FoundStall = { stall: null, partial: false };
+const goesOn: FoundStall = { stall: null, retry: null, partial: false };
 const urgency = ['processing', 'enqueued', 'scheduled', 'awaiting', 'done', 'cancelled'] as const;
 
 export async function batchPage({ params }: PageRequest, context: PageContext): Promise<Page> {
@@ -31,12 +31,13 @@ async function loadState(id: string, context: PageContext): Promise<object> {
   const { total, done, failed, cancelled } = batch;
   const [latest] = failed === 0 ? [] : await listFailed(id, context.reader);
   const end = endOf(batch);
-  const { stall, partial } = end === null ? await findBatchStall(id, context) : goesOn;
+  const { stall, retry, partial } = end === null ? await findBatchStall(id, context) : goesOn;
   return {
     batch,
     error: latest === undefined ? null : jobRow(latest).error,
     end,
     stall,
+    retry,
     partial,
     unfinished: total - done - failed - cancelled,
     followUp: followUp === null ? null : jobRow(followUp),

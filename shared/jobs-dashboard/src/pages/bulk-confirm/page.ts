@@ -54,11 +54,9 @@ async function loadJobs({ action, key, filter, which, list }: Wanted, context: P
   const { state = [] } = filter;
   const states = statesOfAction[action].filter((each) => state.length === 0 || state.includes(each));
   const { effect, of, all } = bulkWords[action];
-  const followUp = action === 'retry' ? await findCancelledFollowUp(filter, context.reader) : null;
   const common = {
     action,
     effect,
-    followUp,
     which,
     back: list,
     text: filterText(filter),
@@ -70,11 +68,21 @@ async function loadJobs({ action, key, filter, which, list }: Wanted, context: P
       ? { ...none, preview: null, count: { count: 0, exact: true } }
       : await readSample(key, action, narrowed, context);
   const { exact } = count;
+  const batches = jobs.flatMap(({ batchId }) => batchId ?? []);
+  const skipped =
+    action === 'retry' && jobs.length > 0
+      ? await context.reader.jobs.countSkipped([...jobs.map(({ id }) => id), ...new Set(batches)])
+      : null;
   return {
     ...common,
     count,
     partial,
     gaveUp,
+    // Only those of the sample are counted.
+    skipped:
+      skipped === null || skipped.count === 0
+        ? null
+        : { ...skipped, exact: skipped.exact && exact && count.count <= jobs.length },
     confirmed: preview === null ? null : confirmedField(preview),
     searchedFrom: preview === null ? null : latestIn(preview.firstIds),
     button: exact ? of(counted(count.count, 'job')) : all,
@@ -83,17 +91,6 @@ async function loadJobs({ action, key, filter, which, list }: Wanted, context: P
     kinds: kindsOf(jobs),
     jobs: jobs.slice(0, EXAMPLES),
   };
-}
-
-/** Returns the cancelled callback of the selected batch, if any: retrying the batch's failed jobs does not bring it back. */
-async function findCancelledFollowUp(
-  { batchId: [id, ...others] = [] }: JobFilter,
-  reader: PageContext['reader'],
-): Promise<Pick<Job, 'id' | 'name'> | null> {
-  if (id === undefined || others.length > 0) return null;
-  const batch = await reader.batches.find(id);
-  const job = batch === null || batch.followUpId === null ? null : await reader.jobs.find(batch.followUpId);
-  return job?.state === 'cancelled' ? { id: job.id, name: job.name } : null;
 }
 
 const none: FoundJobs<Sample> = { jobs: [], partial: false, asOf: null, gaveUp: false };
@@ -137,10 +134,15 @@ function latestIn(firstIds: BulkPreview['firstIds']): Date | null {
 
 interface Sample extends JobRow {
   readonly errorName: string | null;
+  readonly batchId: string | null;
 }
 
 function sampleOf(job: Job): Sample {
-  return { ...jobRow(job), errorName: job.error === null ? null : excerpt(job.error.name, MAX_KIND) };
+  return {
+    ...jobRow(job),
+    batchId: job.batchId,
+    errorName: job.error === null ? null : excerpt(job.error.name, MAX_KIND),
+  };
 }
 
 /** Summarizes the jobs by name, queue and error. */

@@ -27,13 +27,17 @@ function startBulk(action: BulkAction, role: Action['role']): Action {
       const { filter } = selectionOf(request);
       const confirmed = confirmedIn(request, action);
       const requestedBy = request.viewer.name.slice(0, 200);
+      const dependents = request.form.get('dependents') === 'on';
       const delayMs = action === 'delete' ? undoMs : 0;
       const started = ({ id, matched }: BulkOperation): ActionResult => ({
         next: `bulk/${id}`,
         target: id,
         count: matched,
       });
-      return bulk.start({ action, filter, requestedBy, confirmed, delayMs }, { audit: audit(started) });
+      return bulk.start(
+        { action, filter, requestedBy, confirmed, delayMs, dependents },
+        { audit: audit(started) },
+      );
     },
   };
 }

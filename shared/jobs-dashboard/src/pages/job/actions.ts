@@ -15,7 +15,17 @@ export const jobActions: Actions = {
   '/jobs/:target/retry': {
     role: 'operator',
     flash: 'The job will run again.',
-    perform: ({ control }, { target }, audit) => control.retry(target, { audit: audit(jobAfter('retried')) }),
+    perform: ({ control }, { target, form }, audit) =>
+      control.retry(target, {
+        dependents: form.get('dependents') === 'on',
+        audit: audit(jobAfter('retried')),
+      }),
+  },
+  '/jobs/:target/run-anyway': {
+    role: 'operator',
+    flash: 'The job will run, whatever became of the jobs that it depends on.',
+    perform: ({ control }, { target }, audit) =>
+      control.retry(target, { regardless: true, audit: audit(jobAfter('retried')) }),
   },
   '/jobs/:target/run': {
     role: 'operator',

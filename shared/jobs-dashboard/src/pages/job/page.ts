@@ -1,11 +1,16 @@
 import type { Job, JobError } from '@longshore/jobs';
 import {
   type Attempt,
+  type AuditEntry,
   errorFingerprint,
   isFinished,
+  type JobCount,
   type LogLine,
   type Server,
 } from '@longshore/jobs/storage';
+import { skipReason } from '../../diagnosis/skip-reason.js';
+import { auditDetails } from '../../actions/audit-details.js';
+import { actionDone } from '../audit/action-texts.js';
 import { explain } from '../../diagnosis/explanation.js';
 import { timeline, type Stretch } from '../../diagnosis/timeline.js';
 import { parseExactly } from '../../format/exact-json.js';
@@ -25,6 +30,7 @@ import type { Page, PageContext, PageRequest } from '../page.js';
 const MAX_ATTEMPTS = 50;
 const MAX_STRETCHES = 2 * MAX_ATTEMPTS + 1;
 const MAX_DEPENDENTS = 10;
+const MAX_ACTIONS = 20;
 const MAX_LINE = 300;
 const MAX_MESSAGE = 10_000;
 const MAX_STACK = 50_000;
@@ -51,15 +57,19 @@ export async function jobPage({ params }: PageRequest, context: PageContext): Pr
 async function loadLife(id: string, context: PageContext): Promise<object> {
   const { reader } = context;
   const job = await find(id, context);
-  const [attempts, servers, queue, lease, log, dependents, pausedTypes] = await Promise.all([
-    reader.jobs.listAttempts(id),
-    reader.servers.list(),
-    reader.queues.find(job.queue),
-    job.state === 'processing' ? reader.leases.find({ id: job.id, queue: job.queue }) : null,
-    job.state === 'processing' || job.attempt > 1 ? readLogEnd(id, reader) : null,
-    readRows(MAX_DEPENDENTS, (limit) => reader.jobs.listContinuations(id, { limit, documents: false })),
-    job.state === 'enqueued' ? reader.jobTypes.listPaused() : [],
-  ]);
+  const [attempts, servers, queue, lease, log, dependents, pausedTypes, skipped, actions] = await Promise.all(
+    [
+      reader.jobs.listAttempts(id),
+      reader.servers.list(),
+      reader.queues.find(job.queue),
+      job.state === 'processing' ? reader.leases.find({ id: job.id, queue: job.queue }) : null,
+      job.state === 'processing' || job.attempt > 1 ? readLogEnd(id, reader) : null,
+      readRows(MAX_DEPENDENTS, (limit) => reader.jobs.listContinuations(id, { limit, documents: false })),
+      job.state === 'enqueued' ? reader.jobTypes.listPaused() : [],
+      countSkipped(job, reader),
+      reader.audit.list({ target: id, limit: MAX_ACTIONS }),
+    ],
+  );
   const parent = job.parentId === null ? null : await findParent(job.parentId, context);
   const lastLineAt = job.state === 'processing' ? (log?.lines.at(-1)?.at ?? null) : null;
   const typePausedAt = pausedTypes.find(({ name }) => name === job.name)?.pausedAt ?? null;
@@ -73,12 +83,25 @@ async function loadLife(id: string, context: PageContext): Promise<object> {
     parent,
     dependents: dependents.rows.map(jobRow),
     moreDependents: !dependents.isComplete,
+    skipped,
+    isSkipped: skipReason(job.error) !== null && job.attempt === 0,
     stretches: timeline(job, attempts).slice(-MAX_STRETCHES).map(storyOf),
+    actions: actions.toReversed().flatMap(jobAction),
     attempts: attemptRows(attempts, servers, log?.lines ?? [], context.redact),
     /** Whether some log lines of the attempts are not shown. */
     hasFullLogs: attempts.length > 1 && (log?.leftOut ?? 0) > 0,
     leftOut: Math.max(0, attempts.length - MAX_ATTEMPTS),
   };
+}
+
+/** Returns how many jobs were skipped because of this one; `null` if none was. */
+async function countSkipped(
+  { id, state, batchId }: Job,
+  { jobs }: PageContext['reader'],
+): Promise<JobCount | null> {
+  if (state !== 'failed' && state !== 'cancelled') return null;
+  const skipped = await jobs.countSkipped(batchId === null ? [id] : [id, batchId]);
+  return skipped.count === 0 ? null : skipped;
 }
 
 async function loadData(id: string, context: PageContext): Promise<object> {
@@ -122,6 +145,11 @@ function storyOf({ kind, attempt, from, until }: Stretch): object {
     from,
     until,
   };
+}
+
+/** Returns what an operator did to the job, for the timeline; nothing for refused actions. */
+function jobAction({ action, who, at, filter }: AuditEntry): object[] {
+  return auditDetails(filter).outcome === 'done' ? [{ what: actionDone(action), who, at }] : [];
 }
 
 /** Returns the latest error in one line, with the path of the jobs that have the same error. */

@@ -21,6 +21,7 @@ import { hiddenTermError } from '../../search/hidden-terms.js';
 import { breakdownLinks, breakdownRegion } from './breakdown.js';
 import { parseSearch, searchText } from '../../search/search.js';
 import { jobLine } from '../job-row.js';
+import { readRows } from '../list-page.js';
 import { countSoon, searchHistory, findJobs, wasSearched } from '../../reading/found-jobs.js';
 import type { Known } from '../../cache.js';
 import { type ArgumentSearch, numberIn, suggestArguments } from '../../search/argument-paths.js';
@@ -48,7 +49,8 @@ export async function jobsPage({ query }: PageRequest, context: PageContext): Pr
   const { order } = position;
   const by = query.get('by');
   const breakdown = by === null ? null : breakdownRegion(filters, by, context);
-  const turn = { order, turned: jobsPath(filters, order === 'newest' ? { order: 'oldest' } : {}) };
+  const sorted = isByFailure(filters, position) ? 'latest failure first' : `${order} first`;
+  const turn = { order, sorted, turned: jobsPath(filters, order === 'newest' ? { order: 'oldest' } : {}) };
   return {
     title: 'Jobs',
     section: 'jobs',
@@ -177,6 +179,7 @@ async function loadList(filters: Filters, position: Position, context: PageConte
   const { now, redact } = context;
   const { order, after, before } = position;
   const backwards = before !== null;
+  if (isByFailure(filters, position)) return loadFailed(filters, after, context);
   const sought = {
     key: listKey(filters, position),
     query: listQuery(filters, position, now()),
@@ -209,6 +212,43 @@ async function loadList(filters: Filters, position: Position, context: PageConte
     partial: partial || words === null,
     asOf,
     gaveUp,
+  };
+}
+
+/** Whether a list is sorted by the time of the failure: failed jobs of all queues or of one, latest first. */
+function isByFailure({ state, terms }: Filters, { order, before }: Position): boolean {
+  const [first, ...others] = terms;
+  const isOfQueue = first === undefined || (first.key === 'queue' && others.length === 0);
+  return state === 'failed' && order === 'newest' && before === null && isOfQueue;
+}
+
+async function loadFailed(filters: Filters, after: string | null, context: PageContext): Promise<object> {
+  const [queue] = filters.terms;
+  const { rows: found, isComplete } = await readRows(ROWS, (limit) =>
+    context.reader.jobs.listLatestFailed({
+      limit,
+      ...(queue === undefined ? {} : { queue: queue.value }),
+      ...(after === null ? {} : { after }),
+    }),
+  );
+  const rows = found.map((job) => jobLine(job, context.redact));
+  const last = rows.at(-1);
+  return {
+    jobs: rows,
+    actions:
+      rows.length === 0 ? [] : bulkActions.filter((action) => statesOfAction[action].includes('failed')),
+    order: 'newest',
+    words: null,
+    further: null,
+    suggestions: [],
+    filtered: true,
+    wider: isNarrowed(filters) ? jobsPath({ ...filters, state: null }) : null,
+    first: after === null ? null : jobsPath(filters),
+    previous: null,
+    next: isComplete || last === undefined ? null : jobsPath(filters, { after: last.id }),
+    partial: false,
+    asOf: null,
+    gaveUp: false,
   };
 }
 

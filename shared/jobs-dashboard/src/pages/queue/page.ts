@@ -35,8 +35,9 @@ export async function queuePage({ params, query }: PageRequest, context: PageCon
 }
 
 async function loadState(name: string, context: PageContext): Promise<object> {
-  const [queue, servers, buckets, pausedTypes] = await Promise.all([
+  const [queue, queues, servers, buckets, pausedTypes] = await Promise.all([
     find(name, context),
+    context.reader.queues.list(),
     context.reader.servers.list(),
     context.reader.statistics.throughput({ ...lastHour, queue: name }),
     pausedTypesIn(name, context),
@@ -44,7 +45,7 @@ async function loadState(name: string, context: PageContext): Promise<object> {
   const consumers = servers.filter(({ queues }) => queues.includes(name));
   const nowMs = context.now();
   return {
-    status: queueStatus(queue, consumers, nowMs),
+    status: queueStatus(queue, consumers, nowMs, queues),
     queue: queueRow(queue),
     pausedTypes,
     perMinute: perMinute(buckets),

@@ -1,0 +1,47 @@
+import { skippedName } from '@longshore/jobs/storage';
+import { prepared } from '../connection/statement.js';
+import { becomeReadyAgain } from '../control/control-moves.sql.js';
+
+/** Condition on a row of history: the job was cancelled because a parent did not end as required. */
+const skipped = `attempt = 0 and error ->> 'name' = '${skippedName}'`;
+
+/** $1 parents. Finds the jobs that were skipped because of them, and those skipped because of these. */
+const found = `
+    found (id) as (
+      select unnest($1::uuid[])
+      union
+      select dependent.id from found
+      join longshore.job_dependency as dependency on dependency.parent_id = found.id
+      cross join lateral (
+        select id from longshore.job_history_cancelled as history where history.id = dependency.child_id and ${skipped} limit 1
+      ) as dependent
+    )`;
+
+/** $1 jobs and batches, $2 maximum count. */
+export const countSkipped = prepared(
+  'longshore-count-skipped',
+  `
+    with recursive ${found}
+    select count(*)::integer as jobs
+    from (select from found where id <> all ($1::uuid[]) limit $2::integer) as counted`,
+);
+
+/**
+ * $1 jobs and batches. Makes the jobs that were skipped because of them wait again. Batches of which a job was retried are
+ * no longer finished: otherwise, their callback would be skipped again before the outbox row of that job is processed.
+ */
+export const restoreSkipped = prepared(
+  'longshore-restore-skipped',
+  `
+    with recursive ${found},
+    removed as (
+      delete from longshore.job_history_cancelled
+      where id = any (array(select id from found where id <> all ($1::uuid[]))) and ${skipped}
+      returning *, 'cancelled'::longshore.job_state as state
+    ),
+    ${becomeReadyAgain('true')},
+    unfinished as (
+      update longshore.batch set finished_at = null where id = any ($1::uuid[]) and finished_at is not null
+    )
+    select count(*)::integer as restored from removed`,
+);

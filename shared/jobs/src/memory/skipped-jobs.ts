@@ -1,0 +1,30 @@
+import { skippedName } from '../job/continuation.js';
+import type { JobRecord } from './job-record.js';
+import type { MemoryJobs } from './memory-jobs.js';
+
+/** Returns a job and its batch: what other jobs may wait for. */
+export function parentsIn({ id, meta }: JobRecord): string[] {
+  return meta?.batchId === undefined ? [id] : [id, meta.batchId];
+}
+
+/** Returns the jobs that were skipped because of these jobs and batches, and those skipped because of them, parents first. */
+export function skippedBecauseOf(
+  parents: readonly string[],
+  jobs: Pick<MemoryJobs, 'dependencies' | 'find'>,
+): JobRecord[] {
+  const seen = new Set(parents.map((id) => id.toLowerCase()));
+  const skipped: JobRecord[] = [];
+  for (const parent of seen) {
+    for (const dependent of jobs.dependencies.dependentsOf(parent)) {
+      const record = jobs.find(dependent);
+      if (record === undefined || seen.has(record.id) || !isSkipped(record)) continue;
+      seen.add(record.id); // the loop goes on with it
+      skipped.push(record);
+    }
+  }
+  return skipped;
+}
+
+function isSkipped({ state, attempt, error }: JobRecord): boolean {
+  return state === 'cancelled' && attempt === 0 && error?.name === skippedName;
+}
