@@ -43,7 +43,9 @@ export default defineConfig({
         const { relativePath = '' } = env as { relativePath?: string };
         for (const token of tokens.flatMap(({ children }) => children ?? [])) {
           const href = token.attrGet('href') ?? '';
-          const target = path.posix.normalize(path.posix.join('docs', path.posix.dirname(relativePath), href));
+          const target = path.posix.normalize(
+            path.posix.join('docs', path.posix.dirname(relativePath), href),
+          );
           const isOutside = /^\.\.?\//.test(href) && !target.startsWith('docs/');
           if (isOutside) token.attrSet('href', `${repository}/blob/main/${target}`);
         }
@@ -69,7 +71,11 @@ export default defineConfig({
       { text: 'Operating', items: ['operations', 'configuration', 'dashboard'].map(page) },
       { text: 'How it is built', items: ['architecture', 'faults', 'fuzz'].map(page) },
       { text: 'Reference', collapsed: true, items: reference },
-      { text: 'Decisions', collapsed: true, items: decisions.map((file) => page(`adr/${path.parse(file).name}`)) },
+      {
+        text: 'Decisions',
+        collapsed: true,
+        items: decisions.map((file) => page(`adr/${path.parse(file).name}`)),
+      },
     ],
   },
 });

@@ -150,7 +150,7 @@ export class OpenIdProvider {
     const { issuer, clientId, clientSecret = '' } = this.#options;
     const authentication = clientSecret === '' ? client.None() : client.ClientSecretPost(clientSecret);
     const url = new URL(issuer);
-    // oxlint-disable-next-line typescript/no-deprecated -- deprecated as a warning; plain HTTP is for loopback only here
+    // Marked as deprecated only to warn; the constructor permits plain HTTP on this machine only.
     const execute = url.protocol === 'https:' ? [] : [client.allowInsecureRequests];
     return client.discovery(url, clientId, undefined, authentication, { execute, timeout: 10 });
   }
