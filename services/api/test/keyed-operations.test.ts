@@ -25,6 +25,8 @@ const stateOf = (id: string): string => `
     union all select id, state::text from longshore.job_history) as job
   where id = '${id}'`;
 
+const pausedTypes = 'select count(*)::integer as paused from longshore.paused_type';
+
 const pausedOf = (table: 'queue' | 'recurring_job', column: string, id: string): string =>
   `select paused_at is not null as paused from longshore.${table} where ${column} = '${id}'`;
 
@@ -86,6 +88,8 @@ describe('An operation with an Idempotency-Key, whose response cannot be stored'
         effect: pausedOf('queue', 'name', 'still'),
       },
       '/queues/{queueName}/purge': { path: '/queues/purged/purge', effect: stateOf(purged) },
+      '/job-types/{jobTypeName}/pause': { path: '/job-types/test/pause', effect: pausedTypes },
+      '/job-types/{jobTypeName}/resume': { path: '/job-types/test/resume', effect: pausedTypes },
       '/servers/{serverId}/quiet': { path: `/servers/${first}/quiet`, effect: requestOf(first) },
       '/servers/{serverId}/stop': { path: `/servers/${second}/stop`, effect: requestOf(second) },
       '/recurring-jobs/{recurringJobId}/trigger': {

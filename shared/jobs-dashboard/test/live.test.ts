@@ -167,7 +167,7 @@ describe('a slow storage', () => {
         }),
     });
     try {
-      const path = '/job-dashboard/jobs?state=failed';
+      const path = '/job-dashboard/jobs?state=failed&order=oldest';
       const { text } = await site.http.get(path);
       expect(text).to.include('Still searching').and.include('data-region="list" data-every="500"');
       const failed = { filter: { state: ['failed'] }, limit: 50 } as const;
@@ -210,7 +210,7 @@ describe('a slow storage', () => {
         }),
     });
     try {
-      const { status, text } = await site.http.get('/job-dashboard/jobs?state=failed');
+      const { status, text } = await site.http.get('/job-dashboard/jobs?state=failed&order=oldest');
       expect(status).to.equal(200);
       expect(text).to.include('took too long').and.include('after:').and.include('<table');
       expect(text).not.to.include('data-every="500"');

@@ -26,7 +26,7 @@ class Reads<T> {
 }
 
 describe('a filtered list with slow counts and searches', () => {
-  const path = '/job-dashboard/jobs?queue=mail&state=failed';
+  const path = '/job-dashboard/jobs?queue=mail&state=failed&order=oldest';
   let site: Site;
   let counting = new Reads<Counts>();
   let searching = new Reads<BriefJob[]>();

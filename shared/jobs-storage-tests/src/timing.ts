@@ -32,6 +32,7 @@ export function timing(fixture: Fixture): void {
     timings.ended(one, 'timing.import', 'failed', 10);
     timings.ended(other, 'timing.mail', 'retry', 10);
     timings.ended(other, 'timing.mail', 'snooze', 10);
+    await expectEventually(async () => total(await read({ queue: other })).retried === 1);
     const figures = await Promise.all(
       [
         { queue: one },

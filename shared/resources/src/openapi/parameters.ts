@@ -189,7 +189,7 @@ function filterParameter(filter: FilterParameter): ParameterObject {
     };
   }
   if (match !== 'exact')
-    return { ...query(parameter, description, schema, exampleOf(filter.schema)), ...deprecated };
+    return { ...query(parameter, description, schema, boundOf(match, filter.schema)), ...deprecated };
   const values: JsonSchema = { type: 'array', minItems: 1, maxItems: maxValues, items: schema };
   return {
     name: parameter,
@@ -220,4 +220,10 @@ function query(name: string, description: string, schema: JsonSchema, example?: 
 
 function header(name: string, description: string, schema: JsonSchema, example: string): ParameterObject {
   return { name, in: 'header', description, schema, example };
+}
+
+/** Returns an example of a bound: a time's upper bound is later than its lower one, so that both can be used together. */
+function boundOf(match: string, schema: JsonSchema): unknown {
+  const example = exampleOf(schema);
+  return match === 'to' && schema.format === 'date-time' ? '2026-01-31T10:30:00Z' : example;
 }
