@@ -47,7 +47,7 @@ check: ## Run everything that CI runs; installs what it needs on Debian
 	@.ci/run
 
 test-acceptance: build ## Start the services and test them from outside, as users do
-	@$(bin)/mocha $(whole)
+	@$(bin)/mocha --require ./acceptance/test/documented-answers.ts $(whole)
 
 test-browser: build ## Test the dashboard in a real browser (needs Chromium)
 	@npm run --silent --workspaces --if-present test:browser

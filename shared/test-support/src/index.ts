@@ -1,4 +1,4 @@
-export { apiClient, apiFetch } from './api-client.js';
+export { apiClient, apiFetch, checkFetchedAnswers } from './api-client.js';
 export { compileClient, type CompiledClient } from './compiled-client.js';
 export { type DocumentedOption, documentedOptions } from './documented-options.js';
 export { eventually, type EventuallyOptions } from './eventually.js';
