@@ -124,6 +124,21 @@ export function hostileReader(reader: DashboardReader, text: string): DashboardR
         return operation === null ? null : hostileBulk(operation);
       },
       list: async (query) => (await reader.bulk.list(query)).map(hostileBulk),
+      // The texts in the filter are not in the storage.
+      preview: ({ action, filter: { state } }) =>
+        reader.bulk.preview({ action, filter: state === undefined ? {} : { state } }),
+    },
+    timings: {
+      listNames: async (query) =>
+        (await reader.timings.listNames(query)).map(({ timing }) => ({ name: text, timing })),
+    },
+    jobTypes: {
+      listPaused: async () => [{ name: text, pausedAt: new Date(0) }],
+    },
+    deployments: {
+      list: async (span) => [
+        { id: 'x', version: text, note: text, at: span?.until ?? new Date(0), source: 'api' as const },
+      ],
     },
     audit: {
       list: async (query) =>

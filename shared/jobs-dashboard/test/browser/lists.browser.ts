@@ -109,10 +109,9 @@ describe('a list in a browser', () => {
     expect((await storage.jobs.stateCounts()).failed).to.equal(2);
   });
 
-  it('suggests the arguments that have numbers if a number is not found, and lists what they find', async () => {
-    await site.story.storage.add({ name: 'ship-order', args: { order: { id: 998877 } } });
-    await page.goto(`${site.url}/job-dashboard/jobs?state=failed&words=998877`);
-    await page.getByRole('link', { name: 'args.order.id:998877' }).waitFor();
+  it('suggests the arguments that have numbers if a number is not found', async () => {
+    await page.goto(`${site.url}/job-dashboard/jobs?words=998877`);
+    await page.getByRole('link', { name: 'args.reader:998877' }).waitFor();
   });
 
   for (const [how, leave] of [

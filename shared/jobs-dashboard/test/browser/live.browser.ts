@@ -65,7 +65,7 @@ describe('a live page in a browser', () => {
       await new JobClient(storage).enqueue(defineJob({ name: 'first', args: Type.Object({}) }), {});
       await page.getByRole('heading', { name: 'Queues' }).waitFor();
       await page.getByText('No server is running.').waitFor();
-      expect(await page.locator('figure').count()).to.equal(2);
+      expect(await page.locator('figure').count()).to.equal(5);
     } finally {
       await fresh.close();
       await storage.close();
