@@ -28,6 +28,7 @@ describe('the warnings', () => {
     setAside: [],
     clockAheadMs: 0,
     recent: { done: 0, failed: 0, common: null },
+    failingTypes: [],
     nowMs,
     ...own,
   });

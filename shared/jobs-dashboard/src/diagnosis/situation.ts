@@ -8,6 +8,7 @@ import { totalOf } from '../format/chart.js';
 import type { PageContext } from '../pages/page.js';
 import { readClockAhead } from './clock-ahead.js';
 import { readCommonFailures } from './common-failures.js';
+import { findFailingTypes } from './failing-types.js';
 
 const FEW_JOBS = 5;
 
@@ -18,19 +19,31 @@ export async function readSituation(
   context: Pick<PageContext, 'reader' | 'now' | 'machineNow'>,
 ): Promise<Situation> {
   const { reader, now } = context;
-  const [queues, servers, longestRunning, orphans, stalled, lost, ended, recurring, setAside, clockAheadMs] =
-    await Promise.all([
-      reader.queues.list(),
-      reader.servers.list(),
-      longestRunningJobs(reader),
-      reader.jobs.listOrphans(),
-      reader.leases.listStalled(stalledQuery),
-      reader.servers.listLost(),
-      reader.statistics.throughput(recently),
-      reader.recurring.list(),
-      reader.setAside.list({ limit: maxSetAside }),
-      readClockAhead(context),
-    ]);
+  const [
+    queues,
+    servers,
+    longestRunning,
+    orphans,
+    stalled,
+    lost,
+    ended,
+    failingTypes,
+    recurring,
+    setAside,
+    clockAheadMs,
+  ] = await Promise.all([
+    reader.queues.list(),
+    reader.servers.list(),
+    longestRunningJobs(reader),
+    reader.jobs.listOrphans(),
+    reader.leases.listStalled(stalledQuery),
+    reader.servers.listLost(),
+    reader.statistics.throughput(recently),
+    findFailingTypes(reader),
+    reader.recurring.list(),
+    reader.setAside.list({ limit: maxSetAside }),
+    readClockAhead(context),
+  ]);
   const total = totalOf(ended);
   const recent = { ...total, common: await readCommonFailures(total, queues, reader) };
   const nowMs = now();
@@ -44,6 +57,7 @@ export async function readSituation(
     lost,
     late,
     recent,
+    failingTypes,
     setAside,
     clockAheadMs,
     nowMs,

@@ -4,6 +4,7 @@ import { counted } from '../format/count.js';
 import { formatDuration } from '../format/duration.js';
 import { sentence } from '../format/sentence.js';
 import { clockSkew } from './clocks.js';
+import { failingTypeWarnings, type FailingType } from './failing-types.js';
 import { failureWarning, type RecentThroughput } from './recent-failures.js';
 import { lateRecurring } from './late-recurring.js';
 import { lostServers } from './lost-servers.js';
@@ -25,6 +26,8 @@ export interface Situation {
   /** Recurring jobs that are late without a reason. */
   readonly late: readonly RecurringJob[];
   readonly recent: RecentThroughput;
+  /** Job types that fail more often than usual. */
+  readonly failingTypes: readonly FailingType[];
   /** Items that background work has set aside, newest first. */
   readonly setAside: readonly SetAsideItem[];
   /** How far the clock of this process is ahead of the storage’s, in milliseconds. */
@@ -47,7 +50,7 @@ export function findWarnings(situation: Situation): Warning[] {
     ...noServers(situation),
     ...pausedQueues(situation),
     ...unservedQueues(situation),
-    ...failureWarning(situation.recent),
+    ...failures(situation),
     ...setAsideWarnings(situation.setAside),
     ...unhandledJobs(situation),
     ...silentServers(situation),
@@ -59,6 +62,11 @@ export function findWarnings(situation: Situation): Warning[] {
     ...longWaits(situation),
     ...clockSkew(situation.servers, situation.clockAheadMs),
   ];
+}
+
+/** Names the job types that fail; if none stands out, warns of failures of all jobs together. */
+function failures({ failingTypes, recent }: Situation): Warning[] {
+  return failingTypes.length > 0 ? failingTypeWarnings(failingTypes) : failureWarning(recent);
 }
 
 /** Warns if no server is running, except in a new installation that has never been used. */

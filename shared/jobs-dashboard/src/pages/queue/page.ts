@@ -1,4 +1,5 @@
 import { isFinished, jobStates, type Queue, type Server } from '@longshore/jobs/storage';
+import { failingTypeWarnings, findFailingTypes } from '../../diagnosis/failing-types.js';
 import { queueStatus } from '../../diagnosis/queue-status.js';
 import { isSilent } from '../../diagnosis/consumers.js';
 import { type Bucket, totalOf } from '../../format/chart.js';
@@ -35,12 +36,13 @@ export async function queuePage({ params, query }: PageRequest, context: PageCon
 }
 
 async function loadState(name: string, context: PageContext): Promise<object> {
-  const [queue, queues, servers, buckets, pausedTypes] = await Promise.all([
+  const [queue, queues, servers, buckets, pausedTypes, failingTypes] = await Promise.all([
     find(name, context),
     context.reader.queues.list(),
     context.reader.servers.list(),
     context.reader.statistics.throughput({ ...lastHour, queue: name }),
     pausedTypesIn(name, context),
+    findFailingTypes(context.reader, name),
   ]);
   const consumers = servers.filter(({ queues }) => queues.includes(name));
   const nowMs = context.now();
@@ -48,6 +50,7 @@ async function loadState(name: string, context: PageContext): Promise<object> {
     status: queueStatus(queue, consumers, nowMs, queues),
     queue: queueRow(queue),
     pausedTypes,
+    warnings: failingTypeWarnings(failingTypes),
     perMinute: perMinute(buckets),
     limits: { concurrencyLimit: queue.concurrencyLimit, rateLimit: queue.rateLimit },
     isIdle: consumers.length === 0 && unfinishedStates.every((state) => queue.counts[state] === 0),
