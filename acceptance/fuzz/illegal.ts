@@ -48,7 +48,10 @@ function broken(vocabulary: Vocabulary, kind: Kind, schema: Schema, name: string
 /** Generates objects with one member missing, unknown or invalid, and all others valid. */
 function brokenObject(vocabulary: Vocabulary, schema: Schema): Values[] {
   const { properties = {}, required = [] } = schema;
-  const whole = legal(vocabulary, schema) as fc.Arbitrary<Readonly<Record<string, unknown>>>;
+  // Without the `null` that the schema may also permit.
+  const whole = legal(vocabulary, { ...schema, type: 'object' }) as fc.Arbitrary<
+    Readonly<Record<string, unknown>>
+  >;
   const names = Object.keys(properties);
   if (names.length === 0) return [json];
   const extra = fc.constantFrom('extra', 'Id', ' ', '', '__proto__', 'constructor', 'toString', 'a.b', '\0');
