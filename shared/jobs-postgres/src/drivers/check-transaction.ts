@@ -4,9 +4,9 @@ const howTo =
   'give a pg client on which a transaction has begun, or that of another library: drizzleTransaction(tx), kyselyTransaction(trx), knexTransaction(trx), prismaTransaction(tx), typeormTransaction(manager), postgresJsTransaction(sql)';
 
 /**
- * Rejects what would not enqueue within a transaction, although it looks as if it did.
+ * Rejects objects that look like a transaction but would not enqueue in one.
  *
- * @throws {TypeError} with what to give instead
+ * @throws {TypeError} that names what to pass instead
  */
 export function checkTransaction(transaction: TransactionClient): TransactionClient {
   if (typeof (transaction as Partial<TransactionClient> | null)?.query !== 'function')
@@ -15,7 +15,7 @@ export function checkTransaction(transaction: TransactionClient): TransactionCli
     throw new TypeError(
       'transaction is a pg.Pool, which runs each statement on any of its connections: take a client with pool.connect(), begin a transaction on it, and give that client',
     );
-  // Older versions of pg do not know the status.
+  // Absent in older versions of pg.
   const { getTransactionStatus: status } = transaction as { getTransactionStatus?: () => string | null };
   if (status?.call(transaction) === 'I')
     throw new TypeError(

@@ -71,7 +71,7 @@ export class Housekeeping {
     this.#retention = new Retention(database, retentionDays);
   }
 
-  /** Resolves to whether there was anything to do that comes with activity. */
+  /** Runs the chores that are due. Resolves to whether there was work of the kind that job activity causes. */
   async runOnce(): Promise<boolean> {
     const chores = this.#chores;
     const [due] = await this.#database.query<DueChores>(findChores);
