@@ -41,7 +41,7 @@ export class Runner {
   readonly #handlers = new Map<string, RunnableHandler>();
   readonly #threads: ThreadPool;
   readonly #options: RunnerOptions;
-  /** For jobs without a handler. */
+  /** Options for attempts of jobs that have no handler. */
   readonly #attemptOptions: AttemptOptions;
   readonly #running = new Map<string, RunningAttempt>();
   #waiting: WaitingJob[] = [];

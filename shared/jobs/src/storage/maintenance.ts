@@ -34,8 +34,8 @@ export interface Maintenance {
    */
   rescue(): Promise<RescueReport>;
   /**
-   * Housekeeping: counters, partitions for the coming days, retention. Cheap; every server calls it about once a second, or
-   * rarely if it resolves to `false`: there was nothing to do.
+   * Does the housekeeping: folds counters, creates partitions for the coming days and enforces retention. Cheap. Every server
+   * calls this about once a second, or rarely while it resolves to `false` because there was nothing to do.
    */
   maintain(): Promise<boolean>;
 }

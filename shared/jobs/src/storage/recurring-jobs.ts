@@ -61,7 +61,7 @@ export interface RecurringJobs {
   /**
    * Updates several recurring jobs in one transaction, all or none, in the same way as {@link update}.
    *
-   * @param change gets those that exist, and returns new versions of some of them; may be called more than once
+   * @param change receives the existing ones, and returns new versions of some of them; may be called more than once
    */
   updateAll(
     ids: readonly string[],
