@@ -129,7 +129,7 @@ async function list(
   show(items, options, (all) => (all.length === 0 ? 'none' : table(all.map(row), columns)));
 }
 
-/** Shows the log of a job, and then its end. A job that ended in another state than `done` is a failure. */
+/** Prints the log and then the outcome of a job. Counts as a failure unless the job is done. */
 async function showFollowed(
   installation: Installation,
   id: string,

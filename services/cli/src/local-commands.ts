@@ -5,7 +5,7 @@ import { develop } from './develop.js';
 
 type ApiStart = (config: ApiConfig, logger: Logger, signal: AbortSignal) => Promise<RunningService | null>;
 
-/** Adds the commands that run in this process, and load the application. */
+/** Adds the commands that load the application and run in this process. */
 export function addLocalCommands(program: Command): void {
   const command = (name: string, description: string): Command =>
     program
@@ -84,14 +84,18 @@ export function addLocalCommands(program: Command): void {
     });
 }
 
-/** Sets the variable that names the application. @throws {Error} if neither the argument nor the variable is given */
+/**
+ * Sets the environment variable that names the application.
+ *
+ * @throws {Error} if neither the argument nor the variable is given
+ */
 function nameApplication(argument: string | undefined): string {
   const name = argument ?? process.env['LONGSHORE_APP'];
   if (name === undefined || name === '')
     throw new Error(
       'Name the module that exports your application, as an argument or in LONGSHORE_APP: ./dist/application.js',
     );
-  // A file that exists is a path, also without a dot at the beginning.
+  // An existing file counts as a path even without a leading dot.
   const isFile = /\.[cm]?[jt]s$/.test(name) && !/^[./]/.test(name) && argument !== undefined;
   process.env['LONGSHORE_APP'] = isFile ? `./${name}` : name;
   return process.env['LONGSHORE_APP'];
@@ -105,7 +109,7 @@ async function runApi(start: ApiStart): Promise<void> {
   );
 }
 
-/** Ends the process with the exit code of a service, even if something of the application keeps it alive. */
+/** Exits with the exit code of a service, even if something in the application keeps the process alive. */
 async function exitAfter(service: Promise<number>): Promise<void> {
   process.exit(await service);
 }

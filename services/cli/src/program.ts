@@ -2,9 +2,7 @@ import { Command } from 'commander';
 import { addHttpCommands } from './http-commands.js';
 import { addLocalCommands } from './local-commands.js';
 
-/**
- * Creates the command line. Exit codes: 0 after success, 1 if the work failed, 2 if the arguments are wrong.
- */
+/** Creates the command-line interface. Exit codes: 0 for success, 1 if the work failed, 2 for wrong arguments. */
 export function createProgram(): Command {
   const program = new Command('longshore')
     .description('Background jobs on Postgres: development, services, and a running installation over HTTP')

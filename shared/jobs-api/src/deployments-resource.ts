@@ -25,7 +25,7 @@ const New = Type.Object(
 
 const past = 'A deployment is a record of the past; delete it and add another one.';
 
-/** `/deployments`: when versions were put into service, which the dashboard's charts mark. */
+/** `/deployments`: when versions were put into service. The dashboard marks them on its charts. */
 export function deploymentsResource({ deployments }: Pick<JobStorage, 'deployments'>): Resource {
   return defineResource({
     name: 'deployments',

@@ -55,7 +55,7 @@ const Item = Type.Object({
   ),
 });
 
-/** `/statistics`: how long jobs waited and ran, and how many, over time. */
+/** `/statistics`: how many jobs ran over time, and how long they waited and ran. */
 export function statisticsResource({ timings, clock }: Pick<JobStorage, 'timings' | 'clock'>): Resource {
   return defineResource({
     name: 'statistics',
@@ -104,7 +104,7 @@ interface Asked {
   readonly name?: string;
 }
 
-/** @throws {ApiError} 40003 if a parameter has several values, or the span lies outside of what is kept */
+/** @throws {ApiError} 40003 if a parameter has several values, or the span is no longer kept */
 function readQuery({ filters }: CollectionQuery, nowMs: number): Asked {
   const valueOf = (parameter: string): string | undefined => {
     const values = filters

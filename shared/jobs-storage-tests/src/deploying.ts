@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { it } from 'mocha';
 import type { Fixture } from './storage-under-test.js';
 
-/** Noting deployments. */
+/** Tests of recording deployments. */
 export function deploying(fixture: Fixture): void {
   const versions = async (): Promise<string[]> =>
     (await fixture.storage.deployments.list()).map(({ version }) => version);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { it } from 'mocha';
 import type { Fixture } from './storage-under-test.js';
 
-/** Pausing all jobs of one name; each test uses its own names. */
+/** Tests of pausing job types; each test uses its own names. */
 export function pausingTypes(fixture: Fixture): void {
   it('keeps servers from claiming jobs of a paused type, whether they registered names or not, but not others', async () => {
     for (const jobNames of [undefined, ['types.paused', 'types.other']]) {

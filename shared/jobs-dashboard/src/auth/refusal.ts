@@ -5,7 +5,7 @@ import type { Layout } from '../http/layout.js';
 import { Problem } from '../http/problem.js';
 import { askToSignIn } from './sign-in.js';
 
-/** Answers an unauthenticated request, with the sign-in page if people can sign in. */
+/** Answers an unauthenticated request; shows the sign-in page if signing in is possible. */
 export function refuse(ctx: Context, authenticator: Authenticator, layout: Layout, inside: string): void {
   if (authenticator instanceof SessionAuthenticator) {
     return askToSignIn(ctx, authenticator, layout, { next: pageOf(ctx, inside), wrong: false });

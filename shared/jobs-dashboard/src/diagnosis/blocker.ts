@@ -13,7 +13,7 @@ export interface Blocker {
   readonly remedy: string;
   /** `attention`: an operator has to act. */
   readonly tone: 'calm' | 'attention';
-  /** The queue whose jobs occupy the servers, if that is the reason. */
+  /** The queue whose jobs occupy the servers, if that is the blocker. */
   readonly occupant?: string;
 }
 
@@ -27,7 +27,7 @@ const STUCK_MS = 30_000;
  * Whether the rate limit has a token left is unknown, so it is returned only if no other limit explains the wait.
  *
  * @param consumers the running servers that consume the queue
- * @param queues all queues, to name the one whose jobs occupy the consumers
+ * @param queues all queues; needed to name the one whose jobs occupy the consumers
  */
 export function findBlocker(
   queue: Queue,
@@ -118,7 +118,7 @@ function blockerOfNextJob(
   return attention('stuck', reason, 'Check whether their job type is paused, and the logs of its servers.');
 }
 
-/** Returns the other queue whose running jobs occupy most of the consumers' slots; `null` if it has none. */
+/** Returns the other queue whose running jobs occupy most of the consumers' slots; `null` if there is none. */
 function findOccupant({ name }: Queue, consumers: readonly Server[], queues: readonly Queue[]): Queue | null {
   const served = new Set(activeAmong(consumers).flatMap((server) => server.queues));
   const own = queues.find((queue) => queue.name === name)?.counts.processing ?? 0;

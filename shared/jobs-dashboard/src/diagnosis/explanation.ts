@@ -82,7 +82,7 @@ function explainAwaiting({ parent = null }: Surroundings): Explanation {
   return stall === null ? calm(text) : attention(sentence`${text} ${stall.text}`);
 }
 
-/** Names the parent that ended differently, if that is why the job was cancelled. */
+/** Explains a cancellation, naming the parent that ended differently than required, if any. */
 function explainCancelled({ error }: Job, { parent = null }: Surroundings): Sentence {
   const skipped = skipReason(error);
   if (skipped === null) return sentence`It was cancelled and will not run again.`;

@@ -2,15 +2,15 @@ import type { BulkPreview } from '@longshore/jobs/storage';
 import { finishedStates, isId } from '@longshore/jobs/storage';
 import { badRequest, type Problem } from '../http/problem.js';
 
-/** Formats the set of jobs that a confirmation page shows, as a field of its form. */
+/** Formats the set of jobs that a confirmation page shows, as the value of a form field. */
 export function confirmedField({ count, asOf, firstIds }: BulkPreview): string {
   return JSON.stringify({ count, asOf: asOf.toISOString(), firstIds });
 }
 
 /**
- * Parses the field of a confirmation page's form.
+ * Parses the value written by {@link confirmedField}.
  *
- * @throws {Problem} 400 if it is missing or invalid: without it, more jobs might be changed than the page showed
+ * @throws {Problem} 400 if it is missing or invalid, because more jobs might then be changed than the page showed
  */
 export function parseConfirmed(text: string | null): BulkPreview {
   const { count, asOf, firstIds } = objectIn(text);

@@ -169,8 +169,8 @@ export class Fetcher {
   }
 
   /**
-   * Schedules the next poll, unless an earlier one is planned. Claims may have missed jobs, so the next poll follows soon
-   * unless this one found nothing.
+   * Schedules the next poll, unless an earlier one is planned. If this round did more than poll in vain, the next poll
+   * follows soon, because claims may have missed jobs.
    */
   #planPoll(startedAt: number, isIdle: boolean): void {
     const { queuePollIntervalMs, isNotified } = this.#options;

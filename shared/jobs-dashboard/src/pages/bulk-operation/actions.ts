@@ -53,7 +53,7 @@ function operationAfter(operation: BulkOperation | null): ActionResult {
 /**
  * Returns the set of jobs that the confirmation page showed.
  *
- * @throws {Problem} 400 if the form has none, 422 if the operator had to type the action's name and did not
+ * @throws {Problem} 400 if the form has none; 422 if the action had to be confirmed by typing its name, and was not
  */
 function confirmedIn({ form }: ActionRequest, action: BulkAction): BulkPreview {
   const confirmed = parseConfirmed(form.get('confirmed'));

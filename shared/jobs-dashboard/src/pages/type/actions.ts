@@ -1,6 +1,6 @@
 import type { Actions, ActionResult } from '../../actions/action.js';
 
-/** Pausing and resuming all jobs of one name. */
+/** The actions that pause and resume a job type. */
 export const typeActions: Actions = {
   '/types/:target/pause': {
     role: 'operator',
