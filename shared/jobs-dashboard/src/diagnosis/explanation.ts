@@ -30,7 +30,7 @@ export interface Surroundings {
   readonly lease?: Lease | null;
   /** When the job last wrote to its log; missing or `null` if it has not. */
   readonly lastLineAt?: Date | null;
-  /** When the job's type was paused; missing or `null` if it is not. */
+  /** When the job type was paused; missing or `null` if it is not paused. */
   readonly typePausedAt?: Date | null;
   readonly nowMs: number;
 }

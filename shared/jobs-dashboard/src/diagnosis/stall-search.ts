@@ -16,7 +16,7 @@ export interface AwaitedRetry {
 }
 
 export interface FoundStall {
-  /** The next retry, if the batch waits for nothing but retries; `null` otherwise. */
+  /** The next retry if the batch waits for nothing else; otherwise `null`. */
   readonly retry: AwaitedRetry | null;
   /** `null` if a job is running or may start, or if no unfinished job is left. */
   readonly stall: Stall | null;
