@@ -31,7 +31,7 @@ export async function develop(application: string, port: number): Promise<void> 
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve());
   });
   const url = `http://localhost:${port}`;
-  if (await answers(url)) throw new Error(`Port ${port} is in use; is another one running? Use --port`);
+  if (await answers(url)) throw new Error(`Port ${port} is in use. Choose another one with --port`);
   const postgres = process.env['DATABASE_URL'] ? null : await startDevelopmentPostgres(say);
   const env = {
     NODE_ENV: 'development',
@@ -81,7 +81,7 @@ function startService(application: string, env: NodeJS.ProcessEnv, url: string):
     });
   child.once('close', (code) => {
     if (code !== 0 && code !== null)
-      say(paint('red', `It ended with exit code ${code}; waiting for a change`));
+      say(paint('red', `The service exited with code ${code}; waiting for a change`));
   });
   process.once('exit', () => child.kill('SIGKILL'));
   return child;
@@ -118,7 +118,7 @@ function welcome(url: string, ms: number): void {
   say(
     [
       '',
-      `  ${paint('bold', 'Longshore is up')} after ${ms} ms. Ctrl-C stops it; a change restarts it.`,
+      `  ${paint('bold', 'Longshore is up')} after ${ms} ms. Press Ctrl-C to stop. It restarts when a file changes.`,
       '',
       `    API         ${paint('cyan', `${url}/api/v1`)}`,
       `    Reference   ${paint('cyan', `${url}/api/v1/docs`)}`,

@@ -10,7 +10,7 @@ export async function startDevelopmentPostgres(say: (line: string) => void): Pro
   const { freePort, startLocalPostgres } = await import('@longshore/local-postgres').catch(
     (error: unknown) => {
       throw new Error(
-        'DATABASE_URL is not set: set it, or run npm install --save-dev @longshore/local-postgres, which starts a Postgres here',
+        'DATABASE_URL is not set. Set it, or run npm install --save-dev @longshore/local-postgres to use a local Postgres',
         { cause: error },
       );
     },

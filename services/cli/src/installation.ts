@@ -33,14 +33,14 @@ export class Installation {
       headers,
       ...(body && { body: JSON.stringify(body) }),
     }).catch((error: unknown) => {
-      throw new Error(`${url} does not respond; give the address of the API with --url or LONGSHORE_URL`, {
+      throw new Error(`${url} does not respond; set the address of the API with --url or LONGSHORE_URL`, {
         cause: error,
       });
     });
     const answer: unknown = await response.json().catch(() => ({}));
     if (response.ok) return answer as Answer;
     const messages = (answer as Refusal).errors?.map(({ internalMessage }) => internalMessage) ?? [];
-    if (response.status === 401) messages.push('give a key with --key or LONGSHORE_KEY');
+    if (response.status === 401) messages.push('set a key with --key or LONGSHORE_KEY');
     throw new Error(messages.length > 0 ? messages.join('; ') : `${target.href} answered ${response.status}`);
   }
 }

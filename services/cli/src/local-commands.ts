@@ -18,7 +18,7 @@ export function addLocalCommands(program: Command): void {
 
   command('dev', 'Run api, worker and dashboard in one process, with reload on save')
     .option('--port <number>', 'the port to listen on', Number, 8080)
-    .addHelpText('after', '\nWithout DATABASE_URL, a Postgres from npm is started on .longshore/postgres.')
+    .addHelpText('after', '\nWithout DATABASE_URL, starts a Postgres from npm in .longshore/postgres.')
     .action((application: string | undefined, { port }: { port: number }) =>
       develop(nameApplication(application), port),
     );
@@ -57,12 +57,12 @@ export function addLocalCommands(program: Command): void {
         }),
       );
     });
-  command('migrate', 'Bring all schemas up to date, and end').action(async (application?: string) => {
+  command('migrate', 'Bring all schemas up to date, and exit').action(async (application?: string) => {
     nameApplication(application);
     const { migrateAll } = await import('@longshore/api');
     await runApi(migrateAll);
   });
-  command('seed', 'Replace the rows of the application’s tables by example rows')
+  command('seed', 'Replace the rows of the application’s tables with example rows')
     .option('--rows <number>', 'how many, approximately', '300')
     .action(async (application: string | undefined, { rows }: { rows: string }) => {
       nameApplication(application);

@@ -5,7 +5,7 @@ import { addLocalCommands } from './local-commands.js';
 /** Creates the command-line interface. Exit codes: 0 for success, 1 if the work failed, 2 for wrong arguments. */
 export function createProgram(): Command {
   const program = new Command('longshore')
-    .description('Background jobs on Postgres: development, services, and a running installation over HTTP')
+    .description('Background jobs on Postgres: develop, run the services, and call an installation')
     .exitOverride()
     .showSuggestionAfterError()
     .addHelpText(

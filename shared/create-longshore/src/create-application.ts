@@ -24,7 +24,7 @@ export async function createApplication(directory: string): Promise<void> {
   const target = path.resolve(directory);
   const name = path.basename(target);
   if (!/^[a-z0-9][a-z0-9._-]{0,99}$/.test(name))
-    throw new Error(`"${name}" cannot name a package: use lower-case letters, digits and dashes`);
+    throw new Error(`"${name}" is not a valid package name: use lower-case letters, digits and dashes`);
   await mkdir(target, { recursive: true });
   const present = (await readdir(target)).filter((file) => file !== '.git');
   if (present.length > 0) throw new Error(`${directory} is not empty`);

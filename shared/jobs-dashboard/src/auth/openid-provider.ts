@@ -58,7 +58,7 @@ export class OpenIdProvider {
     this.#callback = `${urlOf(options.baseUrl, 'The URL of the dashboard').href.replace(/\/$/, '')}/signed-in`;
     const issuer = urlOf(options.issuer, 'The issuer');
     if (issuer.protocol !== 'https:' && !isLoopbackHost(issuer.host))
-      throw new TypeError('The URL of the issuer must begin with https://');
+      throw new TypeError('The issuer URL must begin with https://');
   }
 
   /**

@@ -20,7 +20,7 @@ export class Password {
     const [, salt, expected = ''] = hashed.exec(text) ?? [];
     if (salt === undefined && text.startsWith('scrypt:'))
       throw new TypeError(
-        'The hash of a password is not complete. Create it with the command hash-password.',
+        'The hash of a password is incomplete. Create hashes with the command hash-password.',
       );
     this.#salt = salt === undefined ? null : Buffer.from(salt, 'base64url');
     this.#hash = Buffer.from(expected, 'base64url');

@@ -24,7 +24,7 @@ export interface ProxyHeaderOptions extends RoleMapping {
 export function trustProxyHeaders(options: ProxyHeaderOptions): Authorize {
   const { userHeader, groupsHeader, defaultRole } = options;
   if (groupsHeader === undefined && defaultRole === undefined)
-    throw new TypeError('Without a header for groups, users need a default role');
+    throw new TypeError('Without a groups header, users need a default role');
   const proxies = listOf(options.addresses);
   return ({ req }) => {
     const { remoteAddress = '' } = req.socket;

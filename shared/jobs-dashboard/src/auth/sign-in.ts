@@ -115,20 +115,20 @@ function failed(ctx: Context, authenticator: SessionAuthenticator, error: unknow
   authenticator.record(ctx, 'sign-in failed', null, error instanceof Error ? error.message : String(error));
   throw new Problem({
     status: 502,
-    title: 'Signing in failed',
-    text: 'The sign-in provider could not be reached, or its response was not valid. The log has the reason. Go back and try again.',
+    title: 'Sign-in failed',
+    text: 'The sign-in provider could not be reached, or its response was invalid. The reason is in the log. Go back and try again.',
   });
 }
 
 function problemOf(result: Exclude<SignInResult, { kind: 'in' | 'expired' }>): Problem {
   if (result.kind === 'refused') {
-    const text = `The sign-in provider says: ${result.why}`;
-    return new Problem({ status: 403, title: 'Signing in was refused', text });
+    const text = `The sign-in provider reported: ${result.why}`;
+    return new Problem({ status: 403, title: 'Sign-in was refused', text });
   }
   return new Problem({
     status: 403,
     title: 'You have no access to this dashboard',
-    text: `You are signed in as ${result.name}, but have none of the roles that give access. Ask the people who run this dashboard for one.`,
+    text: `You signed in as ${result.name}, but have none of the roles that give access. Ask the people who run this dashboard to give you one.`,
   });
 }
 

@@ -93,7 +93,7 @@ function blockerOfNextJob(
       : '';
     const reason = sentence`but ${running} ${slots === 1 ? 'is' : 'are'} running “${occupant.name}”${preferred}`;
     const remedy =
-      'The next one starts when a slot is free. Add servers or slots, or serve this queue first.';
+      'The next job starts when a slot is free. Add servers or slots, or serve this queue first.';
     return { ...calm('busy', reason, remedy), occupant: occupant.name };
   }
   if (free === 0) {
@@ -115,7 +115,7 @@ function blockerOfNextJob(
   // Free slots are known only as of the last heartbeats and may be busy by now, so a queue with running jobs is not stuck.
   if (waitedMs < STUCK_MS || counts.processing > 0) return null;
   const reason = sentence`although ${formatNumber(free)} of ${counted(slots, 'slot')} are free and no limit of queue “${name}” holds them back`;
-  return attention('stuck', reason, 'Check whether their job type is paused, and the logs of its servers.');
+  return attention('stuck', reason, 'Check whether the job type is paused, and check the server logs.');
 }
 
 /** Returns the other queue whose running jobs occupy most of the consumers' slots; `null` if there is none. */

@@ -56,7 +56,7 @@ export const bulkWords: Readonly<Record<BulkAction, BulkWords>> = {
     of: (jobs) => `Delete ${jobs}`,
     done: 'deleted',
     effect:
-      'They are deleted with their attempts and results. You can undo this for two minutes; after that, it is permanent.',
+      'Their attempts and results are deleted with them. You can undo this for two minutes; after that, the deletion is permanent.',
   },
 };
 

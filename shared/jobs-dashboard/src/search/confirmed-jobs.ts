@@ -52,6 +52,6 @@ function membersOf(value: unknown): Readonly<Record<string, unknown>> {
 function unconfirmed(): Problem {
   return badRequest(
     'It is not clear which jobs to change',
-    'The form does not contain the jobs that its page showed. Nothing was changed. Go back and confirm the action again.',
+    'The form does not identify the jobs that the page showed. Nothing was changed. Go back and confirm the action again.',
   );
 }

@@ -36,7 +36,7 @@ const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/^53/, 'Postgres has run out of connections, memory or disk space'],
   [
     /^(42P01|3F000)$/,
-    'The tables of the job storage are not in this database: call open() on the storage first, which creates them',
+    'The tables of the job storage do not exist in this database: call open() on the storage first to create them',
   ],
 ];
 

@@ -14,7 +14,7 @@ export const bulkActions: Actions = {
   '/bulk-delete': startBulk('delete', 'admin'),
   '/bulk/:target/stop': {
     role: 'operator',
-    flash: 'The action is stopped.',
+    flash: 'The action was stopped.',
     perform: ({ bulk }, { target }, audit) => bulk.cancel(target, { audit: audit(operationAfter) }),
   },
 };

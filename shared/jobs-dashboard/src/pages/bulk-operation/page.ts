@@ -12,7 +12,7 @@ export async function bulkOperationPage({ params, query }: PageRequest, context:
   const { id, action, state } = await find(params['operation'] ?? '', context);
   const after = query.get('after');
   if (after !== null && !isId(after))
-    throw badRequest('There is no such page of the list', `“${after}” is not the id of a job.`);
+    throw badRequest('This page of the list does not exist', `“${after}” is not the id of a job.`);
   const everyMs = isEnded(state) ? 10_000 : 1_000;
   return {
     title: bulkWords[action].title,

@@ -24,7 +24,7 @@ const errorsQuery = { sinceMs: DAY, limit: 100 };
 export async function typePage({ params, query }: PageRequest, context: PageContext): Promise<Page> {
   const name = params['type'] ?? '';
   if (name === otherNames)
-    throw notFound('There is no such job type', 'This counts the jobs of many names together.');
+    throw notFound('There is no such job type', 'This name covers many job names counted together.');
   return {
     title: name,
     section: 'types',
