@@ -10,7 +10,7 @@ const directory = fileURLToPath(new URL('judges/', import.meta.url));
 const node = path.join(directory, 'node_modules/node/bin/node');
 const mostBytes = 256 * 1_048_576;
 
-/** What a judge objects to. */
+/** A finding of a judge. */
 export interface Finding {
   readonly rule: string;
   readonly message: string;

@@ -20,7 +20,7 @@ export interface BenchOptions {
   readonly inspect: (contender: ContenderName, url: string) => Promise<void>;
 }
 
-/** What a scenario needs for its measurements: the database, the sizes and the contenders' processes. */
+/** Gives a scenario the database, the sizes and the contenders' processes for its measurements. */
 export class Bench {
   readonly database: BenchDatabase;
   readonly sizes: Sizes;

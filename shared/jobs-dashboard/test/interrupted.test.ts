@@ -14,7 +14,7 @@ const confirmed = JSON.stringify({
 describe('an interrupted action', () => {
   const away = new StorageUnavailableError('away');
   let site: Site;
-  /** What fails, and with which error. */
+  /** The operation that fails, and its error. */
   let failing: { readonly step: 'begin' | 'commit'; readonly error: Error } | null = null;
 
   beforeEach(async () => {
@@ -62,7 +62,7 @@ describe('an interrupted action', () => {
     expect(text).to.include('href="../../queues/mail"').and.not.include('Reload');
   });
 
-  it('reports an unknown result if the storage became unreachable meanwhile', async () => {
+  it('reports an unknown result if the storage became unreachable during the action', async () => {
     failing = { step: 'commit', error: away };
     const { status, text } = await post('/queues/mail/pause');
     expect(status).to.equal(503);

@@ -14,7 +14,7 @@ export interface BulkWords {
   readonly all: string;
   /** The participle: `retried`. */
   readonly done: string;
-  /** What it does to the jobs. */
+  /** The effect of the action on the jobs. */
   readonly effect: string;
 }
 

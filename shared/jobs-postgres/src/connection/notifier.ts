@@ -11,14 +11,14 @@ const sendNotifications = prepared(
   `select pg_notify('${channel}', payload) from unnest($1::text[]) as payload`,
 );
 
-/** The payload for background work. Other payloads name a queue, which starts with a letter or a digit. */
+/** Payloads that do not name a queue. The name of a queue would start with a letter or a digit. */
 const background = '';
 const pulse = '.';
 const onCommit = '*';
 
 /**
- * Of the transactions that notify servers on commit, only one per 200 ms does so, on behalf of the others. Some of those
- * commit later, but nearly all within this many milliseconds.
+ * How long after a notification on commit to expect further commits, in milliseconds. Only one per 200 ms of the transactions
+ * that enqueue notifies; most of the others commit within this time.
  */
 const othersCommitMs = 5_000;
 

@@ -128,8 +128,8 @@ export class Housekeeping {
   }
 
   /**
-   * Cancels jobs whose attempt ended before it noticed the request to cancel, because operators were told that these jobs will
-   * not run again.
+   * Cancels jobs whose attempt ended before it noticed the request to cancel: the operators who requested it expect that
+   * these jobs will not run again.
    */
   async #cancelIdle(): Promise<void> {
     const requests = await this.#database.query<{ queue_id: number; job_id: string }>(

@@ -105,7 +105,8 @@ export class Runner {
   }
 
   /**
-   * Drops these claims: removes their jobs and aborts the handlers. What the handlers return afterwards is not stored.
+   * Drops these claims: removes their jobs and aborts the handlers. Anything that the handlers return afterwards is not
+   * stored.
    */
   drop(claims: Iterable<Claim>, reason: Error): void {
     const lost = new Map<string, Claim>();

@@ -1,4 +1,4 @@
-/** What {@link Maintenance.rescue} did. */
+/** The result of {@link Maintenance.rescue}. */
 export interface RescueReport {
   /** Servers that were declared dead. */
   readonly deadServers: string[];
@@ -24,8 +24,7 @@ export interface Maintenance {
   promoteDue(limit: number): Promise<PromotionReport>;
   /**
    * Processes up to `limit` jobs that have ended: updates their batches, their dependents, and jobs blocked by their
-   * concurrency keys. Resolves to the number processed. What remains to be processed is stored, so a crash loses
-   * nothing.
+   * concurrency keys. Resolves to the number processed. Unprocessed work is stored, so a crash loses nothing.
    */
   resolveDependencies(limit: number): Promise<number>;
   /**

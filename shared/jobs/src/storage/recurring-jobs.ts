@@ -4,7 +4,7 @@ import type { TransactionClient } from './transaction.js';
 import type { SkippedDueTimes } from '../recurring/firing.js';
 import type { NewRecurringJob, RecurringJob } from '../recurring/recurring-job.js';
 
-/** What a synchronization changed; each list holds ids. */
+/** The changes made by a synchronization; each list holds ids. */
 export interface SynchronizationReport {
   readonly added: string[];
   readonly updated: string[];

@@ -18,7 +18,7 @@ export type CreateOf<Item extends TObject, ServerSet extends string, Create> = C
   ? Static<Create>
   : WritableOf<Item, ServerSet>;
 
-/** What a definition adds to a standard call. */
+/** The additions of a definition to a standard call. */
 export interface CallDeclaration {
   /**
    * The heading and description of an operation that does something other than its name suggests: `Add a customer to a

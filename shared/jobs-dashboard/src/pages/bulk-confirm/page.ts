@@ -96,7 +96,7 @@ async function loadJobs({ action, key, filter, which, list }: Wanted, context: P
 const none: FoundJobs<Sample> = { jobs: [], partial: false, asOf: null, gaveUp: false };
 
 interface Shown extends FoundJobs<Sample> {
-  /** What the action would change; `null` until the jobs are counted. */
+  /** The jobs that the action would change; `null` until they are counted. */
   readonly preview: BulkPreview | null;
   /** A lower bound until the jobs are counted. */
   readonly count: JobCount;
