@@ -109,7 +109,7 @@ describe('a list in a browser', () => {
     expect((await storage.jobs.stateCounts()).failed).to.equal(2);
   });
 
-  it('suggests arguments that contain numbers if a number is not found, and lists the jobs that they find', async () => {
+  it('suggests the arguments that have numbers if a number is not found, and lists what they find', async () => {
     await site.story.storage.add({ name: 'ship-order', args: { order: { id: 998877 } } });
     await page.goto(`${site.url}/job-dashboard/jobs?state=failed&words=998877`);
     await page.getByRole('link', { name: 'args.order.id:998877' }).waitFor();
