@@ -28,7 +28,7 @@ describe('The OpenAPI document, with credentials on', function () {
   let api: Service;
   let directory: string;
   let file: string;
-  /** Started first, because it takes as long as all others together, which run meanwhile. */
+  /** Starts first, because it takes as long as all the others together, which run in parallel. */
   let ibm: Promise<IbmJudgement>;
 
   before(async () => {

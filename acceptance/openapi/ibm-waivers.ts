@@ -1,4 +1,4 @@
-/** Where IBM’s rules contradict those of this API, and why. `judges/ibm.mjs` has the conventions for names. */
+/** IBM rules that contradict the conventions of this API, with the reasons. The naming conventions are in `judges/ibm.mjs`. */
 export const ibmReasons: Readonly<Record<string, string>> = {
   'ibm-no-array-responses':
     'A list is a bare array; paging is in headers, so that a page contains items only.',

@@ -10,7 +10,7 @@ const directory = fileURLToPath(new URL('judges/', import.meta.url));
 const node = path.join(directory, 'node_modules/node/bin/node');
 const mostBytes = 256 * 1_048_576;
 
-/** What a judge objects to. */
+/** A finding of a judge. */
 export interface Finding {
   readonly rule: string;
   readonly message: string;
@@ -87,7 +87,7 @@ export interface IbmJudgement {
   readonly score: Readonly<Record<'usability' | 'security' | 'robustness' | 'evolution' | 'overall', number>>;
 }
 
-/** Returns what IBM’s rules find, and the score that IBM’s validator gives for all of it. */
+/** Returns the findings of IBM’s rules, and the score that IBM’s validator calculates from them. */
 export async function ibmJudgement(file: string): Promise<IbmJudgement> {
   return JSON.parse(await execute([path.join(directory, 'ibm.mjs'), file])) as IbmJudgement;
 }

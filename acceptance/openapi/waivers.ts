@@ -10,7 +10,7 @@ export interface Waiver {
 }
 
 const errorPage = /^paths\/\/errors\/\{code\}\//;
-/** Schemas of items as they are stored, and headers of answers. */
+/** Schemas of stored items, and response headers. */
 const answers = /^components\/(?:headers\/|schemas\/(?!\w*(?:Create|Replace|Patch|Bulk)))|\/responses\//;
 const publicPage = /^paths\/\/(?:errors\/\{code\})?\/get\//;
 

@@ -82,7 +82,7 @@ describe('make dev', function () {
     expect(dev.lines.join('\n')).to.include('worker ended by itself: SIGKILL; restarting it');
   });
 
-  it('says at once that another one is running', async () => {
+  it('reports at once that another one is running', async () => {
     dev = await start();
     const second = run('dev/dist/main.js', [], { DATA_DIR: data });
     started.push(second);

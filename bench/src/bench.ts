@@ -20,7 +20,7 @@ export interface BenchOptions {
   readonly inspect: (contender: ContenderName, url: string) => Promise<void>;
 }
 
-/** What a scenario needs for its measurements: the database, the sizes and the contenders' processes. */
+/** Gives a scenario the database, the sizes and the contenders' processes for its measurements. */
 export class Bench {
   readonly database: BenchDatabase;
   readonly sizes: Sizes;
@@ -36,7 +36,7 @@ export class Bench {
     this.inspect = options.inspect;
   }
 
-  /** Returns those of the contenders that take part in this run. */
+  /** Filters contenders, keeping those that take part in this run. */
   among(names: readonly ContenderName[]): ContenderName[] {
     return names.filter((name) => this.#options.contenders.includes(name));
   }
@@ -113,7 +113,7 @@ export class Bench {
 export interface Scenario {
   /** The name for `--only`. */
   readonly name: string;
-  /** Whether a smoke run leaves it out unless `--only` names it, so that CI takes no longer. */
+  /** Whether a smoke run skips the scenario unless `--only` names it, to keep CI short. */
   readonly isLeftOutOfSmoke?: boolean;
   run(bench: Bench): Promise<ScenarioResult>;
 }

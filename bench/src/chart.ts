@@ -21,7 +21,7 @@ const style = `
   text { fill: var(--ink); font: 13px system-ui, sans-serif } text.soft { fill: var(--soft); font-size: 12px }
   text.head { font-weight: 600; font-size: 14px } text.value { font-variant-numeric: tabular-nums }`;
 
-/** Draws the first figure of each row as a bar, one panel per scenario, as an SVG document for light and dark pages. */
+/** Draws the first figure of each row as a bar, with one panel per scenario, as an SVG document for light and dark pages. */
 export function drawResults(
   results: readonly NamedResult[],
   { date = '', machine = '' }: Environment,

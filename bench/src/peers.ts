@@ -9,7 +9,7 @@ export const peersDirectory = new URL('../peers/', import.meta.url);
 interface Manifest {
   readonly version: string;
   readonly dependencies: Readonly<Record<string, string>>;
-  /** Those that a smoke run does without. */
+  /** The peers that a smoke run does not need. */
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
@@ -19,7 +19,7 @@ export type PeerVersions = Readonly<Record<string, string>>;
 /**
  * Installs the peers unless they are installed in the required versions.
  *
- * @param all whether to install those that a smoke run does without
+ * @param all whether to include the peers that a smoke run does not need
  * @throws {Error} if npm fails
  */
 export async function installPeers({ all }: { all: boolean }): Promise<PeerVersions> {

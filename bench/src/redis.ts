@@ -8,15 +8,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '@longshore/local-postgres';
 import { processorTime } from './processor-time.js';
 
-/** The settings that BullMQ's manual asks for: it may lose the last second of writes, but no others. */
+/** The settings that BullMQ's manual recommends: only the last second of writes may be lost. */
 export const redisSettings = 'appendonly yes, appendfsync everysec, maxmemory-policy noeviction';
 
-/** The Redis of one run, with a numbered database for each contender. Started when it is first needed. */
+/** The Redis server of one run, with a numbered database for each contender. Started on first use. */
 export class BenchRedis {
   #server: Promise<{ child: ChildProcess; port: number; directory: string }> | undefined;
   #made = 0;
 
-  /** Whether Redis is installed: `redis-server` is on the path. */
+  /** Returns whether Redis is installed: `redis-server` is on the path. */
   static async isInstalled(): Promise<boolean> {
     const places = (process.env['PATH'] ?? '').split(path.delimiter);
     const found = await Promise.allSettled(places.map((place) => access(path.join(place, 'redis-server'))));
@@ -30,7 +30,7 @@ export class BenchRedis {
     return `redis://127.0.0.1:${port}/${this.#made++}`;
   }
 
-  /** Returns the CPU time of Redis so far, in milliseconds; `null` if the system does not report it. */
+  /** Returns the CPU time that Redis has used so far, in milliseconds; `null` if the system does not report it. */
   async processorTime(): Promise<number | null> {
     const server = await this.#server;
     return server?.child.pid === undefined ? null : processorTime(server.child.pid);

@@ -57,7 +57,7 @@ export function ratioOf(row: Row, other: Row, target?: Target): Ratio {
   return { name: `${row.name} / ${other.name}`, value, ...(target && { target }) };
 }
 
-/** Returns the ratios of the first row to each of the others. Targets are by the other's name. */
+/** Returns the ratio of the first row to each of the others. The keys of the targets are the names of the other rows. */
 export function ratiosOf(
   [ours, ...others]: readonly Row[],
   targets: Readonly<Record<string, Target>> = {},

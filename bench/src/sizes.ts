@@ -5,7 +5,7 @@ export interface Sizes {
   readonly rounds: number;
   /** Number of jobs that one round enqueues in bulk or drains. */
   readonly jobs: number;
-  /** The same for pg-boss and BullMQ, which would take too long with the full number. */
+  /** Number of jobs for pg-boss and BullMQ, which would take too long with the full number. */
   readonly slowJobs: number;
   /** Maximum number of a contender's settings to try. */
   readonly settingsTried: number;
@@ -18,14 +18,14 @@ export interface Sizes {
   readonly singleCallers: number;
   readonly httpSeconds: number;
   readonly httpConnections: number;
-  /** Number of servers of the idle fleet, in processes of 25. */
+  /** Number of servers in the idle fleet, in processes of 25 servers each. */
   readonly fleetServers: number;
   readonly idleSeconds: number;
-  /** Number of scheduled jobs that come due at once. */
+  /** Number of scheduled jobs that become due at once. */
   readonly dueJobs: number;
   readonly recurringJobs: number;
   readonly soakSeconds: number;
-  /** Number of finished jobs in the small and the large store whose lists are compared. */
+  /** Numbers of finished jobs in the small and in the large store whose lists are compared. */
   readonly fewListed: number;
   readonly manyListed: number;
   readonly listRounds: number;
@@ -102,7 +102,7 @@ export const smokeSizes: Sizes = {
   dashboardSeconds: 1,
 };
 
-/** Returns how many jobs a contender gets in a round. */
+/** Returns how many jobs a contender runs in a round. */
 export function jobsOf(contender: ContenderName, { jobs, slowJobs }: Sizes): number {
   return contender === 'longshore' || contender === 'graphile-worker' ? jobs : Math.min(jobs, slowJobs);
 }

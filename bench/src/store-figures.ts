@@ -1,18 +1,18 @@
 import { connected } from './database.js';
 
-/** What a database has cost so far. */
+/** The resources that a database has used so far. */
 export interface StoreFigures {
-  /** Bytes of write-ahead log; includes those of other databases of the same Postgres. */
+  /** Bytes of write-ahead log, including those of other databases on the same Postgres. */
   readonly walBytes: number;
   readonly commits: number;
   readonly deadTuples: number;
   /** Size on disk, in bytes. */
   readonly bytes: number;
-  /** Connections of clients. */
+  /** Number of client connections. */
   readonly connections: number;
 }
 
-/** Reads a database's counters. Counters of commits and dead rows arrive up to a second late. */
+/** Reads a database's counters. The counters of commits and dead rows may lag by up to a second. */
 export function readFigures(url: string): Promise<StoreFigures> {
   return connected(url, async (client) => {
     const { rows } = await client.query<StoreFigures>(`

@@ -1,6 +1,6 @@
 /**
- * `make dev`: runs everything that a developer needs as local processes until it is interrupted with Ctrl-C. The
- * arguments are the projects to compile when a source changes; without any, nothing is watched.
+ * Implements `make dev`: runs everything that a developer needs as local processes until Ctrl-C. The arguments are the
+ * projects to compile when a source changes; without any, nothing is watched.
  */
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';

@@ -3,17 +3,17 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { watch } from 'chokidar';
 
-/** How long further changes are awaited before a build, in milliseconds. */
+/** How long to wait for further changes before a build, in milliseconds. */
 const settleMs = 50;
 
 /**
  * Compiles projects when their sources change.
  *
  * @param root the root of the repository
- * @param projects the folders of the projects; those that they refer to are compiled, too
+ * @param projects the folders of the projects; the projects that they reference are compiled, too
  * @param onBuilt called after each successful build
- * @param onFailed called with the compiler's errors
- * @returns a function that ends it
+ * @param onFailed called with the errors of the compiler
+ * @returns a function that stops watching
  */
 export function rebuildOnChange(
   root: string,
@@ -41,7 +41,7 @@ export function rebuildOnChange(
   }).on('all', (_, file) => {
     clearTimeout(settled);
     settled = setTimeout(() => {
-      if (waiting) return; // for a build that will include this change
+      if (waiting) return; // the pending build will include this change
       waiting = true;
       building = building.then(() => {
         waiting = false;

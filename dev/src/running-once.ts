@@ -3,11 +3,11 @@ import path from 'node:path';
 import { commandLine } from '@longshore/local-postgres';
 
 /**
- * Makes sure that only one `make dev` uses a data directory.
+ * Ensures that only one `make dev` uses a data directory.
  *
  * @param directory an existing directory
- * @returns a function that allows the next one
- * @throws {Error} at once if another one is running; the message names its process
+ * @returns a function that releases the directory
+ * @throws {Error} immediately if another one is running; the message names its process
  */
 export async function runningOnce(directory: string): Promise<() => Promise<void>> {
   const file = path.join(directory, 'dev.pid');

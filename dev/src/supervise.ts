@@ -10,15 +10,15 @@ export interface Supervision {
   readonly onLine: (service: string, line: string) => void;
   /** Called once all services are ready. */
   readonly onReady: () => void;
-  /** Called with how a service ended by itself, before it is restarted. */
+  /** Called when a service ends by itself, with the way it ended, before it is restarted. */
   readonly onEnded: (service: string, how: string) => void;
-  /** Called at the start with a function that replaces every service by a new process. */
+  /** Called at the start with a function that restarts every service in a new process. */
   readonly onStart?: (restart: () => Promise<void>) => void;
   /** How long all services may take to become ready, in milliseconds; 60 000 by default. */
   readonly startDeadlineMs?: number;
   /** How long a service may take to stop before it is killed, in milliseconds; 2 000 by default. */
   readonly stopDeadlineMs?: number;
-  /** How long after its end a service is restarted, in milliseconds; 1 000 by default. */
+  /** Delay before a service that ended is restarted, in milliseconds; 1 000 by default. */
   readonly restartDelayMs?: number;
 }
 

@@ -26,7 +26,7 @@ describe('rebuildOnChange', () => {
   });
   after(() => rm(root, { recursive: true, force: true }));
 
-  it('compiles a changed source, and reports errors instead of a build', async () => {
+  it('compiles a changed source, and reports any errors', async () => {
     const reports: string[] = [];
     let wake = (): void => undefined;
     const report = (text: string): void => {
@@ -35,7 +35,7 @@ describe('rebuildOnChange', () => {
     };
     const stop = rebuildOnChange(root, ['services/one'], async (changed) => report(changed), report);
     try {
-      // The watcher has no event for its start, so the file is saved until one arrives.
+      // The watcher does not report when it has started, so save the file until an event arrives.
       for (let saved = 2; reports.length === 0; saved += 1) {
         await write('src/index.ts', `export const answer: number = ${saved};\n`);
         await Promise.race([

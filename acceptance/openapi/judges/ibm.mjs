@@ -1,5 +1,5 @@
-// Prints what IBM’s rules find in the document in a file, and the score that IBM’s validator gives to it. The case of names is
-// checked against this API’s conventions instead of IBM’s.
+// Prints the findings of IBM’s rules for the document in a file, and the score that IBM’s validator gives the document. The
+// case of names is checked against this API’s conventions instead of IBM’s.
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import ibm from '@ibm-cloud/openapi-ruleset';
@@ -12,7 +12,7 @@ const { scoreResults } = require('ibm-openapi-validator/src/scoring-tool/score.j
 
 const [file] = process.argv.slice(2);
 
-/** Returns a rule of IBM with other options. */
+/** Returns an IBM rule with different options. */
 function configured(name, functionOptions) {
   const rule = ibm.rules[name];
   return { [name]: { ...rule, then: { ...rule.then, functionOptions } } };
@@ -30,11 +30,11 @@ linter.setRuleset({
     }),
     ...configured('ibm-operationid-casing-convention', { type: 'camel' }),
     ...configured('ibm-path-segment-casing-convention', { type: 'kebab' }),
-    // The values of `sort` are names of fields, with a sign.
+    // The values of `sort` are field names with an optional sign.
     'ibm-enum-casing-convention': 'off',
-    // A member without a value is null, so that all items have the same members.
+    // Members without a value are null, so that all items have the same members.
     'ibm-no-nullable-properties': 'off',
-    // Spectral judges the examples; here they would take as long as all of IBM’s rules.
+    // Spectral checks the examples; here, checking them would take as long as all of IBM’s rules.
     'oas3-valid-media-example': 'off',
     'oas3-valid-schema-example': 'off',
   },

@@ -18,7 +18,7 @@ const siblings: Readonly<Record<string, readonly string[]>> = {
   // A toolkit for any domain; jobs-api connects it to jobs.
   'shared/resources': [],
   'shared/jobs-postgres': ['@longshore/jobs'],
-  // What most programs need, under one name.
+  // Combines what most programs need in one package.
   'shared/longshore': ['@longshore/jobs', '@longshore/jobs-postgres'],
   'shared/jobs-api': ['@longshore/jobs', '@longshore/resources'],
   // Can be mounted in any Koa application.
@@ -29,7 +29,7 @@ const siblings: Readonly<Record<string, readonly string[]>> = {
   'shared/local-postgres': [],
   // Serves tables, whatever the application.
   'shared/memory-database': ['@longshore/resources'],
-  // Starts the services, and calls a running installation.
+  // Starts the services and calls a running installation.
   'services/cli': [
     '@longshore/api',
     '@longshore/dashboard',
@@ -70,7 +70,7 @@ function importedPackages(text: string): string[] {
   return names.filter((name) => !name.startsWith('node:') && !builtinModules.includes(name));
 }
 
-/** Returns the packages that a package needs at run time, including peers. */
+/** Returns the packages that a package needs at run time, including peer dependencies. */
 function neededBy({ dependencies, peerDependencies }: Manifest): Readonly<Record<string, string>> {
   return { ...dependencies, ...peerDependencies };
 }

@@ -11,14 +11,14 @@ export const tools = fileURLToPath(new URL('tools/', import.meta.url));
 export interface Answer {
   /** Whether the program ended with exit code 0. */
   readonly ok: boolean;
-  /** Everything that it wrote. */
+  /** The combined output of the program. */
   readonly text: string;
 }
 
-/** An empty folder outside the repository, in which nothing but the tarballs is installed. */
+/** A folder outside the repository in which only the tarballs are installed. */
 export interface Consumer {
   readonly directory: string;
-  /** The path of each tarball, by the name of its package. */
+  /** The path of each tarball, by package name. */
   readonly tarballs: ReadonlyMap<string, string>;
   write(file: string, text: string): Promise<string>;
   /** Runs a program with Node.js in the folder. */
@@ -26,7 +26,7 @@ export interface Consumer {
   remove(): Promise<void>;
 }
 
-/** Packs all packages, and installs them with `typebox` and what an application needs to develop. */
+/** Packs all packages, and installs them together with `typebox` and the development dependencies of an application. */
 export async function installTarballs(): Promise<Consumer> {
   const directory = await mkdtemp(path.join(tmpdir(), 'longshore-consumer-'));
   const packed = path.join(directory, 'packages');
@@ -63,7 +63,7 @@ export async function installTarballs(): Promise<Consumer> {
   };
 }
 
-/** Installs the tools unless they are there in the versions of the lock file. */
+/** Installs the tools unless the versions in the lock file are already installed. */
 export async function installTools(): Promise<void> {
   const wanted = await readFile(path.join(tools, 'package-lock.json'), 'utf8');
   const stamp = path.join(tools, 'node_modules/.installed');
@@ -74,7 +74,7 @@ export async function installTools(): Promise<void> {
   await writeFile(stamp, wanted);
 }
 
-/** Installs from npm's cache if it holds everything, because that is much faster than asking the registry. */
+/** Installs from npm's cache if it has everything, which is much faster than asking the registry. */
 async function install(directory: string): Promise<void> {
   const options = ['install', '--no-audit', '--no-fund', '--loglevel=error'];
   if ((await execute('npm', [...options, '--offline'], {}, directory)).ok) return;
@@ -82,7 +82,7 @@ async function install(directory: string): Promise<void> {
   if (!ok) throw new Error(text);
 }
 
-/** Returns a file of a tarball. */
+/** Returns the text of a file in a tarball. */
 export async function textInTarball(tarball: string, file: string): Promise<string> {
   const { ok, text } = await execute('tar', ['-xzOf', tarball, file]);
   if (!ok) throw new Error(text);

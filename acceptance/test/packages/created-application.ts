@@ -7,7 +7,7 @@ import { eventually } from '../system/eventually.js';
 import { freePort } from '../system/service.js';
 import { type Answer, type Consumer, execute } from './consumer.js';
 
-/** Defines the tests of an application that `npm create longshore` made, inside the consumer's folder. */
+/** Defines the tests of an application created by `npm create longshore` inside the consumer's folder. */
 export function testCreatedApplication(consumer: () => Consumer): void {
   describe('an application made by create-longshore', () => {
     let directory: string;
@@ -42,7 +42,7 @@ export function testCreatedApplication(consumer: () => Consumer): void {
     });
     after(() => void dev?.kill('SIGKILL'));
 
-    it('is not written over another one', async () => {
+    it('does not overwrite an existing one', async () => {
       const again = await execute(bin('create-longshore'), ['my-app'], {}, consumer().directory);
       expect(again.ok).to.equal(false);
       expect(again.text).to.include('my-app is not empty');
@@ -76,7 +76,7 @@ export function testCreatedApplication(consumer: () => Consumer): void {
       );
     });
 
-    it('warns of a misspelt variable, with the right name', () => {
+    it('warns about a misspelt variable and suggests the right name', () => {
       expect(output).to.include('WORKER_CONCURENCY has no effect');
       expect(output).to.include('Did you mean WORKER_CONCURRENCY?');
     });
@@ -98,7 +98,7 @@ export function testCreatedApplication(consumer: () => Consumer): void {
       expect(codes).to.deep.equal([0, 1, 1, 2, 2, 0]);
     });
 
-    it('ends at Ctrl-C with its Postgres', async () => {
+    it('stops on Ctrl-C, including its Postgres', async () => {
       const ended = once(dev, 'close');
       dev.kill('SIGINT');
       expect(await ended).to.deep.equal([0, null]);

@@ -24,11 +24,11 @@ const published = [
   '@longshore/worker',
 ];
 
-/** Packages that are commands, and export nothing. */
+/** Packages that only contain a command and export nothing. */
 const commands = new Set(['create-longshore', '@longshore/cli']);
 const imported = published.filter((name) => !commands.has(name));
 
-/** A program in a README, and its output. */
+/** A program in a README, followed by its output. */
 const programBlock = /^```js\n(?<program>.*?)^```\n+```text\n(?<output>.*?)^```$/ms;
 
 /** An application for the README programs that load one. */
@@ -65,7 +65,7 @@ describe('the packages, installed from their tarballs', function () {
     expect([...consumer.tarballs.keys()].toSorted()).to.deep.equal(published.toSorted());
   });
 
-  it('hold no build information, source maps, sources or ranges of their siblings, but README and licence', async () => {
+  it('contain a README and a licence, but no build information, source maps, sources or version ranges of siblings', async () => {
     for (const [name, tarball] of consumer.tarballs) {
       const { text } = await execute('tar', ['-tzf', tarball]);
       const files = text.trim().split('\n');
@@ -134,13 +134,13 @@ describe('the packages, installed from their tarballs', function () {
       await consumer.write('tsconfig.json', JSON.stringify({ compilerOptions, files }));
       const { text } = await consumer.node([tool(`typescript-${version}/bin/tsc`), '--project', '.']);
       const errors = text.split('\n').filter((line) => line.includes(': error TS'));
-      // The declarations of pg-protocol need a newer compiler than 5.4.
+      // The type declarations of pg-protocol need a compiler newer than 5.4.
       expect(errors.filter((line) => !line.startsWith('node_modules/pg-protocol/'))).to.deep.equal([]);
     });
   }
 
   for (const name of imported.filter((each) => each !== '@longshore/resources')) {
-    it(`${name} runs the program of its README, with the output given there`, async () => {
+    it(`${name} runs the program of its README, which prints the documented output`, async () => {
       const { program, output } = programs.get(name) ?? { program: '', output: '' };
       const file = await consumer.write(`readme-${name.replace(/\W+/g, '-')}.js`, program);
       const answer = await consumer.node([file], { DATABASE_URL: postgres.url });

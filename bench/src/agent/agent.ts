@@ -44,7 +44,7 @@ export class Agent {
       await agent.#answer();
       await agent.perform('prepare');
     } catch (error) {
-      child.kill(); // it may be waiting for connections of its own
+      child.kill(); // the process may be waiting for its own connections
       throw error;
     }
     return agent;

@@ -31,9 +31,9 @@ export class Tasks {
   }
 
   /**
-   * Enqueues this many jobs in bulk. Returns how long it took.
+   * Enqueues jobs in bulk. Returns how long that took.
    *
-   * @param bytes size of each job's arguments
+   * @param bytes size of the arguments of each job
    */
   async enqueueMany(count: number, bytes = 20): Promise<number> {
     const jobs = payloads(count, bytes);
@@ -79,7 +79,7 @@ export class Tasks {
     return elapsedMs;
   }
 
-  /** Runs jobs until none are left, beside other processes. Returns how many ran here, and when, on the machine's clock. */
+  /** Runs jobs alongside other processes until none are left. Returns how many ran here, and when, by the machine's clock. */
   async drainShare(settings: ServerSettings): Promise<{ ran: number; startedMs: number; endedMs: number }> {
     let ran = 0;
     const startedMs = now();
@@ -90,7 +90,7 @@ export class Tasks {
     return { ran, startedMs, endedMs };
   }
 
-  /** Starts servers that have nothing to do, of as many queues each as the contender can serve. */
+  /** Starts idle servers, each of as many of the queues as the contender can serve. */
   async idle(servers: number, queues: number): Promise<void> {
     if (this.#contender.startIdle !== undefined) return this.#contender.startIdle(servers, queues);
     if (servers > 1) throw new RangeError('This contender runs one server in a process');

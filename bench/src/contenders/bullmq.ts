@@ -1,7 +1,7 @@
 import type { Contender, Payload, ServerSettings } from './contender.js';
 import { importPeer } from './peer-module.js';
 
-/** The part of BullMQ's API that is used here. */
+/** The part of BullMQ's API that the benchmark uses. */
 interface BullMq {
   Queue: new (name: string, options: object, backend?: unknown) => Queue;
   Worker: new (
@@ -31,13 +31,13 @@ interface Worker {
 const name = 'bench';
 const ignoreErrors = (): void => undefined;
 
-/** Number of jobs per call of `addBulk`, which is one transaction. */
+/** Number of jobs per call of `addBulk`, each of which is one transaction. */
 const chunk = 5_000;
 
-/** BullMQ on Redis. `url` names the server and one of its databases. */
+/** Creates a contender that runs BullMQ on Redis. `url` names the server and one of its databases. */
 export function bullMqOnRedis(url: string): Promise<Contender> {
   const { hostname, port, pathname } = new URL(url);
-  // Blocking commands must be repeated for as long as the server is away; BullMQ requires this setting.
+  // Blocking commands must be retried for as long as the server is unavailable; BullMQ requires this setting.
   const connection = {
     host: hostname,
     port: Number(port),

@@ -17,7 +17,7 @@ export interface Contender {
   enqueueOne(payload: Payload): Promise<void>;
   /** Starts a server with `onJob` as the handler. */
   startServer(onJob: (payload: Payload) => void, settings: ServerSettings): Promise<void>;
-  /** Starts servers that will have nothing to do; absent if the contender does not have several queues in a server. */
+  /** Starts idle servers; absent if a server of the contender cannot have several queues. */
   startIdle?(servers: number, queues: number): Promise<void>;
   /** Resolves when the outcome of every job that ran is durable. */
   stopServer(): Promise<void>;

@@ -8,7 +8,7 @@ import { jobsOf } from '../sizes.js';
 
 const processCounts = [1, 2, 4];
 
-/** Measures how the drain changes when several processes share it. */
+/** Measures how throughput changes when several processes share a drain. */
 export const drainProcesses: Scenario = {
   name: 'drain-processes',
   isLeftOutOfSmoke: true,

@@ -7,9 +7,7 @@ import { bestForDraining, describe } from '../server-settings.js';
 import { jobsOf } from '../sizes.js';
 import { drainSample } from './drain-sample.js';
 
-/**
- * Measures how fast one process runs jobs that do nothing. All but graphile-worker keep finished jobs.
- */
+/** Measures how fast one process runs no-op jobs. All contenders except graphile-worker keep finished jobs. */
 export const drain: Scenario = {
   name: 'drain',
   run: (bench) =>

@@ -8,12 +8,15 @@ import { median, percentile, perSecond } from '../statistics.js';
 const scheduled = defineJob({ name: 'scheduled' });
 const urgent = defineJob({ name: 'urgent', queue: 'urgent' });
 
-/** Time for scheduling: a hundred thousand jobs a second, and three seconds. */
+/** Time to write the scheduled jobs: one second per hundred thousand, plus three seconds. */
 const leadMs = (jobs: number): number => 3_000 + jobs / 100;
 
 const plainEveryMs = 50;
 
-/** Measures how soon scheduled jobs run that all come due in one instant, and how long jobs of another queue wait meanwhile. */
+/**
+ * Measures how soon scheduled jobs that are all due at the same instant run, and how long jobs of another queue wait in the
+ * meantime.
+ */
 export const dueAtOnce: Scenario = {
   name: 'due-at-once',
   isLeftOutOfSmoke: true,
@@ -94,7 +97,7 @@ async function schedule(url: string, count: number): Promise<void> {
   });
 }
 
-/** @throws {Error} if the jobs have come due already */
+/** @throws {Error} if the jobs are already due */
 function msUntilDue(url: string): Promise<number> {
   return connected(url, async (client) => {
     const { rows } = await client.query<{ ms: number }>(

@@ -8,10 +8,10 @@ import { readFigures } from '../store-figures.js';
 const queues = 20;
 const serversPerProcess = 25;
 
-/** Idle connections are closed after 30 s without use, and servers poll less and less often for some seconds. */
+/** Idle connections are closed after 30 s, and servers poll less and less often during the first seconds. */
 const settleFactor = 4;
 
-/** Measures what servers cost that have nothing to do: one of them, of each contender, and a whole fleet. */
+/** Measures the cost of idle servers: one of each contender, and a whole fleet. */
 export const idleFleet: Scenario = {
   name: 'idle-fleet',
   isLeftOutOfSmoke: true,

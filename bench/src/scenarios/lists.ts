@@ -8,7 +8,7 @@ import { median, percentile } from '../statistics.js';
 
 const application = fileURLToPath(new URL('../http/application.js', import.meta.url));
 
-/** Lists of the API: filtered by what many, some and few jobs have, sorted, and with a total. */
+/** List endpoints of the API: filtered by values that many, some and few jobs have, sorted, and with a total. */
 const lists = [
   'jobs',
   'jobs?state=failed',
@@ -28,7 +28,7 @@ const lists = [
 
 const warmUpRounds = 10;
 
-/** Compares the lists of the API on a large store with those on a small one. */
+/** Compares the list endpoints of the API on a large store with the same endpoints on a small one. */
 export const listEndpoints: Scenario = {
   name: 'lists',
   isLeftOutOfSmoke: true,
@@ -57,7 +57,7 @@ export const listEndpoints: Scenario = {
   },
 };
 
-/** Returns the times of each list, in milliseconds. */
+/** Returns the response times of each list, in milliseconds. */
 async function measure(bench: Bench, finished: number): Promise<Map<string, number[]>> {
   const { sizes } = bench;
   const url = await bench.database.create();

@@ -14,10 +14,10 @@ const headers = { authorization: `Basic ${Buffer.from(`bench:${password}`).toStr
 const connections = 8;
 const viewers = 5;
 
-/** A service must not take more than this many times as much memory after the soak as after its first tenth. */
+/** The memory of a service after the soak, relative to the memory after the first tenth of it, must not exceed this factor. */
 const growth = 1.25;
 
-/** Measures the memory of each service when it is idle, and during a soak: jobs over HTTP, and viewers of the overview. */
+/** Measures the memory of each service when idle and during a soak: jobs over HTTP, and viewers of the overview. */
 export const memory: Scenario = {
   name: 'memory',
   isLeftOutOfSmoke: true,

@@ -5,10 +5,10 @@ import { rateRow, ratiosOf } from '../result.js';
 import { bestForDraining, describe } from '../server-settings.js';
 import { jobsOf } from '../sizes.js';
 
-/** Size of each job's arguments as JSON, in bytes. */
+/** Size of the arguments of each job as JSON, in bytes. */
 const bytes = 1_024;
 
-/** Enqueues jobs with larger arguments in bulk, and runs them. */
+/** Measures bulk enqueue and drain of jobs with larger arguments. */
 export const payload: Scenario = {
   name: 'payload',
   isLeftOutOfSmoke: true,

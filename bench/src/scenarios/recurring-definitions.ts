@@ -11,7 +11,7 @@ const everySecond = defineRecurringJob({ id: 'tick', definition: tick, args: {},
 const samples = 20;
 const settleMs = 2_000;
 
-/** Measures what a million recurring jobs cost that are not due, and how late one is that is due every second. */
+/** Measures the cost of a million recurring jobs that are not due, and how late a job that is due every second runs. */
 export const recurringDefinitions: Scenario = {
   name: 'recurring-definitions',
   isLeftOutOfSmoke: true,
@@ -63,7 +63,7 @@ async function measure(bench: Bench, others: number): Promise<Row> {
   }
 }
 
-/** Writes recurring jobs that are due once a year, at times that differ. */
+/** Writes recurring jobs that are due once a year, at different times. */
 async function fill(url: string, count: number): Promise<void> {
   await connected(url, async (client) => {
     await client.query(

@@ -1,4 +1,4 @@
-/** A `package.json`, as far as it matters for publishing. */
+/** The members of a `package.json` that matter for publishing. */
 export interface Manifest {
   readonly name: string;
   readonly version: string;
@@ -12,12 +12,12 @@ export interface Manifest {
 
 /** A package of the repository. */
 export interface Package {
-  /** The folder, relative to the root of the repository: `shared/jobs`. */
+  /** The folder, relative to the root of the repository, such as `shared/jobs`. */
   readonly folder: string;
   readonly manifest: Manifest;
 }
 
-/** Members of the root manifest that every published package repeats. */
+/** The members of the root manifest that every published package repeats. */
 export interface Publisher {
   readonly author: string;
   readonly homepage: string;
@@ -25,12 +25,12 @@ export interface Publisher {
   readonly repository: { readonly type: string; readonly url: string };
 }
 
-/** Members that matter only in the repository. */
+/** Members that are only needed in the repository. */
 const ofTheRepository = new Set(['scripts', 'devDependencies', 'scarfSettings']);
 
 /**
- * Returns the manifest to publish: without the members for the repository, without the `source` conditions, whose files
- * are not published, and with the packages of this repository pinned to their exact versions.
+ * Returns the manifest to publish: without members that are only needed in the repository, without the `source` conditions,
+ * whose files are not published, and with the packages of this repository pinned to exact versions.
  *
  * @param folder the package's folder in the repository
  * @param versions the versions of the packages of this repository, by name

@@ -2,12 +2,12 @@ import { cp, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path';
 import { type Package, publishedManifest, type Publisher } from './manifest.js';
 
-/** The module of `@longshore/jobs-postgres` that carries the migrations into bundles. */
+/** The module of `@longshore/jobs-postgres` that includes the migrations in bundles. */
 const embedded = { folder: 'shared/jobs-postgres', file: 'dist/connection/embedded-migrations.js' };
 
 /**
- * Copies the files of a package as they are published into a directory of its own: what `files` lists, without source
- * maps, build information and the output of deleted sources, with the licence and the manifest for publishing.
+ * Copies the files that a package publishes into a directory of its own: what `files` lists, without source maps, build
+ * information and the output of deleted sources, plus the licence and the manifest for publishing.
  *
  * @returns the directory
  * @throws {Error} if the package has no README
@@ -33,7 +33,7 @@ export async function stage(
   return to;
 }
 
-/** Returns the files of a package's folder or file to publish, relative to the package. */
+/** Returns the publishable files in a folder or file of a package, relative to the package. */
 async function filesBelow(from: string, listed: string): Promise<string[]> {
   if ((await stat(path.join(from, listed))).isFile()) return [listed];
   const entries = await readdir(path.join(from, listed), { recursive: true, withFileTypes: true });
@@ -53,7 +53,7 @@ function isPublished(file: string, sources: ReadonlySet<string>): boolean {
   return compiled === null || sources.has(`${compiled[1]}.ts`);
 }
 
-/** Copies a file; drops the comment that points to a source map. */
+/** Copies a file without the comment that points to its source map. */
 async function copy(from: string, to: string, file: string): Promise<void> {
   await mkdir(path.dirname(path.join(to, file)), { recursive: true });
   if (!/^dist\/.*\.[jt]s$/.test(file)) {

@@ -54,7 +54,7 @@ const variables = Type.Object({
 
 export type ApiConfig = Config<typeof variables>;
 
-/** The names of the environment variables of the service. */
+/** The names of the environment variables of the API service. */
 export const apiVariables = Object.keys(variables.properties);
 
 /**

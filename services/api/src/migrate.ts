@@ -3,10 +3,10 @@ import type { ApiConfig } from './config.js';
 import { apiMigrations, createStorage } from './storage.js';
 
 /**
- * Brings all schemas up to date: those of the jobs, of the API and of the application. The services do so when they
- * start; this is for deployments that migrate in a step of its own.
+ * Brings all schemas up to date: those of the jobs, the API and the application. The services do so at start-up; this
+ * function is for deployments that run migrations as a separate step.
  *
- * @throws {ConfigError} if there is no database, or the application cannot be loaded
+ * @throws {ConfigError} if no database is configured, or the application cannot be loaded
  */
 export async function migrateAll(config: ApiConfig, logger: Logger): Promise<null> {
   const storage = createStorage(config);

@@ -11,18 +11,18 @@ import { startDevelopmentPostgres } from './development-postgres.js';
 const main = fileURLToPath(new URL('main.js', import.meta.url));
 const paint = paintFor(process.stdout, process.env);
 
-/** What is not watched: dependencies, output, and everything whose name begins with a dot. */
+/** Paths that are not watched: dependencies, build output, and everything whose name begins with a dot. */
 const ignored = /(^|[/\\])(\.[^./\\][^/\\]*|node_modules|dist|coverage)([/\\]|$)/;
 
-/** How long the process may take to stop before it is killed, in milliseconds. */
+/** How long the process may take to stop, in milliseconds, before it is killed. */
 const stopMs = 3_000;
 
-/** How long further changes are awaited before a restart, in milliseconds. */
+/** How long to wait for further changes before a restart, in milliseconds. */
 const settleMs = 50;
 
 /**
- * `longshore dev`: runs api, worker and dashboard in one process, and restarts it when a file of the working directory
- * changes. Starts a Postgres if `DATABASE_URL` is not set. Resolves after Ctrl-C.
+ * Implements `longshore dev`: runs api, worker and dashboard in one process, and restarts it when a file of the working
+ * directory changes. Starts Postgres if `DATABASE_URL` is not set. Resolves after Ctrl-C.
  *
  * @throws {Error} if the port is in use
  */
@@ -31,7 +31,7 @@ export async function develop(application: string, port: number): Promise<void> 
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve());
   });
   const url = `http://localhost:${port}`;
-  if (await answers(url)) throw new Error(`Port ${port} is in use; is another one running? Use --port`);
+  if (await answers(url)) throw new Error(`Port ${port} is in use. Choose another one with --port`);
   const postgres = process.env['DATABASE_URL'] ? null : await startDevelopmentPostgres(say);
   const env = {
     NODE_ENV: 'development',
@@ -81,13 +81,13 @@ function startService(application: string, env: NodeJS.ProcessEnv, url: string):
     });
   child.once('close', (code) => {
     if (code !== 0 && code !== null)
-      say(paint('red', `It ended with exit code ${code}; waiting for a change`));
+      say(paint('red', `The service exited with code ${code}; waiting for a change`));
   });
   process.once('exit', () => child.kill('SIGKILL'));
   return child;
 }
 
-/** Returns the options with which Node.js loads TypeScript, from the application's own `tsx`. */
+/** Returns the Node.js options that load TypeScript, using the application's own `tsx`. */
 function loaderFor(application: string): string[] {
   if (!/\.[cm]?ts$/.test(application)) return [];
   const here = createRequire(path.resolve('package.json'));
@@ -118,7 +118,7 @@ function welcome(url: string, ms: number): void {
   say(
     [
       '',
-      `  ${paint('bold', 'Longshore is up')} after ${ms} ms. Ctrl-C stops it; a change restarts it.`,
+      `  ${paint('bold', 'Longshore is up')} after ${ms} ms. Press Ctrl-C to stop. It restarts when a file changes.`,
       '',
       `    API         ${paint('cyan', `${url}/api/v1`)}`,
       `    Reference   ${paint('cyan', `${url}/api/v1/docs`)}`,

@@ -2,15 +2,15 @@ import path from 'node:path';
 import type { LocalPostgres } from '@longshore/local-postgres';
 
 /**
- * Starts the Postgres of `longshore dev`, whose data is kept in `.longshore/postgres`.
+ * Starts the Postgres of `longshore dev`, which keeps its data in `.longshore/postgres`.
  *
- * @throws {Error} if the package that brings it is not installed
+ * @throws {Error} if the package that contains Postgres is not installed
  */
 export async function startDevelopmentPostgres(say: (line: string) => void): Promise<LocalPostgres> {
   const { freePort, startLocalPostgres } = await import('@longshore/local-postgres').catch(
     (error: unknown) => {
       throw new Error(
-        'DATABASE_URL is not set: set it, or run npm install --save-dev @longshore/local-postgres, which starts a Postgres here',
+        'DATABASE_URL is not set. Set it, or run npm install --save-dev @longshore/local-postgres to use a local Postgres',
         { cause: error },
       );
     },

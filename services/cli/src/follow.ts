@@ -2,20 +2,20 @@ import type { Installation, Item } from './installation.js';
 
 const final = new Set(['done', 'failed', 'cancelled']);
 
-/** How often a job that is followed is read again, in milliseconds. */
+/** How often to read the job, in milliseconds. */
 const intervalMs = 500;
 
-/** The longest answer of the log at once. */
+/** Maximum number of log lines per request. */
 const pageSize = 100;
 
 const barWidth = 30;
 
 /**
- * Follows a job until it has finished, or only to its present state.
+ * Follows a job until it has finished, or reports its current state and returns.
  *
  * @param onLine called with each line of its log, from the beginning
- * @param onProgress called with its progress, from 0 to 100, when that changes
- * @returns the job as it was last
+ * @param onProgress called with its progress, from 0 to 100, when it changes
+ * @returns the job as it was last read
  */
 export async function follow(
   installation: Installation,
@@ -48,7 +48,7 @@ export async function follow(
   }
 }
 
-/** Draws a progress bar in place of the current line of a terminal. */
+/** Draws a progress bar over the current line of a terminal. */
 export function drawProgress(stream: NodeJS.WriteStream, percent: number, message: string | null): void {
   if (!stream.isTTY) return;
   const full = Math.round((percent / 100) * barWidth);

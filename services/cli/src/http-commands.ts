@@ -42,11 +42,11 @@ export function addHttpCommands(program: Command): void {
   command('enqueue', 'Enqueue a job')
     .argument('<name>', 'the name of the job')
     .argument('[args]', 'its arguments as JSON', readJson, {})
-    .option('--queue <name>', 'another queue than that of the definition')
+    .option('--queue <name>', 'the queue, if not that of the definition')
     .option('--priority <number>', 'from -100 (first) to 100', readInteger)
-    .option('--delay-ms <number>', 'milliseconds to wait before it may run', readInteger)
+    .option('--delay-ms <number>', 'milliseconds to wait before the job may run', readInteger)
     .option('--tag <tag...>', 'labels to find it by')
-    .option('--wait', 'wait until it has finished, with its log; exit code 1 unless it is done')
+    .option('--wait', 'wait until the job has finished, and show its log; exit code 1 unless it is done')
     .addHelpText('after', `\nExample: longshore enqueue greet '{"name":"Ada"}' --queue mail --wait`)
     .action(async (name: string, args: object, options: EnqueueOptions) => {
       const { queue, priority, delayMs, tag: tags, wait } = options;
@@ -64,11 +64,11 @@ export function addHttpCommands(program: Command): void {
     });
 
   command('jobs', 'List jobs, latest first')
-    .option('--state <state...>', 'only these states')
-    .option('--queue <name...>', 'only these queues')
-    .option('--name <name...>', 'only jobs of these names')
-    .option('--tag <tag...>', 'only with these tags')
-    .option('--limit <number>', 'at most so many', '20')
+    .option('--state <state...>', 'only jobs in these states')
+    .option('--queue <name...>', 'only jobs in these queues')
+    .option('--name <name...>', 'only jobs with these names')
+    .option('--tag <tag...>', 'only jobs with these tags')
+    .option('--limit <number>', 'the maximum number of jobs', '20')
     .addHelpText('after', '\nExample: longshore jobs --state failed --queue mail --json')
     .action(async (options: ListOptions) => {
       const query = new URLSearchParams({ limit: options.limit, sort: '-createdAt' });
@@ -85,7 +85,7 @@ export function addHttpCommands(program: Command): void {
 
   command('logs', 'Show the log of a job')
     .argument('<id>')
-    .option('--follow', 'until the job has finished; exit code 1 unless it is done')
+    .option('--follow', 'follow the log until the job has finished; exit code 1 unless it is done')
     .action(async (id: string, options: Shared & { readonly follow?: boolean }) => {
       await showFollowed(new Installation(options), id, options.follow === true, options);
     });
@@ -129,7 +129,7 @@ async function list(
   show(items, options, (all) => (all.length === 0 ? 'none' : table(all.map(row), columns)));
 }
 
-/** Shows the log of a job, and then its end. A job that ended in another state than `done` is a failure. */
+/** Prints the log and then the outcome of a job. Counts as a failure unless the job is done. */
 async function showFollowed(
   installation: Installation,
   id: string,
@@ -172,11 +172,11 @@ function readJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new InvalidArgumentError(`It is not JSON: ${(error as Error).message}`);
+    throw new InvalidArgumentError(`The value is not JSON: ${(error as Error).message}`);
   }
 }
 
 function readInteger(text: string): number {
-  if (!/^-?\d+$/.test(text)) throw new InvalidArgumentError('It is not a whole number.');
+  if (!/^-?\d+$/.test(text)) throw new InvalidArgumentError('The value is not a whole number.');
   return Number(text);
 }

@@ -1,18 +1,18 @@
-/** Where a running installation is, and the key for it. */
+/** The address of a running installation, and the API key for it. */
 export interface Address {
-  /** The base URL of its API: `https://example.com`. */
+  /** The base URL of the API, such as `https://example.com`. */
   readonly url: string;
   readonly key?: string | undefined;
 }
 
-/** A field of an answer, as JSON. */
+/** An object in a response, as parsed from JSON. */
 export type Item = Readonly<Record<string, unknown>>;
 
 interface Refusal {
   readonly errors?: readonly { readonly internalMessage: string }[];
 }
 
-/** A running installation, called over HTTP. */
+/** A client for the HTTP API of a running installation. */
 export class Installation {
   readonly #address: Address;
 
@@ -20,7 +20,7 @@ export class Installation {
     this.#address = address;
   }
 
-  /** @throws {Error} with the API's own message if it refuses, or with its URL if it does not respond */
+  /** @throws {Error} with the API's message if it rejects the request, or with its URL if it does not respond */
   async call<Answer>(method: string, path: string, body?: object): Promise<Answer> {
     const { url, key } = this.#address;
     const target = new URL(`${url.replace(/\/+$/, '')}/api/v1/${path}`);
@@ -33,14 +33,14 @@ export class Installation {
       headers,
       ...(body && { body: JSON.stringify(body) }),
     }).catch((error: unknown) => {
-      throw new Error(`${url} does not respond; give the address of the API with --url or LONGSHORE_URL`, {
+      throw new Error(`${url} does not respond; set the address of the API with --url or LONGSHORE_URL`, {
         cause: error,
       });
     });
     const answer: unknown = await response.json().catch(() => ({}));
     if (response.ok) return answer as Answer;
     const messages = (answer as Refusal).errors?.map(({ internalMessage }) => internalMessage) ?? [];
-    if (response.status === 401) messages.push('give a key with --key or LONGSHORE_KEY');
+    if (response.status === 401) messages.push('set a key with --key or LONGSHORE_KEY');
     throw new Error(messages.length > 0 ? messages.join('; ') : `${target.href} answered ${response.status}`);
   }
 }

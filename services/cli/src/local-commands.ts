@@ -5,7 +5,7 @@ import { develop } from './develop.js';
 
 type ApiStart = (config: ApiConfig, logger: Logger, signal: AbortSignal) => Promise<RunningService | null>;
 
-/** Adds the commands that run in this process, and load the application. */
+/** Adds the commands that load the application and run in this process. */
 export function addLocalCommands(program: Command): void {
   const command = (name: string, description: string): Command =>
     program
@@ -18,7 +18,7 @@ export function addLocalCommands(program: Command): void {
 
   command('dev', 'Run api, worker and dashboard in one process, with reload on save')
     .option('--port <number>', 'the port to listen on', Number, 8080)
-    .addHelpText('after', '\nWithout DATABASE_URL, a Postgres from npm is started on .longshore/postgres.')
+    .addHelpText('after', '\nWithout DATABASE_URL, starts a Postgres from npm in .longshore/postgres.')
     .action((application: string | undefined, { port }: { port: number }) =>
       develop(nameApplication(application), port),
     );
@@ -57,12 +57,12 @@ export function addLocalCommands(program: Command): void {
         }),
       );
     });
-  command('migrate', 'Bring all schemas up to date, and end').action(async (application?: string) => {
+  command('migrate', 'Bring all schemas up to date, and exit').action(async (application?: string) => {
     nameApplication(application);
     const { migrateAll } = await import('@longshore/api');
     await runApi(migrateAll);
   });
-  command('seed', 'Replace the rows of the application’s tables by example rows')
+  command('seed', 'Replace the rows of the application’s tables with example rows')
     .option('--rows <number>', 'how many, approximately', '300')
     .action(async (application: string | undefined, { rows }: { rows: string }) => {
       nameApplication(application);
@@ -84,14 +84,18 @@ export function addLocalCommands(program: Command): void {
     });
 }
 
-/** Sets the variable that names the application. @throws {Error} if neither the argument nor the variable is given */
+/**
+ * Sets the environment variable that names the application.
+ *
+ * @throws {Error} if neither the argument nor the variable is given
+ */
 function nameApplication(argument: string | undefined): string {
   const name = argument ?? process.env['LONGSHORE_APP'];
   if (name === undefined || name === '')
     throw new Error(
       'Name the module that exports your application, as an argument or in LONGSHORE_APP: ./dist/application.js',
     );
-  // A file that exists is a path, also without a dot at the beginning.
+  // An existing file counts as a path even without a leading dot.
   const isFile = /\.[cm]?[jt]s$/.test(name) && !/^[./]/.test(name) && argument !== undefined;
   process.env['LONGSHORE_APP'] = isFile ? `./${name}` : name;
   return process.env['LONGSHORE_APP'];
@@ -105,7 +109,7 @@ async function runApi(start: ApiStart): Promise<void> {
   );
 }
 
-/** Ends the process with the exit code of a service, even if something of the application keeps it alive. */
+/** Exits with the exit code of a service, even if something in the application keeps the process alive. */
 async function exitAfter(service: Promise<number>): Promise<void> {
   process.exit(await service);
 }

@@ -2,12 +2,10 @@ import { Command } from 'commander';
 import { addHttpCommands } from './http-commands.js';
 import { addLocalCommands } from './local-commands.js';
 
-/**
- * Creates the command line. Exit codes: 0 after success, 1 if the work failed, 2 if the arguments are wrong.
- */
+/** Creates the command-line interface. Exit codes: 0 for success, 1 if the work failed, 2 for wrong arguments. */
 export function createProgram(): Command {
   const program = new Command('longshore')
-    .description('Background jobs on Postgres: development, services, and a running installation over HTTP')
+    .description('Background jobs on Postgres: develop, run the services, and call an installation')
     .exitOverride()
     .showSuggestionAfterError()
     .addHelpText(

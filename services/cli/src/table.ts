@@ -1,9 +1,9 @@
 import type { Item } from './installation.js';
 
-/** The longest text in a cell; the rest is cut off. */
+/** Maximum width of a cell; longer text is cut off. */
 const maxWidth = 48;
 
-/** Formats items as a table with these fields as columns. */
+/** Formats items as a table with one column per given field. */
 export function table(items: readonly Item[], columns: readonly string[]): string {
   const rows = [
     columns.map((column) => column.replaceAll(/[A-Z]/g, ' $&').toUpperCase()),
@@ -20,7 +20,7 @@ export function table(items: readonly Item[], columns: readonly string[]): strin
     .join('\n');
 }
 
-/** Formats one item, a field per line, without fields that have no value. */
+/** Formats one item, one field per line, omitting fields without a value. */
 export function fields(item: Item): string {
   const shown = Object.entries(item).filter(
     ([, value]) => value !== null && !(Array.isArray(value) && value.length === 0),

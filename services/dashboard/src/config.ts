@@ -23,7 +23,7 @@ const variables = Type.Object({
 
 export type DashboardConfig = Config<typeof variables>;
 
-/** The names of the environment variables of the service. */
+/** The names of the environment variables of the dashboard service. */
 export const dashboardServiceVariables = Object.keys(variables.properties);
 
 /**

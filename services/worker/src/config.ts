@@ -22,7 +22,7 @@ const variables = Type.Object({
 
 export type WorkerConfig = Config<typeof variables>;
 
-/** The names of the environment variables of the service. */
+/** The names of the environment variables of the worker service. */
 export const workerVariables = Object.keys(variables.properties);
 
 /**

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 const template = fileURLToPath(new URL('../template/', import.meta.url));
 
-/** Files that npm would not publish under their own names. */
+/** Names of files that npm would not publish under their own names. */
 const renamed: Readonly<Record<string, string>> = {
   _gitignore: '.gitignore',
   _dockerignore: '.dockerignore',
@@ -15,16 +15,16 @@ const renamed: Readonly<Record<string, string>> = {
 };
 
 /**
- * Writes the files of a new application, and an `.env` with generated secrets for its containers.
+ * Writes the files of a new application, including an `.env` with generated secrets for its containers.
  *
- * @param directory created if missing; its last part becomes the name of the application
- * @throws {Error} if the directory is not empty, or its name is not a valid name for a package
+ * @param directory created if missing; its last segment becomes the name of the application
+ * @throws {Error} if the directory is not empty, or its name is not a valid package name
  */
 export async function createApplication(directory: string): Promise<void> {
   const target = path.resolve(directory);
   const name = path.basename(target);
   if (!/^[a-z0-9][a-z0-9._-]{0,99}$/.test(name))
-    throw new Error(`"${name}" cannot name a package: use lower-case letters, digits and dashes`);
+    throw new Error(`"${name}" is not a valid package name: use lower-case letters, digits and dashes`);
   await mkdir(target, { recursive: true });
   const present = (await readdir(target)).filter((file) => file !== '.git');
   if (present.length > 0) throw new Error(`${directory} is not empty`);

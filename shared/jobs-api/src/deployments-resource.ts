@@ -6,11 +6,11 @@ import { nullable, text, Time } from './fields.js';
 
 const Item = Type.Object({
   id: Type.String({ format: 'uuid', description: 'A UUIDv7, assigned by the platform' }),
-  version: { ...text(deploymentBounds.version, 'What was put into service'), examples: ['2.4.1'] },
-  at: Type.String({ format: 'date-time', description: 'When; now by default' }),
-  note: nullable(text(deploymentBounds.note, 'A remark for people who read the charts')),
+  version: { ...text(deploymentBounds.version, 'The version put into service'), examples: ['2.4.1'] },
+  at: Type.String({ format: 'date-time', description: 'When it was put into service; now by default' }),
+  note: nullable(text(deploymentBounds.note, 'A note that is shown with the charts')),
   source: Type.Enum(['api', 'server'], {
-    description: '`server`: noted when the first server with this version started',
+    description: '`server`: recorded when the first server with this version started',
   }),
 });
 
@@ -23,20 +23,20 @@ const New = Type.Object(
   { additionalProperties: false },
 );
 
-const past = 'A deployment is a record of the past; delete it and add another one.';
+const past = 'A deployment is a record of the past. Delete it and create another one.';
 
-/** `/deployments`: when versions were put into service, which the dashboard's charts mark. */
+/** `/deployments`: when versions were put into service. The dashboard marks them on its charts. */
 export function deploymentsResource({ deployments }: Pick<JobStorage, 'deployments'>): Resource {
   return defineResource({
     name: 'deployments',
     description:
-      'When versions of applications were put into service; the charts of the dashboard mark these times. Servers that give their version note new ones themselves.',
+      'When versions of applications were put into service; the charts of the dashboard mark these times. Servers that report their version record new ones automatically.',
     item: Item,
     serverSet: ['id', 'source'],
     create: New,
     filters: {
       version: { field: 'version', match: 'exact', description: 'Deployments of these versions.' },
-      source: { field: 'source', match: 'exact', description: 'Deployments noted in one of these ways.' },
+      source: { field: 'source', match: 'exact', description: 'Deployments recorded in one of these ways.' },
     },
     defaultSort: ['-at'],
     notAllowed: {

@@ -7,15 +7,15 @@ import { Name, nullable, toTime } from './fields.js';
 const dayMs = 86_400_000;
 
 const Item = Type.Object({
-  name: Type.String({ ...Name, description: 'The name of its jobs', examples: ['test'] }),
+  name: Type.String({ ...Name, description: 'The name of the jobs', examples: ['test'] }),
   pausedAt: nullable(
-    Type.String({ format: 'date-time', description: 'When it was paused; null if it is not' }),
+    Type.String({ format: 'date-time', description: 'When the type was paused; null if it is not paused' }),
   ),
 });
 
 type Item = Static<typeof Item>;
 
-const follows = 'A job type exists if it is defined, if it ran within a day, or if it is paused.';
+const follows = 'A job type exists if it is defined, has run within the last day, or is paused.';
 
 /** `/job-types`: all jobs of one name, which can be paused in all queues at once. */
 export function jobTypesResource(
@@ -53,7 +53,7 @@ export function jobTypesResource(
   return defineResource({
     name: 'job-types',
     description:
-      'All jobs of one name, in whatever queues they are. A paused type is not claimed; other jobs pass its jobs.',
+      'All jobs of one name, across queues. While a type is paused, servers skip its jobs and run other jobs of the same queues.',
     key: 'name',
     item: Item,
     serverSet: ['name', 'pausedAt'],

@@ -169,7 +169,7 @@ function toLimits({ concurrencyLimit, rateLimit }: Limits): QueueLimits {
   return { concurrencyLimit, rateLimit: { ...rate, ...(typeof burst === 'number' && { burst }) } };
 }
 
-/** Returns null for a stored rate limit that cannot be read. */
+/** Converts a rate limit. Returns `null` if the stored one cannot be read. */
 function toRateLimitItem(limit: Queue['rateLimit']): Item['rateLimit'] {
   if (typeof limit?.jobs !== 'number' || typeof limit.periodMs !== 'number') return null;
   const { jobs, periodMs, burst } = limit;

@@ -44,7 +44,7 @@ const serverSet = [
 
 type Fields = Omit<Item, (typeof serverSet)[number]>;
 
-/** `/recurring-jobs`: schedules that enqueue jobs. Those defined in an application's code can be paused but not changed. */
+/** `/recurring-jobs`: schedules that enqueue jobs. Schedules defined in an application's code can be paused but not changed. */
 export function recurringJobsResource(
   { recurring, clock }: Pick<JobStorage, 'recurring' | 'clock'>,
   requests: EnqueueRequests,

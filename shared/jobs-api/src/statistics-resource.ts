@@ -28,7 +28,7 @@ const Durations = Type.Object(
     p95Ms: Milliseconds,
     p99Ms: Milliseconds,
   },
-  { description: 'The mean is exact; percentiles are off by at most 10 %. Null without any' },
+  { description: 'The mean is exact; percentiles are off by at most 10 %. Null if there are none' },
 );
 
 const Item = Type.Object({
@@ -37,31 +37,31 @@ const Item = Type.Object({
     minimum: 60_000,
     maximum: 86_400_000,
     description:
-      'Its length: a multiple of a minute up to an hour, then of an hour. Minutes are kept for 31 hours and hours for 31 days',
+      'The length of the bucket: a multiple of a minute up to an hour, or a multiple of an hour. Minutes are kept for 31 hours, hours for 31 days',
   }),
-  queue: nullable(Type.String({ ...Name, description: 'The queue; null for all together' })),
-  name: nullable(Type.String({ ...Name, description: 'The job name; null for all together' })),
+  queue: nullable(Type.String({ ...Name, description: 'The queue; null for all queues' })),
+  name: nullable(Type.String({ ...Name, description: 'The job name; null for all names' })),
   done: Type.Integer({ minimum: 0, description: 'Attempts that finished a job as done' }),
   failed: Type.Integer({ minimum: 0, description: 'Attempts that finished a job as failed' }),
-  retried: Type.Integer({ minimum: 0, description: 'Attempts that failed and are repeated' }),
+  retried: Type.Integer({ minimum: 0, description: 'Attempts that failed and will be retried' }),
   waiting: Durations,
   running: Durations,
   backlog: nullable(
     Type.Integer({
       minimum: 0,
       description:
-        'The largest number of ready jobs, measured once a minute; null if no server was running. Of a name with many, an estimate',
+        'The largest number of ready jobs, measured once a minute; null if no server was running. For a job name with many ready jobs, an estimate',
     }),
   ),
 });
 
-/** `/statistics`: how long jobs waited and ran, and how many, over time. */
+/** `/statistics`: how many jobs ran over time, and how long they waited and ran. */
 export function statisticsResource({ timings, clock }: Pick<JobStorage, 'timings' | 'clock'>): Resource {
   return defineResource({
     name: 'statistics',
     singular: 'statistic',
     description:
-      'How many attempts ended, and how long jobs waited and ran, per bucket of time: of all jobs, of a queue, of a job name, or of a name in a queue. By default, the last hour. Servers add their figures every few seconds.',
+      'How many attempts ended, and how long jobs waited and ran, per time bucket: for all jobs, a queue, a job name, or a name in a queue. Covers the last hour by default. Servers add their figures every few seconds.',
     key: 'at',
     item: Item,
     serverSet: Object.keys(Item.properties) as (keyof typeof Item.properties)[],
@@ -73,7 +73,7 @@ export function statisticsResource({ timings, clock }: Pick<JobStorage, 'timings
       bucketMs: {
         field: 'bucketMs',
         match: 'exact',
-        description: 'The length of a bucket; by default, such that there are at most 120.',
+        description: 'The length of a bucket; by default, chosen so that there are at most 120 buckets.',
       },
     },
     sort: ['at'],
@@ -104,18 +104,18 @@ interface Asked {
   readonly name?: string;
 }
 
-/** @throws {ApiError} 40003 if a parameter has several values, or the span lies outside of what is kept */
+/** @throws {ApiError} 40003 if a parameter has several values, or the span is no longer kept */
 function readQuery({ filters }: CollectionQuery, nowMs: number): Asked {
   const valueOf = (parameter: string): string | undefined => {
     const values = filters
       .filter((filter) => filter.parameter === parameter)
       .flatMap((filter) => filter.values);
-    if (values.length > 1) throw apiError(40003, `Give one ${parameter}: figures are of one at a time`);
+    if (values.length > 1) throw apiError(40003, `Give only one ${parameter}: figures cover one at a time`);
     return values[0] === undefined ? undefined : String(values[0]);
   };
   const untilMs = Math.min(nowMs, Date.parse(valueOf('until') ?? '') || nowMs);
   const fromMs = Date.parse(valueOf('from') ?? '') || untilMs - hourMs;
-  if (fromMs >= untilMs) throw apiError(40003, 'from must be earlier than until, and than now');
+  if (fromMs >= untilMs) throw apiError(40003, 'from must be earlier than until and not in the future');
   if (fromMs < nowMs - timingsKept.hour.forMs)
     throw apiError(40003, 'from must be within the last 31 days; older figures are not kept');
   const bucketMs = Number(valueOf('bucketMs') ?? usualBucketMs(fromMs, untilMs, nowMs));

@@ -8,7 +8,7 @@ describe('Deployments and job types over HTTP', () => {
   before(() => api.start());
   after(() => api.stop());
 
-  it('takes a deployment, shows it, and deletes it', async () => {
+  it('creates, returns and deletes a deployment', async () => {
     const { status, item } = await api.post('/deployments', { version: '2.4.1', note: 'New mail server' });
     expect(status).to.equal(201);
     expect(item).to.include({ version: '2.4.1', note: 'New mail server', source: 'api' });

@@ -28,7 +28,7 @@ describe('Statistics over HTTP', () => {
   });
 
   for (const query of ['queue=a&queue=b', 'from=2020-01-01', 'bucketMs=90000', 'from=2099-01-01'])
-    it(`are refused for ${query}`, async () => {
+    it(`are rejected for ${query}`, async () => {
       expect((await api.get(`/statistics?${query}`)).status).to.equal(400);
     });
 });

@@ -21,27 +21,27 @@ export interface DashboardOptions {
   /** The name of this installation, such as `staging`, shown on every page and in titles. */
   readonly instance?: string | undefined;
   /**
-   * The password that all users share, for the sign-in page and HTTP Basic authentication. Empty counts as missing. Only
-   * one of `password`, `users`, `openId`, `proxyHeaders` and `authorize` can be given; without them, only direct loopback
-   * clients have access, and nobody in production.
+   * The password that all users share, for the sign-in page and HTTP Basic authentication. Empty counts as missing. At most
+   * one of `password`, `users`, `openId`, `proxyHeaders` and `authorize` may be given. Without any of them, only direct
+   * loopback clients have access, and nobody does in production.
    */
   readonly password?: string | undefined;
   /** Users with passwords and roles of their own, for the sign-in page and HTTP Basic authentication. */
   readonly users?: readonly User[] | undefined;
-  /** Lets people sign in at an OpenID Connect provider. */
+  /** Lets people sign in with an OpenID Connect provider. */
   readonly openId?: OpenIdOptions | undefined;
-  /** Trusts an authenticating proxy. */
+  /** Trusts the user headers of an authenticating proxy. */
   readonly proxyHeaders?: ProxyHeaderOptions | undefined;
-  /** Authorizes each request. */
+  /** Authorizes each request with a custom function. */
   readonly authorize?: Authorize | undefined;
   /**
-   * The key that signs sessions and forms. Needed only if several processes serve the same dashboard. By default, it is
-   * derived from the passwords or the client secret, or random if there are none.
+   * The key that signs sessions and forms. Needed only if several processes serve the same dashboard. By default, derived
+   * from the passwords or the client secret, or random if there are none.
    */
   readonly secret?: string | undefined;
   /**
-   * In production, even direct loopback clients have no access unless one of these is given. Default: whether the
-   * Koa application’s `env` is `production`, which it takes from `NODE_ENV`.
+   * In production, even direct loopback clients have no access unless one of these is given. Defaults to whether the Koa
+   * application’s `env`, which it takes from `NODE_ENV`, is `production`.
    */
   readonly production?: boolean | undefined;
   /** Values under matching keys are shown as “redacted”. Default: keys that look like secrets. */

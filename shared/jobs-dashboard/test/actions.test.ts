@@ -7,7 +7,7 @@ import type { ActionRecord } from '../src/index.js';
 import { openSite, type Site, textOf } from './dashboard-site.js';
 import type { Story } from './story.js';
 
-/** The set of jobs of a confirmation page's form. */
+/** The set of jobs, as the form of a confirmation page states it. */
 const confirmed = JSON.stringify({
   count: { count: 2, exact: true },
   asOf: '2100-01-01T00:00:00.000Z',
@@ -83,7 +83,7 @@ describe('an action', () => {
     expect(await stateOf(site.story.scheduledId)).to.equal('enqueued');
   });
 
-  it('deletes a finished job after two minutes, in which it can be undone', async () => {
+  it('deletes a finished job after two minutes, in which the deletion can be undone', async () => {
     const { doneId, storage } = site.story;
     const { status, headers } = await act(`/jobs/${doneId}/delete`);
     expect(status).to.equal(303);

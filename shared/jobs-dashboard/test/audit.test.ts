@@ -4,7 +4,7 @@ import { type HttpResponse, overriding, type Overrides } from '@longshore/test-s
 import type { AccessRecord, ActionRecord, DashboardControl, Role } from '../src/index.js';
 import { openSite, type Site, textOf } from './dashboard-site.js';
 
-/** The set of jobs of a confirmation page's form. */
+/** The set of jobs, as the form of a confirmation page states it. */
 const confirmed = JSON.stringify({
   count: { count: 2, exact: true },
   asOf: '2100-01-01T00:00:00.000Z',

@@ -69,14 +69,14 @@ describe('the confirmation of a bulk action, before its jobs are counted', () =>
     expect(text).to.include('>Retry all matching jobs</button>').and.include('data-every="5000"');
   });
 
-  it('does not say that there are none if none is known yet', async () => {
+  it('does not claim that there are no jobs while none is known yet', async () => {
     near = [];
     expect(textOf(await get()))
       .to.include('Not counted yet')
       .and.not.include('None of these jobs');
   });
 
-  it('shows how far words were searched, and passes that on', async () => {
+  it('shows how far back words were searched, and passes that on', async () => {
     counting.resolve({ count: 7, exact: true }, { failed: '0195514a-0000-7000-8000-000000000000' });
     const html = await get();
     expect(textOf(html)).to.match(

@@ -123,7 +123,7 @@ describe('a bulk action', () => {
     expect((await post('/job-dashboard/bulk-delete', form.toString())).status).to.equal(303);
   });
 
-  it('changes the jobs that its page showed, not those that match since', async () => {
+  it('changes the jobs that the page showed, not jobs that matched later', async () => {
     const { storage } = site.story;
     const page = await get('bulk/confirm?action=cancel&state=scheduled');
     const scheduled = (await storage.jobs.stateCounts()).scheduled;

@@ -128,7 +128,7 @@ export function pathOf(route: string, story: Story): string {
     .replace(':target', 'any');
 }
 
-/** What a reader sees of a page, without markup. */
+/** Returns the text of a page as a reader sees it, without markup. */
 export function textOf(html: string): string {
   return html
     .replaceAll(/<[^>]*>/g, ' ')

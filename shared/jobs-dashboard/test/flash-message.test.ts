@@ -43,7 +43,7 @@ describe('the result of an action', () => {
   });
 
   it('is shown on lists too', async () => {
-    await site.story.storage.queues.resume('unused'); // creates it
+    await site.story.storage.queues.resume('unused'); // creates the queue
     const next = await act('/queues/unused/delete');
     expect(await saidAt(next)).to.equal('The queue is deleted. Its finished jobs are kept.');
   });

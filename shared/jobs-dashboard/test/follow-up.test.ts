@@ -2,7 +2,7 @@ import { newId } from '@longshore/jobs/storage';
 import { expect } from 'chai';
 import { openSite, type Site, textOf } from './dashboard-site.js';
 
-describe('the follow-up of a batch whose failures are retried', () => {
+describe('the callback of a batch whose failures are retried', () => {
   let site: Site;
   let id: string;
   let followUpId: string;
@@ -34,7 +34,7 @@ describe('the follow-up of a batch whose failures are retried', () => {
 
   it('is counted by the confirmation, which restores it unless this is unchecked', async () => {
     const html = await get(confirm('retry'));
-    expect(textOf(html)).to.include('1 follow-up was cancelled with them. Also restore them');
+    expect(textOf(html)).to.include('Also restore 1 dependent job cancelled because of these jobs.');
     expect(html).to.include('name="dependents" checked');
   });
 
@@ -44,12 +44,12 @@ describe('the follow-up of a batch whose failures are retried', () => {
   });
 
   it('is not mentioned before they are deleted', async () => {
-    expect(await get(confirm('delete'))).not.to.include('follow-up');
+    expect(await get(confirm('delete'))).not.to.include('dependent job');
   });
 
   it('is not mentioned once it will run', async () => {
     await site.story.storage.control.retry(followUpId, { regardless: true });
-    expect(await get(confirm('retry'))).not.to.include('follow-up');
+    expect(await get(confirm('retry'))).not.to.include('dependent job');
     expect(await get(`/batches/${id}`)).not.to.include('restores it');
   });
 });

@@ -4,7 +4,7 @@ import type { HttpResponse } from '@longshore/test-support';
 import { expect } from 'chai';
 import { openSite, type Site, textOf } from './dashboard-site.js';
 
-/** The set of jobs of a confirmation page's form. */
+/** The set of jobs, as the form of a confirmation page states it. */
 const confirmed = JSON.stringify({
   count: { count: 2, exact: true },
   asOf: '2100-01-01T00:00:00.000Z',
@@ -14,7 +14,7 @@ const confirmed = JSON.stringify({
 describe('an interrupted action', () => {
   const away = new StorageUnavailableError('away');
   let site: Site;
-  /** What fails, and with which error. */
+  /** The operation that fails, and its error. */
   let failing: { readonly step: 'begin' | 'commit'; readonly error: Error } | null = null;
 
   beforeEach(async () => {
@@ -62,7 +62,7 @@ describe('an interrupted action', () => {
     expect(text).to.include('href="../../queues/mail"').and.not.include('Reload');
   });
 
-  it('reports an unknown result if the storage became unreachable meanwhile', async () => {
+  it('reports an unknown result if the storage became unreachable during the action', async () => {
     failing = { step: 'commit', error: away };
     const { status, text } = await post('/queues/mail/pause');
     expect(status).to.equal(503);

@@ -15,12 +15,12 @@ describe('the pages of job types', () => {
     expect(await page('/types?since=24h')).to.match(/charge-card 1 1 .*send-invoice 1 0 /);
   });
 
-  it('show what became of the jobs of a type, its errors and how long they took', async () => {
+  it('show the outcomes of the jobs of a type, their errors and their durations', async () => {
     const text = await page('/types/charge-card?range=24h');
     expect(text).to.include('1 failed (100 %)').and.include('CardDeclinedError').and.include('Running');
   });
 
-  it('say that a type is paused wherever its ready jobs are shown', async () => {
+  it('show that a type is paused wherever its ready jobs appear', async () => {
     await site.story.storage.jobTypes.pause('sync-inventory');
     const { enqueuedId } = site.story;
     expect(await page('/types/sync-inventory')).to.include('Paused');
@@ -44,7 +44,7 @@ describe('a breakdown of jobs', () => {
   });
   after(() => site.close());
 
-  it('counts the values of a property, the most frequent first, with links to their jobs', async () => {
+  it('counts the values of a property, most frequent first, with links to their jobs', async () => {
     const { text } = await site.http.get('/job-dashboard/jobs?state=done&by=queue');
     expect(textOf(text)).to.match(/Queue Jobs images 60 newsletter 6 .*All \d+ matching jobs counted/);
     expect(text).to.include('jobs?state=done&amp;queue=images"');

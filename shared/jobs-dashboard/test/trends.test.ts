@@ -41,7 +41,7 @@ describe('the range of charts', () => {
     expect([bucketMs, isLive]).to.deep.equal([MINUTE, true]);
   });
 
-  it('is what lies between two ends, in either order', () => {
+  it('lies between two ends, given in either order', () => {
     const { fromMs, untilMs, isLive } = range('until=2026-03-02T10:00Z&from=2026-03-02T12:00Z');
     expect([new Date(fromMs).toISOString(), new Date(untilMs).toISOString(), isLive]).to.deep.equal([
       '2026-03-02T10:00:00.000Z',

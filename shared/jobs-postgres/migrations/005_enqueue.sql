@@ -65,10 +65,11 @@ begin
 end
 $$;
 
--- Notifies servers, when the caller's transaction commits, that it has written something. A transaction that notifies commits
--- while it holds a lock on the whole database, so only one in each 200 ms does; the others are found because servers poll
--- often for some seconds after each such notification. Nothing is sent where callers may prepare transactions, because
--- those cannot notify, or when the queue of notifications is filling up, because a full one would make the commit fail.
+-- Notifies servers of the caller's writes when its transaction commits. Postgres holds a database-wide lock while a
+-- transaction that notifies commits, so at most one transaction per 200 ms does so. The writes of the others are found by
+-- polling: after each such notification, servers poll often for a few seconds. Sends nothing if prepared transactions are
+-- enabled, because those cannot notify, or if the notification queue is filling up, because a full queue would make the
+-- commit fail.
 create function notify_on_commit() returns void language plpgsql as $$
 begin
   if current_setting('longshore.notifies', true) is distinct from 'on'
@@ -83,10 +84,10 @@ end
 $$;
 
 -- Enqueues a job from SQL in the caller's transaction, for triggers, other languages and psql. Returns the job's id. Servers
--- hear of the job when the transaction commits, or find it by polling within 200 ms. The arguments are not checked against
--- the job's definition.
+-- are notified of the job when the transaction commits, or find it by polling within 200 ms. The arguments are not checked
+-- against the job's definition.
 --
--- `unique_key`: if a job of this name in this queue already holds it, nothing is enqueued and that job's id is returned.
+-- `unique_key`: if a job of this name in this queue already holds the key, enqueues nothing and returns that job's id.
 -- `concurrency_key`, `concurrency_limit`: at most that many jobs of the queue with this key run at once.
 create function enqueue(
   name text,

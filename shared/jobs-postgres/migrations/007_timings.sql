@@ -1,7 +1,7 @@
 -- Up Migration
 
--- Adds two histograms of durations. The first element of a histogram is the number of its first bucket, and the others are the counts
--- from there on; '{}' is empty.
+-- Adds two histograms of durations. The first element of a histogram is the number of its first bucket; the counts follow
+-- from that bucket on. '{}' is empty.
 create function add_histograms(one integer[], other integer[]) returns integer[] language sql immutable parallel safe as $$
   select case
     when cardinality(one) = 0 then other
@@ -19,8 +19,8 @@ create function add_histograms(one integer[], other integer[]) returns integer[]
   end
 $$;
 
--- How attempts went and how many jobs were ready, per minute and per hour: for each queue (0 for all together) and each job name
--- ('' for all together). Servers add what they have recorded every few seconds (docs/adr/030).
+-- Attempts and ready jobs per minute and per hour, by queue (0 for all queues together) and job name ('' for all names
+-- together). Servers add their recorded figures every few seconds (docs/adr/030).
 create table timing (
   queue_id integer not null,
   name text collate "C" not null,
@@ -34,26 +34,26 @@ create table timing (
   running integer[] not null default '{}',
   waited_ms double precision not null default 0,
   ran_ms double precision not null default 0,
-  -- The largest number of ready jobs that was measured; null if none was.
+  -- The largest measured number of ready jobs; null if none was measured.
   backlog bigint,
   primary key (queue_id, name, seconds, at)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05);
 
 create index timing_at on timing (queue_id, seconds, at);
 
--- The job names with timings of their own. The jobs of all further names are counted together.
+-- Job names with timings of their own. The jobs of all other names are counted together.
 create table timed_name (
   name text collate "C" primary key,
   seen_at timestamptz not null default now()
 );
 
--- The job types that are paused: no server claims their jobs. Every claim reads it, so it holds nothing else.
+-- Paused job types: no server claims their jobs. Every claim reads this table, so it holds nothing else.
 create table paused_type (
   name text collate "C" primary key,
   paused_at timestamptz not null default now()
 );
 
--- When versions of applications were put into service.
+-- Deployments: when each version of an application was put into service.
 create table deployment (
   id uuid primary key,
   version text not null,
@@ -65,7 +65,8 @@ create table deployment (
 
 create index deployment_at on deployment (at);
 
--- The versions of servers that have given one. Rows of servers that are gone are deleted when the next one registers.
+-- The versions of the servers that reported one. Rows of servers that no longer exist are deleted when the next one
+-- registers.
 create table server_version (
   server_id uuid primary key,
   version text not null

@@ -1,19 +1,19 @@
 -- Up Migration
 
--- The set of jobs that an operation may change, as it was confirmed (docs/adr/028).
+-- The set of jobs that the operation may change, as confirmed by the operator (docs/adr/028).
 alter table bulk_operation
   -- Jobs created or finished later are not changed; null for the start of the operation.
   add column as_of timestamptz,
-  -- For each finished state, the lowest id that may be changed; a state without a member has no such limit.
+  -- For each finished state, the lowest id that may be changed; a state without an entry has no such limit.
   add column first_ids jsonb not null default '{}',
   -- The largest number of jobs that may be changed; null for no limit.
   add column most bigint,
   -- Whether to restore the dependents of retried jobs.
   add column dependents boolean not null default false,
-  -- Nothing is changed before this time.
+  -- The operation changes nothing before this time.
   add column starts_at timestamptz not null default now();
 
--- The jobs that an operation has changed. No foreign key, because checking it would take longer than the insert.
+-- The jobs that an operation has changed. There is no foreign key: checking it would take longer than the insert.
 create table bulk_operation_job (
   operation_id uuid not null,
   job_id uuid not null,

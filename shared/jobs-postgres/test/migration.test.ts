@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { PostgresStorage } from '../src/index.js';
 
-/** What node-pg-migrate locks, so that only one process migrates. */
+/** The lock of node-pg-migrate, which lets only one process migrate. */
 const migrationLock = '7241865325823964';
 
 /** Up to this file all tables are empty when it is applied. */
@@ -80,7 +80,7 @@ describe('Opening a Postgres storage', () => {
       expect(indexedFromBefore(await readFile(new URL(file, directory), 'utf8')), file).to.deep.equal([]);
   });
 
-  it('tells a direct index from one on a new table', () => {
+  it('distinguishes an index on an existing table from one on a new table', () => {
     const sql =
       'create table fresh (a int);\ncreate index on fresh (a);\nCREATE UNIQUE INDEX x\n ON longshore.job (name);';
     expect(indexedFromBefore(sql)).to.deep.equal(['job']);

@@ -45,7 +45,7 @@ describe('A notification listener', () => {
     await database.drop();
   });
 
-  it('knows when a network swallows notifications without ending the connection, and when it has recovered', async () => {
+  it('detects when a network swallows notifications without ending the connection, and when the network has recovered', async () => {
     await eventually(() => listener.hears);
     swallows = true;
     await eventually(() => !listener.hears);
@@ -53,7 +53,7 @@ describe('A notification listener', () => {
     await eventually(() => listener.hears);
   });
 
-  it('hears the notifications of others', async () => {
+  it('receives notifications from others', async () => {
     await eventually(() => listener.hears);
     await database.query(`notify longshore, 'from another process'`);
     await eventually(() => heard.includes('from another process'));

@@ -13,7 +13,7 @@ const failureOf = (work: () => Promise<unknown>): Promise<Error> =>
     (error: unknown) => error as Error,
   );
 
-describe('The message for a mistake in opening the storage', () => {
+describe('The error message for a storage that cannot be opened', () => {
   it('asks for a URL if there is none', () => {
     const message = 'url is empty: give postgres://user:password@host:port/database';
     expect(() => new PostgresStorage({ url: '' })).to.throw(RangeError, message);

@@ -29,14 +29,14 @@ describe('The transaction option', () => {
       (error: unknown) => error,
     );
 
-  it('refuses a pool', async () => {
+  it('rejects a pool', async () => {
     expect(await refusal(pool))
       .to.be.instanceOf(TypeError)
       .with.property('message')
       .that.contains('is a pg.Pool');
   });
 
-  it('refuses a client outside a transaction, and accepts it within one', async () => {
+  it('rejects a client outside a transaction, and accepts it within one', async () => {
     const client = await pool.connect();
     expect(await refusal(client))
       .to.have.property('message')
@@ -47,7 +47,7 @@ describe('The transaction option', () => {
     client.release();
   });
 
-  it('refuses the object of a library, and names the adapters', async () => {
+  it('rejects the object of a library, and names the adapters', async () => {
     const objects = [{}, { query: async () => [] }] as unknown as TransactionClient[];
     for (const object of objects)
       expect(await refusal(object))

@@ -47,7 +47,7 @@ describe('A scan cursor', () => {
     expect(cursor.ranges('hint')).to.deep.equal([from(0, 1_000n)]);
   });
 
-  it('scans what became known during a scan that found nothing', () => {
+  it('scans places that became known during a scan that found nothing', () => {
     const cursor = new ScanCursor([0]);
     cursor.advance('floor', { claimed: [], exhausted: true }, 1_000n);
     const ranges = cursor.ranges('floor');

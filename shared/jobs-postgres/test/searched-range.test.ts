@@ -14,7 +14,7 @@ describe('Words that occur in more jobs than are searched', () => {
     storage = new PostgresStorage({ url: database.url });
     await storage.open();
     await storage.jobs.list({ limit: 1 });
-    // Every other job has the word; the ids are in the order of creation.
+    // Every other job contains the word; ids are in creation order.
     await database.query(`
       with queue as (insert into longshore.queue (name) values ('feeds') returning id),
       counted as (insert into longshore.job_count (queue_id, state, jobs) select id, 'failed', 12000 from queue)
@@ -41,7 +41,7 @@ describe('Words that occur in more jobs than are searched', () => {
     });
   });
 
-  it('can be searched further from the last job that was searched', async () => {
+  it('can be searched for further from the last job searched', async () => {
     const { lastIds } = await storage.jobs.searchedRange({ filter });
     expect(Object.keys(lastIds)).to.deep.equal(['failed']);
     const after = lastIds.failed ?? '';
@@ -51,7 +51,7 @@ describe('Words that occur in more jobs than are searched', () => {
     expect(newer.length + older.length).to.equal(6_000);
   });
 
-  it('are acted on in the jobs that were searched and counted, and in no older ones', async () => {
+  it('restrict an action to the jobs that were searched and counted', async () => {
     const request = { action: 'delete', filter } as const;
     const confirmed = await storage.bulk.preview(request);
     expect(confirmed.count).to.deep.equal({ count: searched / 2, exact: true });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { it } from 'mocha';
 import type { Fixture } from './storage-under-test.js';
 
-/** Noting deployments. */
+/** Tests of recording deployments. */
 export function deploying(fixture: Fixture): void {
   const versions = async (): Promise<string[]> =>
     (await fixture.storage.deployments.list()).map(({ version }) => version);
@@ -32,7 +32,7 @@ export function deploying(fixture: Fixture): void {
     expect(await deployments.find(first.id)).to.equal(null);
   });
 
-  it('notes a version when its first server registers, not when an old one restarts, and again when it comes back', async () => {
+  it('records a version when its first server registers and when it returns later, but not when an old server restarts', async () => {
     const before = (await versions()).length;
     const noted = async (): Promise<string[]> => (await versions()).slice(0, -before || undefined);
     const stops = [await start('noted-a'), await start('noted-a')];

@@ -80,7 +80,7 @@ export function enqueuing(fixture: Fixture): void {
     expect((await fixture.storage.jobs.count({ queue: [queue] })).count).to.equal(0);
   });
 
-  it('stores jobs that come in slices as one call, also if one of them needs the others to be known', async () => {
+  it('stores jobs that arrive in slices as one call, even if one of them requires all others to be known', async () => {
     const queue = fixture.newQueue();
     const [first, second, third] = [newJob(queue), newJob(queue), newJob(queue)];
     async function* slices(): AsyncGenerator<NewJob[]> {
@@ -92,7 +92,7 @@ export function enqueuing(fixture: Fixture): void {
     expect(await Promise.all(states)).to.deep.equal(['enqueued', 'enqueued', 'awaiting']);
   });
 
-  it('stores no slice if a later one cannot be built, and rejects with the reason', async () => {
+  it('stores no slice if building a later one fails, and rejects with the reason', async () => {
     const queue = fixture.newQueue();
     const reason = new Error('there is no connection between these arguments');
     async function* slices(): AsyncGenerator<NewJob[]> {

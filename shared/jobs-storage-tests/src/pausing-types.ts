@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import { it } from 'mocha';
 import type { Fixture } from './storage-under-test.js';
 
-/** Pausing all jobs of one name; each test uses its own names. */
+/** Tests of pausing job types; each test uses its own names. */
 export function pausingTypes(fixture: Fixture): void {
-  it('keeps servers from claiming jobs of a paused type, whether they registered names or not, but not others', async () => {
+  it('keeps servers from claiming jobs of a paused type, but no others, whether or not they registered names', async () => {
     for (const jobNames of [undefined, ['types.paused', 'types.other']]) {
       const queue = fixture.newQueue();
       await fixture.enqueue(queue, { name: 'types.paused' });
@@ -16,7 +16,7 @@ export function pausingTypes(fixture: Fixture): void {
     }
   });
 
-  it('lets servers claim the jobs that they had passed as soon as the type is resumed', async () => {
+  it('lets servers claim the jobs that they skipped as soon as the type is resumed', async () => {
     const queue = fixture.newQueue();
     const { id } = await fixture.register(queue);
     await fixture.storage.jobTypes.pause('types.resumed');
@@ -39,7 +39,7 @@ export function pausingTypes(fixture: Fixture): void {
     expect(claimed.map(({ name }) => name)).to.deep.equal(Array.from({ length: 5 }, () => 'types.resumed'));
   });
 
-  it('lists paused types, and says since when a type was paused', async () => {
+  it('lists paused types, and returns since when a type was paused', async () => {
     const { jobTypes } = fixture.storage;
     expect(await jobTypes.pause('types.listed')).to.equal(null);
     const paused = (await jobTypes.listPaused()).find(({ name }) => name === 'types.listed');

@@ -1,4 +1,4 @@
-/** The application's API. What only storages and tools over the storage contract need is in `@longshore/jobs/storage`. */
+/** The API for applications. Everything that only storages and storage tools need is in `@longshore/jobs/storage`. */
 export type { AfterOption } from './client/after-option.js';
 export type { BatchRequest, EnqueuedBatch } from './client/batch-request.js';
 export type { EnqueueContext, EnqueueMiddleware } from './client/enqueue-middleware.js';

@@ -57,7 +57,7 @@ describe('The schema of a job definition', () => {
       expect(await misuse().catch((error: unknown) => error)).to.be.instanceOf(InvalidArgumentsError);
   });
 
-  it('stores what it makes of the arguments', async () => {
+  it('stores its output for the arguments', async () => {
     const page = defineJob({
       name: 'page',
       args: z.object({ limit: z.number().default(20), day: z.string().transform((day) => day.slice(0, 10)) }),

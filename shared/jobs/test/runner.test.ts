@@ -18,7 +18,7 @@ const claimed = (attempt: number): ClaimedJob => ({
 });
 
 describe('A server that loses leases', () => {
-  /** What became of one attempt that runs while a claim is dropped. */
+  /** The outcome of one attempt that runs while a claim is dropped. */
   async function endAfterDrop(running: number, dropped: number): Promise<unknown[]> {
     let finish: () => void = () => undefined;
     const work = handleJob(

@@ -9,7 +9,7 @@ import {
   MemoryStorage,
 } from '../src/index.js';
 
-/** Notes when it is polled and asked for jobs, and when claims are renewed. */
+/** Records when it is polled, asked for jobs, and asked to renew leases. */
 class NotingStorage extends MemoryStorage {
   readonly polledAtMs: number[] = [];
   override notificationsArrive = true;

@@ -1,3 +1,3 @@
-/** Jobs with their Postgres and memory storage: everything that most programs need, from one package. */
+/** Jobs with Postgres and memory storage: everything that most programs need, in one package. */
 export * from '@longshore/jobs';
 export * from '@longshore/jobs-postgres';

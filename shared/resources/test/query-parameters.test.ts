@@ -121,7 +121,7 @@ describe('Query parameters on collections', () => {
         [{ id: 'eliot' }],
       ]);
     });
-    it('does not select what is deleted', async () => {
+    it('does not select items to delete', async () => {
       await api.database.query("insert into library.author values ('sand', 'George Sand', null)");
       const refused = await api.call('/api/v1/authors?q=Sand', { method: 'DELETE' });
       expect(refused.codes).to.deep.equal([40002]);

@@ -13,7 +13,7 @@ interface RoleMapping {
   readonly defaultRole: Role | undefined;
 }
 
-/** Options of the dashboard that say who has access. */
+/** The dashboard options that control who has access. */
 export interface DashboardAccess {
   readonly password?: string;
   readonly users?: readonly { readonly name: string; readonly role: Role; readonly password: string }[];
@@ -34,9 +34,9 @@ export interface DashboardAccess {
 }
 
 /**
- * Returns how people sign in, as configured.
+ * Returns how people sign in, according to the configuration.
  *
- * @throws {ConfigError} if several ways are configured, or one incompletely
+ * @throws {ConfigError} if several ways are configured, or one is incomplete
  */
 export function dashboardAccess(config: DashboardConfig): DashboardAccess {
   const ways: readonly (readonly [string, string, () => DashboardAccess])[] = [

@@ -14,7 +14,7 @@ import { ConfigError } from './config.js';
  *
  * @param specifier the name of a package, or a path that starts with a dot or a slash; relative paths start at the
  *   working directory
- * @throws {ConfigError} if none is named, there is no such module, or it does not export a valid application
+ * @throws {ConfigError} if no application is named, the module does not exist, or it does not export a valid application
  */
 export async function loadApplication(
   specifier: string | undefined,

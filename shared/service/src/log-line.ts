@@ -20,7 +20,7 @@ export function paintFor(stream: { readonly isTTY?: boolean }, env: NodeJS.Proce
   return coloured ? (look, text) => `\u001B[${looks[look]}m${text}\u001B[0m` : (_, text) => text;
 }
 
-/** Names of the levels that pino writes as numbers. If so configured, it writes the name itself. */
+/** Names of the levels that pino writes as numbers. Pino can also be configured to write the names. */
 const levelNames: Readonly<Record<string, string>> = {
   10: 'trace',
   20: 'debug',

@@ -127,7 +127,7 @@ export function createMetrics(
 /** Upper bounds of the histogram of durations, in seconds. */
 const buckets = [0.005, 0.025, 0.1, 0.5, 1, 5, 15, 60, 300, 1_800];
 
-/** Adds metrics about the number, outcome, wait and duration of the attempts of a job server. */
+/** Adds metrics for the count, outcome, waiting time and duration of the attempts of a job server. */
 export function measureAttempts(server: Pick<JobServer, 'on'>, registry: Registry): void {
   const attempts = new Counter({
     name: 'longshore_attempts_total',

@@ -1,16 +1,16 @@
 import { closest, distance } from 'fastest-levenshtein';
 import type { Environment } from './config.js';
 
-/** Variables with the prefix `LONGSHORE_`, which no other program uses. */
+/** Known variables with the prefix `LONGSHORE_`, which no other program uses. */
 const ownVariables = ['LONGSHORE_APP', 'LONGSHORE_KEY', 'LONGSHORE_URL'];
 
-/** The largest number of wrong, missing or additional characters in a name that counts as misspelt. */
+/** Maximum number of wrong, missing or extra characters in a name that counts as misspelt. */
 const maxMistakes = 3;
 
 /**
- * Returns a warning for each environment variable that has no effect although it looks as if it should: an unknown one
- * with the prefix `LONGSHORE_`, and one that resembles a known name and has its prefix. Other unknown variables, such
- * as `DATABASE_HOST`, may belong to the application.
+ * Returns a warning for each environment variable that looks as if it should have an effect but has none: an unknown variable
+ * with the prefix `LONGSHORE_`, or one that resembles a known name and has its prefix. Other unknown variables, such as
+ * `DATABASE_HOST`, may belong to the application.
  */
 export function misspeltVariables(environment: Environment, variables: readonly string[]): string[] {
   const known = [...new Set([...variables, ...ownVariables])].filter((name) => name.includes('_'));

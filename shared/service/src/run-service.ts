@@ -15,7 +15,7 @@ export interface ServiceDescription<Config> {
   /** The name of the service, which is in every log line. */
   readonly name: string;
   readonly environment: Environment;
-  /** The names of the service's environment variables, to find misspelt ones. */
+  /** The names of the service's environment variables, for finding misspelt ones. */
   readonly variables: readonly string[];
   /** @throws {ConfigError} if the environment is invalid */
   readonly readConfig: (environment: Environment) => Config;

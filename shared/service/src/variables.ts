@@ -14,8 +14,8 @@ export const serviceVariables = {
    */
   HTTP_MAX_CONNECTIONS_PER_ADDRESS: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 10_000 }),
   /**
-   * How long an idle connection is kept, in milliseconds. Longer than the idle timeout of load balancers, which is usually
-   * 60 s: otherwise a connection may be closed at the moment when the load balancer reuses it.
+   * How long to keep an idle HTTP connection, in milliseconds. Exceeds the idle timeout of most load balancers (60 s);
+   * otherwise, a connection might be closed just as the load balancer reuses it.
    */
   HTTP_KEEP_ALIVE_MS: Type.Integer({ minimum: 1_000, maximum: 3_600_000, default: 75_000 }),
 };
@@ -73,7 +73,7 @@ export const databaseVariables = {
 
 /** Variables of a service that runs jobs. */
 export const serverVariables = {
-  /** The version of the application; a new one is marked on the dashboard's charts. Empty for none. */
+  /** The version of the application. A new version is marked on the dashboard's charts. Empty for none. */
   WORKER_VERSION: Type.String({ maxLength: 100, default: '' }),
   WORKER_CONCURRENCY: Type.Integer({ minimum: 1, maximum: 1_000, default: 10 }),
   /**
@@ -117,13 +117,13 @@ export const dashboardVariables = {
   DASHBOARD_PASSWORD: Type.String({ default: '' }),
   /** Users with passwords of their own: `ann:admin:{password},bob:viewer:scrypt:{salt}:{hash}`. */
   DASHBOARD_USERS: Type.String({ default: '' }),
-  /** The OpenID Connect provider at which people sign in, and this dashboard's registration there. */
+  /** The OpenID Connect provider with which people sign in, and this dashboard's registration there. */
   DASHBOARD_OIDC_ISSUER: Type.String({ default: '' }),
   DASHBOARD_OIDC_CLIENT_ID: Type.String({ default: '' }),
   DASHBOARD_OIDC_CLIENT_SECRET: Type.String({ default: '' }),
   DASHBOARD_OIDC_SCOPE: Type.String({ default: 'openid profile email' }),
   DASHBOARD_OIDC_ROLE_CLAIM: Type.String({ default: 'roles' }),
-  /** The public URL of the dashboard, to which the provider sends people back. */
+  /** The public URL of the dashboard, to which the provider redirects after a sign-in. */
   DASHBOARD_BASE_URL: Type.String({ default: '' }),
   /** The header in which an authenticating proxy names the user, and the one with the user's groups. */
   DASHBOARD_PROXY_USER_HEADER: Type.String({ pattern: '^[\\w-]*$', default: '' }),
@@ -132,8 +132,11 @@ export const dashboardVariables = {
   DASHBOARD_PROXY_ADDRESSES: Type.String({ default: '' }),
   /** Roles by group of the provider or proxy: `sre=admin,developers=operator`. */
   DASHBOARD_ROLES: Type.String({ default: '' }),
-  /** The role of users without a mapped group; `none` refuses them. */
+  /** The role of users without a mapped group; `none` denies them access. */
   DASHBOARD_DEFAULT_ROLE: Type.Enum(['none', 'viewer', 'operator', 'admin'], { default: 'none' }),
-  /** Signs sessions and forms of all processes. Derived from the passwords or the client secret by default. */
+  /**
+   * The key that signs sessions and forms; the same in all processes. Derived from the passwords or the client secret by
+   * default.
+   */
   DASHBOARD_SECRET: Type.String({ default: '' }),
 };

@@ -37,7 +37,7 @@ describe('The application of a service', () => {
     });
   });
 
-  it('is rejected if its module throws, with the error', async () => {
+  it('is rejected with the error if its module throws', async () => {
     const error = await load(`throw new TypeError('no such berth');`).catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(ConfigError).with.property('message').that.contains('no such berth');
     expect(error).to.have.nested.property('cause.stack').that.contains('application.mjs');

@@ -5,7 +5,7 @@ import { ConfigError, dashboardAccess, dashboardVariables, readConfig } from '..
 const accessOf = (environment: Record<string, string>) =>
   dashboardAccess(readConfig(Type.Object(dashboardVariables), environment));
 
-describe('The configuration of who may use the dashboard', () => {
+describe('The configuration of access to the dashboard', () => {
   it('is empty by default', () => {
     expect(accessOf({})).to.deep.equal({});
   });

@@ -57,7 +57,7 @@ describe('An HTTP listener', () => {
     expect(await isServed('127.0.0.2')).to.equal(true);
   });
 
-  it('announces how long it keeps an idle connection, and closes it at once when it stops', async () => {
+  it('announces how long it keeps idle connections, and closes them at once when it stops', async () => {
     await start({ total: 2, perAddress: 2 });
     held.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
     const [answer] = (await once(held, 'data')) as [Buffer];

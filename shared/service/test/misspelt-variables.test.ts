@@ -4,7 +4,7 @@ import { misspeltVariables } from '../src/index.js';
 const known = ['DATABASE_URL', 'DATABASE_POOL_SIZE', 'WORKER_CONCURRENCY', 'PORT', 'LOG_LEVEL'];
 
 describe('An environment variable', () => {
-  it('that is misspelt gets the nearest right name', () => {
+  it('that is misspelt is reported with the closest known name', () => {
     expect(misspeltVariables({ WORKER_CONCURENCY: '5', DATABASE_POOLSIZE: '3' }, known)).to.deep.equal([
       'WORKER_CONCURENCY has no effect: there is no such variable. Did you mean WORKER_CONCURRENCY?',
       'DATABASE_POOLSIZE has no effect: there is no such variable. Did you mean DATABASE_POOL_SIZE?',

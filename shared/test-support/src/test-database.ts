@@ -21,7 +21,7 @@ const templates = new Map<Migrate, Promise<string>>();
 const open = new Map<string, string>();
 let created = 0;
 
-/** Creates and drops databases. Kept between tests, because connecting costs more than most statements. */
+/** The connection that creates and drops databases. Kept between tests, because connecting costs more than most statements. */
 let admin: Promise<pg.Client> | undefined;
 
 /**
@@ -51,7 +51,7 @@ export function undroppedDatabases(): string[] {
   return [...open.values()];
 }
 
-/** Drops the templates and disconnects. Must be the last call in a run. */
+/** Drops the templates and disconnects. Must be the last call of a run. */
 export async function dropTemplates(): Promise<void> {
   const names = await Promise.all(templates.values());
   templates.clear();

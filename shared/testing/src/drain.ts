@@ -2,17 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type JobError, type JobHandler, JobServer, type JobStorage, silentLogger } from '@longshore/jobs';
 
 export interface DrainOptions {
-  /** The handlers of the jobs to run, by a server that exists only for the call. */
+  /** Handlers for the jobs; they run in a temporary server. */
   readonly handlers?: readonly JobHandler[];
-  /** After this time, in milliseconds, draining fails; 10 000 by default. */
+  /** How long to wait, in milliseconds, before draining fails; 10 000 by default. */
   readonly timeoutMs?: number;
 }
 
-/** How the attempts of a call ended. */
+/** The outcomes of the attempts during a call. */
 export interface DrainReport {
   readonly done: number;
   readonly failed: number;
-  /** Attempts after which the job is scheduled to be retried. */
+  /** Attempts that failed, and whose job will be retried. */
   readonly retrying: number;
   readonly cancelled: number;
   readonly snoozed: number;
@@ -22,12 +22,12 @@ export interface DrainReport {
 
 const unfinished = ['enqueued', 'processing'] as const;
 
-/** Interval between checks whether jobs are left, in milliseconds. */
+/** Interval between checks for remaining jobs, in milliseconds. */
 const checkMs = 2;
 
 /**
- * Runs jobs until none is ready, those included that jobs enqueue or that become ready because others finish. Scheduled jobs
- * run if they are due by the storage's clock, so a failed job is retried only after the clock has moved past its delay.
+ * Runs jobs until none is ready, including jobs that other jobs enqueue or make ready. Scheduled jobs run if they are due by
+ * the storage's clock, so a failed job is retried only after the clock has moved past its delay.
  *
  * @param target a storage and the handlers to run its jobs with, or a running server, which then does all the work
  * @throws {Error} if jobs are left when the time is up, for example because their queue is paused
@@ -78,7 +78,7 @@ async function observed(server: JobServer, work: () => Promise<void>): Promise<D
   return { ...counts, errors };
 }
 
-/** Resolves when no job that matches is ready or running, and no other job can become ready without the clock. */
+/** Resolves when no matching job is ready or running, and none can become ready until the clock moves. */
 async function drained(storage: JobStorage, filter: { name?: string[] }, timeoutMs: number): Promise<void> {
   const until = performance.now() + timeoutMs;
   const left = async (): Promise<number> =>

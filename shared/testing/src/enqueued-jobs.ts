@@ -2,9 +2,9 @@ import { AssertionError } from 'node:assert';
 import { inspect, isDeepStrictEqual } from 'node:util';
 import type { Job, JobDefinition, JobStorage } from '@longshore/jobs';
 
-/** Which enqueued jobs to find; a member that is left out matches any. */
+/** Selects enqueued jobs; an omitted member matches any job. */
 export interface EnqueuedFilter<Args> {
-  /** Arguments that must be equal; others may have any value. */
+  /** Arguments that must be equal; other arguments may have any value. */
   readonly args?: Partial<Args>;
   readonly queue?: string;
   readonly tag?: string;
@@ -16,7 +16,7 @@ type Jobs = Pick<JobStorage, 'jobs'>;
 
 const waiting = ['awaiting', 'scheduled', 'enqueued'] as const;
 
-/** Maximum number of jobs that are read. */
+/** Maximum number of jobs to read. */
 const limit = 10_000;
 
 /** Returns the jobs of a definition that have not started, oldest first, typed by the definition. */
@@ -40,7 +40,7 @@ export async function enqueuedJobs<Args, Result, Input>(
 /**
  * Returns the first job that {@link enqueuedJobs} finds.
  *
- * @throws {AssertionError} that lists what is enqueued instead, if there is none
+ * @throws {AssertionError} if there is none; the message lists the jobs that are enqueued
  */
 export async function assertEnqueued<Args, Result, Input>(
   storage: Jobs,

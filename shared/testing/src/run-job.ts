@@ -2,15 +2,15 @@ import type { JobContext, JobHandler, RunJob, RunningJob } from '@longshore/jobs
 import { type LogLevel, newId } from '@longshore/jobs/storage';
 import { inTestTransaction, type Query } from './test-transaction.js';
 
-/** What the handler sees besides its arguments. */
+/** The context of the handler, apart from its arguments. */
 export interface RunJobOptions extends Partial<Omit<RunningJob, 'args' | 'name'>> {
-  /** Aborts the handler's signal. */
+  /** The signal that the handler receives. */
   readonly signal?: AbortSignal;
   /** Runs the statements of the handler's `transaction`: `(text, values) => client.query(text, values)`. */
   readonly query?: Query;
 }
 
-/** What a handler did. */
+/** The effects of a handler. */
 export interface JobRun<Result> {
   /** The result as it would be stored: `null` if the handler returned nothing. */
   readonly result: Result;
@@ -24,11 +24,11 @@ export interface JobRun<Result> {
 }
 
 /**
- * Runs one attempt of a handler, without a storage and in this thread. The arguments and the result are checked against the
- * definition, as an enqueuer and a server would check them.
+ * Runs one attempt of a handler, without a storage and in the current thread. Checks the arguments and the result against the
+ * definition, as an enqueuer and a server would.
  *
  * @throws {InvalidArgumentsError} if the arguments or the result do not match the definition
- * @throws whatever the handler throws, `CancelJob` and `SnoozeJob` included
+ * @throws whatever the handler throws, including `CancelJob` and `SnoozeJob`
  */
 export async function runJob<Args, Result, Input>(
   { definition, run }: JobHandler<Args, Result, Input>,
@@ -37,7 +37,7 @@ export async function runJob<Args, Result, Input>(
     : [args: NoInfer<Input>, options?: RunJobOptions]
 ): Promise<JobRun<Result>> {
   const { signal = new AbortController().signal, query, ...job } = options;
-  // What is stored is JSON, so the handler gets what JSON makes of the arguments.
+  // Arguments are stored as JSON, so the handler receives them after a round trip through JSON.
   const args: unknown = JSON.parse(definition.check(input ?? ({} as Input)).text);
   const logs: JobRun<Result>['logs'][number][] = [];
   let progress: JobRun<Result>['progress'] = null;

@@ -7,10 +7,10 @@ export class TestClock {
     this.#nowMs = timeOf(start);
   }
 
-  /** Milliseconds since 1970, as `Date.now()`. */
+  /** Returns milliseconds since 1970, as `Date.now()` does. */
   readonly now = (): number => this.#nowMs;
 
-  /** Moves the clock forward, by milliseconds. */
+  /** Moves the clock forward by a number of milliseconds. */
   advance(ms: number): void {
     if (!(ms >= 0)) throw new RangeError(`A clock advances by 0 or more milliseconds, not ${ms}`);
     this.#nowMs += ms;

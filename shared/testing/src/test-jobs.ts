@@ -5,11 +5,11 @@ import { TestClock } from './test-clock.js';
 import { inTestTransaction, type Query, type TestTransaction } from './test-transaction.js';
 
 export interface TestJobsOptions {
-  /** The handlers that `drain` runs jobs with. */
+  /** The handlers with which `drain` runs jobs. */
   readonly handlers?: readonly JobHandler[];
-  /** Answers the statements of transactions; without it, they have no rows. */
+  /** Answers the statements of transactions; by default, with no rows. */
   readonly query?: Query;
-  /** When the clock starts; 2026-01-01T00:00:00Z by default. */
+  /** The start time of the clock; 2026-01-01T00:00:00Z by default. */
   readonly start?: Date | string;
 }
 
@@ -37,7 +37,7 @@ export class TestJobs {
     return drain(this.storage, { handlers: this.#handlers });
   }
 
-  /** Runs work in a transaction: jobs that are enqueued in it exist once it commits, and never if the work throws. */
+  /** Runs work in a transaction. Jobs enqueued in it exist once it commits, and are discarded if the work throws. */
   transaction<Result>(work: (transaction: TestTransaction) => Promise<Result>): Promise<Result> {
     return inTestTransaction(work, this.#query);
   }

@@ -1,11 +1,11 @@
 import type { TransactionClient, TransactionRows } from '@longshore/jobs';
 
-/** Answers a statement with rows. A function that passes it on to a real client fits, too. */
+/** Answers a statement with rows. May pass the statement on to a real client. */
 export type Query = (text: string, values: unknown[]) => Promise<{ readonly rows: readonly unknown[] }>;
 
 /**
- * A transaction without a database: jobs of a `MemoryStorage` that are enqueued in it exist once it commits. Statements are
- * recorded, and answered by `query`, or with no rows if there is none.
+ * A transaction without a database: jobs of a `MemoryStorage` enqueued in it exist once it commits. Records the statements,
+ * and answers them with `query`, or with no rows by default.
  */
 export class TestTransaction implements TransactionClient {
   /** The statements that ran, in order. */

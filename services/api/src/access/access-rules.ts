@@ -3,9 +3,7 @@ import type { RowScopes, ScopeOf } from '@longshore/resources';
 import { apiKeys } from './api-keys-resource.js';
 import type { Scope } from './api-key.js';
 
-/**
- * What each scope permits, for the documentation. `admin` includes all other scopes; no other scope includes another.
- */
+/** The permissions of each scope, for the documentation. `admin` includes all other scopes; no other scope includes another. */
 export const scopeMeanings: Readonly<Record<Scope, string>> = {
   read: 'GET on everything but API keys',
   write:

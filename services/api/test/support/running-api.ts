@@ -16,7 +16,7 @@ export interface Call {
 
 export interface RunningApi {
   readonly url: string;
-  /** What it has written to its log so far. */
+  /** The log lines so far. */
   readonly log: () => string;
   readonly call: (method: string, path: string, call?: Call) => Promise<HttpResponse>;
   /** The codes of the answer's error payload. */
@@ -26,7 +26,7 @@ export interface RunningApi {
   readonly stop: () => Promise<void>;
 }
 
-/** Starts the api in this process on a free port: in memory and without a server of its own, unless told otherwise. */
+/** Starts the api in this process on a free port. By default, it keeps jobs in memory and runs no server. */
 export async function runApi(environment: Readonly<Record<string, string>> = {}): Promise<RunningApi> {
   const { url, text, stop: stopApi } = await start(environment);
   // Reading the document would count as a request of the test's.

@@ -3,7 +3,7 @@ import { customers } from './customers.js';
 import { countCustomersHandler, everyMorning } from './jobs/count-customers.js';
 import { sendWelcomeHandler } from './jobs/send-welcome.js';
 
-/** What the services load. */
+/** The application that the services load. */
 export const application = defineApplication({
   name: '{{name}}',
   createHandlers: ({ database }) => [sendWelcomeHandler, countCustomersHandler(database)],

@@ -1,7 +1,7 @@
 import { defineResource, tableStorage } from '@longshore/resources';
 import Type from 'typebox';
 
-/** Served below /api/v1/customers, with validation, filters, paging, and a page in the reference. */
+/** The customers at /api/v1/customers, with validation, filters, paging, and a page in the API reference. */
 export const customers = defineResource(
   {
     name: 'customers',
@@ -20,7 +20,7 @@ export const customers = defineResource(
   tableStorage({
     name: 'app.customer',
     operations: {
-      // The job is enqueued in the transaction of the request: both happen, or neither does.
+      // Enqueues the job in the transaction of the request: both happen, or neither does.
       welcome: async ({ item, enqueue }) => {
         await enqueue('send-welcome', { email: item.email });
       },

@@ -2,7 +2,7 @@ import type { Viewer } from './viewer.js';
 
 /**
  * - `signed in`, `signed out`: a session began or ended
- * - `sign-in failed`: the OpenID Connect provider, or the roles configured for it, did not let someone in
+ * - `sign-in failed`: the OpenID Connect provider rejected a sign-in, or the user has no role here
  * - `wrong password`: in the form or by HTTP Basic authentication
  * - `too many wrong passwords`: further attempts are rejected for a while
  * - `refused`: answered with 403, for lack of access or of a role, or because of an invalid form

@@ -18,7 +18,7 @@ export interface Authenticator {
   readFlash(ctx: Context, viewer: Viewer, token: string): string | null;
   /**
    * Why requests are refused: `closed` if access has not been configured, `forbidden` if the host application denies it,
-   * `sign-in` if the client has to sign in.
+   * `sign-in` if the client has to sign in first.
    */
   readonly denial: 'closed' | 'forbidden' | 'sign-in';
 }

@@ -32,7 +32,7 @@ export function createAuthenticator(
   const ways = [options.authorize, password || undefined, users[0], openId, proxyHeaders];
   if (ways.filter((way) => way !== undefined).length > 1)
     throw new TypeError(
-      'Give the dashboard only one of a password, users, openId, proxyHeaders and an authorize function',
+      'Configure only one of password, users, openId, proxyHeaders and authorize for the dashboard',
     );
   if (openId !== undefined) {
     const key = secret ?? openId.clientSecret;

@@ -7,7 +7,7 @@ import type { SignedTokens } from './signed-tokens.js';
 import type { Viewer } from './viewer.js';
 
 const COOKIE = 'longshore_sign_in';
-/** How long people may take to sign in at the provider. */
+/** How long a sign-in at the provider may take, in milliseconds. */
 const SIGN_IN_MS = 10 * 60_000;
 
 /** An OpenID Connect provider at which people sign in. */
@@ -15,17 +15,17 @@ export interface OpenIdOptions extends RoleMapping {
   /** The issuer's URL, without `/.well-known/openid-configuration`. */
   readonly issuer: string;
   readonly clientId: string;
-  /** Not needed for public clients. */
+  /** Not needed by public clients. */
   readonly clientSecret?: string | undefined;
   /** The public URL of the dashboard, such as `https://ops.example.com/job-dashboard`. */
   readonly baseUrl: string;
-  /** Default `openid profile email`. */
+  /** Defaults to `openid profile email`. */
   readonly scope?: string | undefined;
-  /** The claim with the user's roles or groups. Default `roles`; `realm_access.roles` names a nested one. */
+  /** The claim with the user's roles or groups; a path such as `realm_access.roles` names a nested one. Defaults to `roles`. */
   readonly roleClaim?: string | undefined;
 }
 
-/** What must be remembered while someone signs in at the provider. */
+/** The state of a sign-in in progress. */
 interface Attempt {
   readonly state: string;
   readonly nonce: string;
@@ -34,35 +34,35 @@ interface Attempt {
   readonly next: string;
 }
 
-/** The result of a sign-in: who it is, or why they have no access. */
+/** The result of a sign-in: the user, or the reason for having no access. */
 export type SignInResult =
   | { readonly kind: 'in'; readonly viewer: Viewer; readonly next: string }
   | { readonly kind: 'no role'; readonly name: string }
-  /** The sign-in took too long, was repeated, or was begun in another browser. */
+  /** The sign-in took too long, was submitted twice, or began in another browser. */
   | { readonly kind: 'expired' }
   /** The provider refused; `why` is its explanation. */
   | { readonly kind: 'refused'; readonly why: string };
 
 /**
- * Signs people in by OpenID Connect: the authorization code flow with PKCE (RFC 7636). Nothing is stored; a signed cookie
- * carries what the flow needs.
+ * Signs people in by OpenID Connect, using the authorization code flow with PKCE (RFC 7636). Nothing is stored: a signed
+ * cookie carries the state of the flow.
  */
 export class OpenIdProvider {
   readonly #options: OpenIdOptions;
   readonly #callback: string;
   #configuration: Promise<Configuration> | undefined;
 
-  /** @throws {TypeError} if a URL is not valid, or the issuer is reached without TLS beyond this machine */
+  /** @throws {TypeError} if a URL is invalid, or if the issuer is on another machine and does not use TLS */
   constructor(options: OpenIdOptions) {
     this.#options = options;
     this.#callback = `${urlOf(options.baseUrl, 'The URL of the dashboard').href.replace(/\/$/, '')}/signed-in`;
     const issuer = urlOf(options.issuer, 'The issuer');
     if (issuer.protocol !== 'https:' && !isLoopbackHost(issuer.host))
-      throw new TypeError('The URL of the issuer must begin with https://');
+      throw new TypeError('The issuer URL must begin with https://');
   }
 
   /**
-   * Begins to sign in: returns the provider's page to redirect to.
+   * Begins a sign-in. Returns the URL of the provider's page to redirect to.
    *
    * @throws {Error} if the provider cannot be reached
    */
@@ -90,7 +90,7 @@ export class OpenIdProvider {
   /**
    * Completes a sign-in with the response that the browser brings back from the provider.
    *
-   * @throws {Error} if the provider cannot be reached or its response is not valid
+   * @throws {Error} if the provider cannot be reached or its response is invalid
    */
   async complete(ctx: Context, tokens: SignedTokens): Promise<SignInResult> {
     const value = tokens.verify('sign-in', readCookie(ctx, COOKIE));
@@ -123,7 +123,7 @@ export class OpenIdProvider {
     if (claims === undefined) throw new Error('The provider returned no ID token');
     const { userinfo_endpoint: more } = configuration.serverMetadata();
     if (more === undefined || this.#groupsIn(claims) !== undefined) return claims;
-    // Some providers put names and groups into the user info only.
+    // Some providers put names and groups only into the user info.
     const info = await client.fetchUserInfo(configuration, granted.access_token, claims.sub);
     return { ...(info as Partial<IDToken>), ...claims };
   }
@@ -136,7 +136,7 @@ export class OpenIdProvider {
     return member(claims, roleClaim) ?? roleClaim.split('.').reduce<unknown>(member, claims);
   }
 
-  /** Reads the provider's metadata; if that fails, the next call tries again. */
+  /** Reads the provider's metadata. After a failure, the next call tries again. */
   #discover(): Promise<Configuration> {
     this.#configuration ??= this.#readMetadata().catch((error: unknown) => {
       this.#configuration = undefined;
@@ -156,7 +156,7 @@ export class OpenIdProvider {
   }
 }
 
-/** Returns the name by which people know someone; the subject is always there and unique, but rarely readable. */
+/** Returns a readable name for a user. The subject is always present and unique, but rarely readable. */
 function nameIn({ email, email_verified: isVerified, preferred_username: user, sub }: IDToken): string {
   const names: unknown[] = [isVerified === false ? undefined : email, user];
   return (names.filter((name) => typeof name === 'string').find((name) => name !== '') ?? sub).slice(0, 200);

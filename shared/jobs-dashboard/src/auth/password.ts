@@ -7,20 +7,20 @@ const derive = promisify<string, Buffer, number, typeof cost, Buffer>(scrypt);
 
 const hashed = /^scrypt:([\w-]{22}):([\w-]{43})$/;
 
-/** A password, given as plain text or as {@link hashPassword} returns it. Compares in constant time. */
+/** A password, in plain text or in the form that {@link hashPassword} returns. Compares in constant time. */
 export class Password {
   readonly #key = randomBytes(32).toString('hex');
   readonly #salt: Buffer | null;
   readonly #hash: Buffer;
-  /** The digest of the password; `null` until a hashed one has matched for the first time. */
+  /** The digest of the password. If a hash was given, `null` until a password first matches it. */
   #digest: Buffer | null;
 
-  /** @throws {TypeError} if the text begins like a hash and is none */
+  /** @throws {TypeError} if the text begins like a hash but is not one */
   constructor(text: string) {
     const [, salt, expected = ''] = hashed.exec(text) ?? [];
     if (salt === undefined && text.startsWith('scrypt:'))
       throw new TypeError(
-        'The hash of a password is not complete. Create it with the command hash-password.',
+        'The hash of a password is incomplete. Create hashes with the command hash-password.',
       );
     this.#salt = salt === undefined ? null : Buffer.from(salt, 'base64url');
     this.#hash = Buffer.from(expected, 'base64url');
@@ -29,7 +29,7 @@ export class Password {
 
   async matches(candidate: string): Promise<boolean> {
     const digest = this.#digestOf(candidate);
-    // Scripts send their password with each request, so the slow hash is computed once only.
+    // Scripts send their password with each request, so the slow hash is computed only once.
     if (this.#digest !== null && timingSafeEqual(digest, this.#digest)) return true;
     if (this.#salt === null || !timingSafeEqual(await derive(candidate, this.#salt, 32, cost), this.#hash))
       return false;
@@ -38,7 +38,7 @@ export class Password {
   }
 
   #digestOf(text: string): Buffer {
-    // An HMAC takes twice as long, and the digest never leaves the process.
+    // A plain hash is sufficient, because the digest never leaves the process; an HMAC takes twice as long.
     return hash('sha256', this.#key + text, 'buffer');
   }
 }
@@ -51,8 +51,8 @@ export async function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * Derives the key that signs sessions from a secret, so that processes share sessions, a restart keeps them, and a new
- * secret ends them. Slow on purpose: a session cookie could otherwise be used to guess a password offline.
+ * Derives the key that signs sessions from a secret. Processes with the same secret share sessions, a restart keeps them, and
+ * a new secret ends them. Deliberately slow: otherwise a session cookie could be used to guess a password offline.
  */
 export function sessionKey(secret: string): Buffer {
   return scryptSync(secret, 'longshore dashboard session', 32, cost);

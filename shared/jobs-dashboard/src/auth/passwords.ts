@@ -5,18 +5,18 @@ import { Throttle } from './throttle.js';
 import type { Role, Viewer } from './viewer.js';
 
 /**
- * After 10 wrong passwords in a minute from one address, further wrong ones are answered with 429; after 100, even the
- * right one is.
+ * After 10 wrong passwords in a minute from one address, further wrong ones are answered with 429; after 100, so is the right
+ * one.
  */
 const MISSES_A_MINUTE = 10;
 const TRIES_A_MINUTE = 100;
 
-/** Someone with a password of their own. */
+/** A user with a password of their own. */
 export interface User {
   /** Shown on every page and in audit entries. */
   readonly name: string;
   readonly role: Role;
-  /** At least 8 characters, or a hash of {@link hashPassword}. */
+  /** At least 8 characters, or a hash from {@link hashPassword}. */
   readonly password: string;
 }
 
@@ -25,11 +25,11 @@ export type PasswordCheck =
   | { readonly kind: 'wrong' }
   | { readonly kind: 'wait'; readonly waitMs: number };
 
-/** The passwords of users, or one that all share; limits how often a client may guess. */
+/** The passwords of the users, or one that all of them share. Limits how often a client may guess. */
 export class Passwords {
   readonly #shared: Password | null;
   readonly #users: ReadonlyMap<string, { readonly viewer: Viewer; readonly password: Password }>;
-  /** Compared for names that do not exist, which would otherwise be answered faster. */
+  /** Checked for unknown names, which would otherwise be rejected faster than known ones. */
   readonly #nobody: Password;
   readonly #misses: Throttle;
   readonly #tries: Throttle;
@@ -54,14 +54,14 @@ export class Passwords {
     this.#onAccess = onAccess;
   }
 
-  /** Whether people enter a name too, because each has a password of their own. */
+  /** Whether people also enter a name, because each has a password of their own. */
   get named(): boolean {
     return this.#shared === null;
   }
 
   /**
-   * Checks a password, unless there were too many wrong ones from this address. Several people may share an address
-   * (behind an untrusted gateway, for example), so the right password is accepted up to a higher limit.
+   * Checks a password, unless too many wrong ones came from this address. Several people may share an address (behind an
+   * untrusted gateway, for example), so the right password is accepted up to a higher limit.
    */
   async check(ctx: Context, name: string, password: string): Promise<PasswordCheck> {
     const closedMs = this.#tries.waitMs(ctx.ip);

@@ -9,22 +9,22 @@ export interface ProxyHeaderOptions extends RoleMapping {
   /** The header with the user's groups, separated by commas or spaces. */
   readonly groupsHeader?: string | undefined;
   /**
-   * Addresses and networks of the proxies, such as `10.0.0.0/8`. Headers from all others are ignored, because anyone could
-   * send them.
+   * Addresses and networks of the proxies, such as `10.0.0.0/8`. Headers from other addresses are ignored, because anyone
+   * could send them.
    */
   readonly addresses: readonly string[];
 }
 
 /**
- * Returns an {@link Authorize} function that trusts the headers of an authenticating proxy. The proxy must overwrite these
- * headers if clients send them.
+ * Returns an {@link Authorize} function that trusts the headers of an authenticating proxy. The proxy must overwrite any such
+ * headers that clients send.
  *
- * @throws {TypeError} if an address is not valid, or nobody could have a role
+ * @throws {TypeError} if an address is invalid, or no user could get a role
  */
 export function trustProxyHeaders(options: ProxyHeaderOptions): Authorize {
   const { userHeader, groupsHeader, defaultRole } = options;
   if (groupsHeader === undefined && defaultRole === undefined)
-    throw new TypeError('Without a header for groups, users need a default role');
+    throw new TypeError('Without a groups header, users need a default role');
   const proxies = listOf(options.addresses);
   return ({ req }) => {
     const { remoteAddress = '' } = req.socket;

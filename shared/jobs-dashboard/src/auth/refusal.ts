@@ -5,7 +5,7 @@ import type { Layout } from '../http/layout.js';
 import { Problem } from '../http/problem.js';
 import { askToSignIn } from './sign-in.js';
 
-/** Answers an unauthenticated request, with the sign-in page if people can sign in. */
+/** Answers an unauthenticated request; shows the sign-in page if signing in is possible. */
 export function refuse(ctx: Context, authenticator: Authenticator, layout: Layout, inside: string): void {
   if (authenticator instanceof SessionAuthenticator) {
     return askToSignIn(ctx, authenticator, layout, { next: pageOf(ctx, inside), wrong: false });
@@ -29,6 +29,6 @@ const closed = new Problem({
   status: 403,
   title: 'This dashboard is closed',
   text:
-    'Access to it has not been configured. Set a password (DASHBOARD_PASSWORD) or another way to sign in, or pass an ' +
-    'authorize function where it is mounted as a library. Until then it serves only direct clients on the same machine, and none in production.',
+    'Access to the dashboard has not been configured. Set a password (DASHBOARD_PASSWORD) or another way to sign in, or pass an ' +
+    'authorize function if it is mounted in an application. Until then, only direct clients on the same machine have access, and nobody does in production.',
 });

@@ -1,20 +1,20 @@
 import { type Role, roles } from './viewer.js';
 
-/** How the groups or roles that another system knows become roles of the dashboard. */
+/** The mapping from the groups or roles of another system to roles of the dashboard. */
 export interface RoleMapping {
   /**
-   * Roles by group, such as `{ sre: 'admin', developers: 'operator' }`. By default, `viewer`, `operator` and `admin` mean
-   * themselves.
+   * Roles by group, such as `{ sre: 'admin', developers: 'operator' }`. By default, the groups `viewer`, `operator` and
+   * `admin` map to the roles of the same names.
    */
   readonly roles?: Readonly<Record<string, Role>> | undefined;
-  /** The role of everyone without a mapped group. By default, they have no access. */
+  /** The role of users without a mapped group. By default, they have no access. */
   readonly defaultRole?: Role | undefined;
 }
 
 /**
- * Returns the highest role that the groups have, or `null` for no access.
+ * Returns the highest role to which the groups map, or `null` for no access.
  *
- * @param groups a list, or a text in which commas or spaces separate them; anything else counts as none
+ * @param groups a list, or a text separated by commas or spaces; anything else counts as no groups
  */
 export function roleOf(groups: unknown, { roles: mapping, defaultRole }: RoleMapping): Role | null {
   const names = typeof groups === 'string' ? groups.split(/[\s,]+/) : Array.isArray(groups) ? groups : [];

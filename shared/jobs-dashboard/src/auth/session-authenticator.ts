@@ -14,8 +14,8 @@ export type SignInMethod =
   | { readonly kind: 'provider'; readonly provider: OpenIdProvider };
 
 /**
- * Authenticates people by sessions, which they start by signing in. If they do so with a password, scripts may send it with
- * each request, by HTTP Basic authentication.
+ * Authenticates people by sessions, which begin with a sign-in. If passwords are configured, scripts can instead send one
+ * with each request, by HTTP Basic authentication.
  */
 export class SessionAuthenticator implements Authenticator {
   readonly denial = 'sign-in';
@@ -25,7 +25,7 @@ export class SessionAuthenticator implements Authenticator {
   readonly #tokens: FormTokens;
   readonly #onAccess: OnAccess;
 
-  /** @param key signs sessions and forms; random if it is missing */
+  /** @param key signs sessions and forms; random if undefined */
   constructor(method: SignInMethod, key: Buffer | undefined, now: () => number, onAccess: OnAccess) {
     this.method = method;
     this.signedTokens = new SignedTokens(key, now);
@@ -82,7 +82,10 @@ export class SessionAuthenticator implements Authenticator {
     this.#onAccess({ event, address: ctx.ip, viewer, method: ctx.method, path: ctx.path, why });
   }
 
-  /** Returns whom tokens are valid for: the session or, without one, the user. Empty for a client that is about to sign in. */
+  /**
+   * Returns the subject for which tokens are valid: the session or, without one, the user. Empty for a client that is about
+   * to sign in.
+   */
   #subject(ctx: Context, viewer: Viewer | null): string {
     const session = this.#sessions.of(ctx);
     if (session !== null) return `session ${session.id}`;

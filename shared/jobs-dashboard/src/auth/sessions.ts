@@ -33,14 +33,14 @@ export class Sessions {
     setCookie(ctx, COOKIE, this.#tokens.sign('session', value, SESSION_MS), SESSION_MS);
   }
 
-  /** Ends the session in this process, even for copies of the cookie. Other processes still accept such copies. */
+  /** Ends the session in this process, including copies of the cookie. Other processes still accept such copies. */
   end(ctx: Context): void {
     const session = this.of(ctx);
     if (session !== null) this.#ended.add(session.id, SESSION_MS);
     setCookie(ctx, COOKIE, '', 0);
   }
 
-  /** Returns the session of a request, or `null` if it has none, or one that is forged, expired or ended. */
+  /** Returns the session of a request; `null` if it has none, or one that is forged, expired or ended. */
   of(ctx: Context): Session | null {
     const value = this.#tokens.verify('session', readCookie(ctx, COOKIE));
     if (value === null) return null;
@@ -50,15 +50,16 @@ export class Sessions {
   }
 }
 
-/** Returns the value of a cookie that {@link setCookie} has set; empty if there is none. */
+/** Returns the value of a cookie set by {@link setCookie}; empty if there is none. */
 export function readCookie(ctx: Context, name: string): string {
   if (ctx.get('Cookie') === '') return '';
   return ctx.cookies.get(cookieName(ctx, name), { signed: false }) ?? '';
 }
 
 /**
- * Sets a cookie that scripts cannot read. It names no path, so browsers limit it to the folder of this response, which must
- * be the dashboard's: it is the path that the browser sees, even if a gateway strips a prefix.
+ * Sets a cookie that scripts cannot read. The cookie has no path, so browsers limit it to the folder of this response, which
+ * must be the dashboard's. That also works behind a gateway that strips a prefix, because browsers apply the path that they
+ * see.
  *
  * @param value empty to delete the cookie
  */
@@ -74,7 +75,7 @@ export function setCookie(ctx: Context, name: string, value: string, maxAge: num
   });
 }
 
-/** Browsers accept names with this prefix over TLS only (RFC 6265bis, 4.1.3). */
+/** Returns the name of a cookie. Browsers accept the prefix only over TLS (RFC 6265bis, 4.1.3). */
 function cookieName({ secure }: Context, name: string): string {
   return secure ? `__Secure-${name}` : name;
 }

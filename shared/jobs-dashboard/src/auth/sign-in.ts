@@ -8,10 +8,10 @@ import type { OpenIdProvider, SignInResult } from './openid-provider.js';
 import type { Passwords } from './passwords.js';
 import type { SessionAuthenticator } from './session-authenticator.js';
 
-/** Longer paths of a page to return to would not fit into a cookie. */
+/** Maximum length of the path to return to; a longer one would not fit into a cookie. */
 const MAX_NEXT = 1_500;
 
-/** Routes signing in and out. */
+/** Creates the routes for signing in and out. */
 export function signInRouter(prefix: string, authenticator: SessionAuthenticator, layout: Layout): Router {
   const { method } = authenticator;
   const router = new Router({ prefix });
@@ -61,7 +61,7 @@ function routeProvider(
     redirect(ctx, 302, await page.catch((error: unknown) => failed(ctx, authenticator, error)));
   });
 
-  // The redirect URI that is registered at the provider.
+  // The redirect URI registered with the provider.
   router.get('/signed-in', async (ctx) => {
     const result = await provider
       .complete(ctx, signedTokens)
@@ -115,20 +115,20 @@ function failed(ctx: Context, authenticator: SessionAuthenticator, error: unknow
   authenticator.record(ctx, 'sign-in failed', null, error instanceof Error ? error.message : String(error));
   throw new Problem({
     status: 502,
-    title: 'Signing in failed',
-    text: 'The sign-in provider could not be reached, or its response was not valid. The log has the reason. Go back and try again.',
+    title: 'Sign-in failed',
+    text: 'The sign-in provider could not be reached, or its response was invalid. The reason is in the log. Go back and try again.',
   });
 }
 
 function problemOf(result: Exclude<SignInResult, { kind: 'in' | 'expired' }>): Problem {
   if (result.kind === 'refused') {
-    const text = `The sign-in provider says: ${result.why}`;
-    return new Problem({ status: 403, title: 'Signing in was refused', text });
+    const text = `The sign-in provider reported: ${result.why}`;
+    return new Problem({ status: 403, title: 'Sign-in was refused', text });
   }
   return new Problem({
     status: 403,
     title: 'You have no access to this dashboard',
-    text: `You are signed in as ${result.name}, but have none of the roles that give access. Ask the people who run this dashboard for one.`,
+    text: `You signed in as ${result.name}, but have none of the roles that give access. Ask the people who run this dashboard to give you one.`,
   });
 }
 
@@ -139,7 +139,7 @@ function pathInside(next: string): string {
   return pathname.slice(1) + search;
 }
 
-/** Unlike `ctx.redirect`, keeps relative links relative. */
+/** Redirects. Unlike `ctx.redirect`, keeps relative links relative. */
 function redirect(ctx: Context, status: 302 | 303, location: string): void {
   ctx.status = status;
   ctx.set('Location', location);

@@ -13,7 +13,7 @@ export interface Blocker {
   readonly remedy: string;
   /** `attention`: an operator has to act. */
   readonly tone: 'calm' | 'attention';
-  /** The queue whose jobs occupy the servers, if that is the reason. */
+  /** The queue whose jobs occupy the servers, if that is the blocker. */
   readonly occupant?: string;
 }
 
@@ -27,7 +27,7 @@ const STUCK_MS = 30_000;
  * Whether the rate limit has a token left is unknown, so it is returned only if no other limit explains the wait.
  *
  * @param consumers the running servers that consume the queue
- * @param queues all queues, to name the one whose jobs occupy the consumers
+ * @param queues all queues; needed to name the one whose jobs occupy the consumers
  */
 export function findBlocker(
   queue: Queue,
@@ -93,7 +93,7 @@ function blockerOfNextJob(
       : '';
     const reason = sentence`but ${running} ${slots === 1 ? 'is' : 'are'} running “${occupant.name}”${preferred}`;
     const remedy =
-      'The next one starts when a slot is free. Add servers or slots, or serve this queue first.';
+      'The next job starts when a slot is free. Add servers or slots, or serve this queue first.';
     return { ...calm('busy', reason, remedy), occupant: occupant.name };
   }
   if (free === 0) {
@@ -115,10 +115,10 @@ function blockerOfNextJob(
   // Free slots are known only as of the last heartbeats and may be busy by now, so a queue with running jobs is not stuck.
   if (waitedMs < STUCK_MS || counts.processing > 0) return null;
   const reason = sentence`although ${formatNumber(free)} of ${counted(slots, 'slot')} are free and no limit of queue “${name}” holds them back`;
-  return attention('stuck', reason, 'Check whether their job type is paused, and the logs of its servers.');
+  return attention('stuck', reason, 'Check whether the job type is paused, and check the server logs.');
 }
 
-/** Returns the other queue whose running jobs occupy most of the consumers' slots; `null` if it has none. */
+/** Returns the other queue whose running jobs occupy most of the consumers' slots; `null` if there is none. */
 function findOccupant({ name }: Queue, consumers: readonly Server[], queues: readonly Queue[]): Queue | null {
   const served = new Set(activeAmong(consumers).flatMap((server) => server.queues));
   const own = queues.find((queue) => queue.name === name)?.counts.processing ?? 0;

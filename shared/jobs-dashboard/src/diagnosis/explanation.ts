@@ -30,7 +30,7 @@ export interface Surroundings {
   readonly lease?: Lease | null;
   /** When the job last wrote to its log; missing or `null` if it has not. */
   readonly lastLineAt?: Date | null;
-  /** When the job's type was paused; missing or `null` if it is not. */
+  /** When the job type was paused; missing or `null` if it is not paused. */
   readonly typePausedAt?: Date | null;
   readonly nowMs: number;
 }
@@ -82,7 +82,7 @@ function explainAwaiting({ parent = null }: Surroundings): Explanation {
   return stall === null ? calm(text) : attention(sentence`${text} ${stall.text}`);
 }
 
-/** Names the parent that ended differently, if that is why the job was cancelled. */
+/** Explains a cancellation, naming the parent that ended differently than required, if any. */
 function explainCancelled({ error }: Job, { parent = null }: Surroundings): Sentence {
   const skipped = skipReason(error);
   if (skipped === null) return sentence`It was cancelled and will not run again.`;

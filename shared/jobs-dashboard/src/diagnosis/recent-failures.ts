@@ -36,7 +36,7 @@ export function areManyFailures({ done, failed }: Pick<RecentThroughput, 'done' 
  */
 export function failureWarning(recent: RecentThroughput): Warning[] {
   const { done, failed, common } = recent;
-  // Without a stored failure, they have all been retried or deleted.
+  // If no failure is stored any more, all have been retried or deleted.
   if (!areManyFailures(recent) || (common !== null && common.error === null)) return [];
   const ended = done + failed;
   const share =

@@ -1,13 +1,13 @@
 import type { JobError } from '@longshore/jobs';
 
-/** Why a job was cancelled without having run: a job or batch that it depends on ended differently. */
+/** The reason why a job was cancelled before it ran: a job or batch that it depends on did not end as required. */
 export interface SkipReason {
   readonly parentId: string;
   /** `failed`, `was cancelled` */
   readonly ending: string;
 }
 
-/** Reads the error of a job whose dependency ended differently; `null` for any other error. */
+/** Reads the skip reason from the error of a job; `null` if the job was not skipped. */
 export function skipReason(error: JobError | null): SkipReason | null {
   if (error?.name !== 'ContinuationCancelled') return null;
   const [, parentId, ending] = /^Skipped: (\S+) ([^.]+)\./.exec(error.message) ?? [];

@@ -6,7 +6,7 @@ import { findJobs } from '../reading/found-jobs.js';
 /** How many jobs are examined to explain why a batch is stalled. */
 const SAMPLE = 100;
 
-/** A retry for which a batch waits. */
+/** The next retry that a batch waits for. */
 export interface AwaitedRetry {
   readonly id: string;
   readonly name: string;
@@ -16,7 +16,7 @@ export interface AwaitedRetry {
 }
 
 export interface FoundStall {
-  /** The next retry, if the batch waits for nothing but retries; `null` otherwise. */
+  /** The next retry if the batch waits for nothing else; otherwise `null`. */
   readonly retry: AwaitedRetry | null;
   /** `null` if a job is running or may start, or if no unfinished job is left. */
   readonly stall: Stall | null;
@@ -56,7 +56,7 @@ export async function findBatchStall(id: string, context: PageContext): Promise<
 
 type Waiting = Pick<Job, 'id' | 'name' | 'state' | 'attempt' | 'runAt'>;
 
-/** Returns the first retry if all of the jobs wait for one. */
+/** Returns the earliest retry if all of the jobs wait for one. */
 function awaitedRetry(jobs: readonly Waiting[]): AwaitedRetry | null {
   const retries = jobs.flatMap(({ id, name, state, attempt, runAt }) =>
     state === 'scheduled' && attempt > 0 && runAt !== null ? [{ id, name, runAt, jobs: jobs.length }] : [],

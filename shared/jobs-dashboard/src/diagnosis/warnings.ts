@@ -149,7 +149,7 @@ function longWaits({ queues, servers, nowMs }: Situation): Warning[] {
     const blocker = findBlocker(queue, consumersOf(queue.name), nowMs, queues);
     const stands = blocker?.tone === 'attention';
     if (!stands && waitedMs < LONG_WAIT_MS) return [];
-    // One warning per cause: other queues that wait for the same slots have the same one.
+    // One warning per cause: all queues that wait for the same slots share it.
     if (blocker?.occupant !== undefined) {
       if (occupants.has(blocker.occupant)) return [];
       occupants.add(blocker.occupant);

@@ -2,15 +2,15 @@ import { counted } from './count.js';
 import { formatDuration } from './duration.js';
 import type { Point } from './line-chart.js';
 
-/** The trend is measured over this time, in milliseconds. */
+/** The time over which the trend is measured, in milliseconds. */
 const WINDOW_MS = 5 * 60_000;
 
-/** Changes of less than this share of the backlog, within the window, count as none. */
+/** A change below this share of the backlog, within the window, counts as none. */
 const STEADY_SHARE = 0.05;
 
 /**
- * Describes how a backlog has changed within the last five minutes: `Growing by 6/s`, `Drains in 14 min`, `Steady`. `null` if there are fewer
- * than two measurements in that time.
+ * Describes how a backlog has changed within the last five minutes: `Growing by 6/s`, `Drains in 14 min`, `Steady`. Returns
+ * `null` with fewer than two measurements in that time.
  */
 export function backlogTrend(points: readonly Point[], nowMs: number): string | null {
   const recent = points.filter(({ atMs, value }) => value !== null && atMs >= nowMs - WINDOW_MS - 60_000);

@@ -1,4 +1,4 @@
-/** A measured value at a time; `null` if nothing was measured. */
+/** A value measured at a point in time; `null` if nothing was measured. */
 export interface Point {
   readonly atMs: number;
   readonly value: number | null;
@@ -14,13 +14,13 @@ export interface Span {
 export const WIDTH = 1_000;
 export const HEIGHT = 100;
 
-/** Returns the horizontal place of a time in a chart. */
+/** Returns the horizontal position of a time in a chart. */
 export function placeOf(atMs: number, { fromMs, untilMs }: Span): number {
   return Math.round((WIDTH * (atMs - fromMs)) / (untilMs - fromMs));
 }
 
 /**
- * Returns the SVG path of a line through the points, with a gap wherever a value is missing. A value without neighbours becomes a
+ * Returns the SVG path of a line through the points, with gaps for missing values. A value without neighbours is drawn as a
  * short dash, so that it stays visible.
  *
  * @param most the value at the top of the chart
@@ -44,7 +44,7 @@ export function linePath(points: readonly Point[], span: Span, most: number): st
   return isAlone ? `${path}h4` : path;
 }
 
-/** Returns the largest of the values, 0 if there are none. */
+/** Returns the largest value; 0 if there are none. */
 export function mostOf(...lines: readonly (readonly Point[])[]): number {
   return Math.max(0, ...lines.flat().map(({ value }) => value ?? 0));
 }

@@ -10,11 +10,11 @@ export interface BulkWords {
   readonly verb: string;
   /** On the button of its confirmation: `Retry 43 jobs`. */
   readonly of: (jobs: string) => string;
-  /** The same if the jobs are not counted exactly. */
+  /** The text to use if the jobs are not counted exactly. */
   readonly all: string;
   /** The participle: `retried`. */
   readonly done: string;
-  /** What it does to the jobs. */
+  /** The effect of the action on the jobs. */
   readonly effect: string;
 }
 
@@ -56,7 +56,7 @@ export const bulkWords: Readonly<Record<BulkAction, BulkWords>> = {
     of: (jobs) => `Delete ${jobs}`,
     done: 'deleted',
     effect:
-      'They are deleted with their attempts and results. You can undo this for two minutes; after that, it is permanent.',
+      'Their attempts and results are deleted with them. You can undo this for two minutes; after that, the deletion is permanent.',
   },
 };
 
@@ -64,7 +64,10 @@ export function isBulkAction(text: string): text is BulkAction {
   return Object.hasOwn(bulkWords, text);
 }
 
-/** Returns whether the action loses work, so that an operator must type its name if the jobs are not counted exactly. */
+/**
+ * Returns whether the action destroys work. If so, and if the jobs are not counted exactly, operators must type its name to
+ * confirm it.
+ */
 export function isDestructive(action: BulkAction): boolean {
   return action === 'cancel' || action === 'delete';
 }

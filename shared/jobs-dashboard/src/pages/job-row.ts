@@ -25,7 +25,7 @@ export interface JobRow {
 }
 
 export interface When {
-  /** What happened at that time, or will. */
+  /** The event at that time, past or future. */
   readonly what: 'created' | 'due' | 'ready' | 'started' | 'finished';
   readonly at: Date;
 }

@@ -4,7 +4,7 @@ import type { PageContext } from '../pages/page.js';
 
 /** How far a list was searched for words. */
 export interface WordSearch {
-  /** The job from which the search can go on; `null` if all finished jobs were searched. */
+  /** The job from which the search can continue; `null` if all finished jobs were searched. */
   readonly lastId: string | null;
   /** When that job was created. */
   readonly back: Date | null;
@@ -14,7 +14,7 @@ export interface WordSearch {
 
 const whole: WordSearch = { lastId: null, back: null, someUnfinished: false };
 
-/** Returns how far a list is searched for words; `null` until it is known. */
+/** Returns how far a list was searched for words; `null` while that is unknown. */
 export async function readWordSearch(
   key: string,
   { filter = {}, order = 'newest', after }: JobListQuery,
@@ -29,7 +29,7 @@ export async function readWordSearch(
   if (known === undefined) return null;
   const { lastIds, unfinished } = known.value;
   const ids = Object.values(lastIds).toSorted();
-  // All states were searched up to the nearest of these jobs.
+  // Every state was searched up to the nearest of these jobs.
   const lastId = (order === 'newest' ? ids.at(-1) : ids[0]) ?? null;
   const back = lastId === null ? null : (timeOfId(lastId) ?? null);
   return { lastId, back, someUnfinished: unfinished.length > 0 };

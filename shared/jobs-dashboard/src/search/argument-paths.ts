@@ -13,14 +13,14 @@ const MOST_PATHS = 4;
 const MAX_DEPTH = 4;
 const number = /^\d+$/;
 
-/** Returns the word of a search that looks like the number of an order or a customer; `null` if there is none. */
+/** Returns the search word if it looks like the number of an order or a customer; otherwise `null`. */
 export function numberIn({ terms }: Filters): string | null {
   return terms.find(({ key, value }) => key === 'q' && number.test(value))?.value ?? null;
 }
 
 /**
- * Suggests searching for a number where the arguments of other jobs have numbers, most frequent first: unlike words,
- * arguments are searched in all of history.
+ * Suggests searching for a number at the places where the arguments of other jobs have numbers, most frequent first. Unlike
+ * words, arguments are searched across the whole history.
  *
  * @param args the arguments of some jobs
  */
@@ -46,7 +46,7 @@ export function suggestArguments(
     });
 }
 
-/** Returns the paths of the numbers, and of texts that consist of digits, in the arguments of a job. */
+/** Returns the paths of numbers, and of strings of digits, in the arguments of a job. */
 function numbersIn(value: JsonValue, path: readonly string[], redact: RegExp): string[] {
   if (typeof value === 'number') return Number.isInteger(value) ? [path.join('.')] : [];
   if (typeof value === 'string') return number.test(value) ? [path.join('.')] : [];

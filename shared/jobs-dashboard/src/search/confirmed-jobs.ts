@@ -2,15 +2,15 @@ import type { BulkPreview } from '@longshore/jobs/storage';
 import { finishedStates, isId } from '@longshore/jobs/storage';
 import { badRequest, type Problem } from '../http/problem.js';
 
-/** Formats the set of jobs that a confirmation page shows, as a field of its form. */
+/** Formats the set of jobs that a confirmation page shows, as the value of a form field. */
 export function confirmedField({ count, asOf, firstIds }: BulkPreview): string {
   return JSON.stringify({ count, asOf: asOf.toISOString(), firstIds });
 }
 
 /**
- * Parses the field of a confirmation page's form.
+ * Parses the value written by {@link confirmedField}.
  *
- * @throws {Problem} 400 if it is missing or invalid: without it, more jobs might be changed than the page showed
+ * @throws {Problem} 400 if it is missing or invalid, because more jobs might then be changed than the page showed
  */
 export function parseConfirmed(text: string | null): BulkPreview {
   const { count, asOf, firstIds } = objectIn(text);
@@ -52,6 +52,6 @@ function membersOf(value: unknown): Readonly<Record<string, unknown>> {
 function unconfirmed(): Problem {
   return badRequest(
     'It is not clear which jobs to change',
-    'The form does not contain the jobs that its page showed. Nothing was changed. Go back and confirm the action again.',
+    'The form does not identify the jobs that the page showed. Nothing was changed. Go back and confirm the action again.',
   );
 }

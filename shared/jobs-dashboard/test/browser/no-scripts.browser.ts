@@ -33,7 +33,7 @@ function offerOf(action: string, { story }: Site, operationId: string): Offer {
   return offer;
 }
 
-/** Adds a job that was skipped because another was cancelled; returns its id. */
+/** Adds a job that was skipped because its parent was cancelled. Returns the id of the job. */
 async function skippedJob(storage: Site['story']['storage']): Promise<string> {
   const parent = await storage.add({ name: 'charge-card', inMs: 60_000 });
   const after = { parents: [parent], when: 'onDone' as const };

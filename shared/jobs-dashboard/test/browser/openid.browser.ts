@@ -9,14 +9,14 @@ import { listenerOf } from '../dashboard-site.js';
 import { seedStory, type Story } from '../story.js';
 import { launchChromium } from './chromium.js';
 
-/** The groups of the provider's accounts, by login. */
+/** The groups of the provider's accounts, by login name. */
 const groups: Readonly<Record<string, readonly string[]>> = {
   ann: ['sre', 'office'],
   bob: ['developers'],
   eve: [],
 };
 
-/** Serves a listener that is given later, because it depends on the server's URL. */
+/** Starts a server whose listener is set later, because the listener depends on the URL of the server. */
 async function serveLater(): Promise<TestServer & { listener: RequestListener }> {
   const later = { listener: (() => undefined) as RequestListener };
   const server = await serve((request, response) => later.listener(request, response));
@@ -97,7 +97,7 @@ describe('signing in with OpenID Connect', () => {
     await page.getByRole('button', { name: 'Continue' }).click();
   };
 
-  it('leads to the requested page, with the name and the role of the provider’s claims', async () => {
+  it('opens the requested page, with the name and the role from the provider’s claims', async () => {
     await signIn('ann', 'jobs?state=failed');
     await page.waitForURL(`${dashboard.url}/job-dashboard/jobs?state=failed`);
     expect(await page.locator('.who').innerText()).to.match(/ann@example\.com\s+admin/);
@@ -109,7 +109,7 @@ describe('signing in with OpenID Connect', () => {
     expect(await page.locator('.who .role').innerText()).to.equal('operator');
   });
 
-  it('refuses people without a role, and says who they are', async () => {
+  it('refuses people without a role, and shows who they are', async () => {
     await signIn('eve');
     await page.waitForSelector('text=You have no access to this dashboard');
     expect(await page.locator('main').innerText()).to.include('eve@example.com');
@@ -123,7 +123,7 @@ describe('signing in with OpenID Connect', () => {
     expect((await page.goto(`${dashboard.url}/job-dashboard/jobs`))?.status()).to.equal(401);
   });
 
-  it('takes no response that this browser did not ask for', async () => {
+  it('rejects a response that this browser did not request', async () => {
     const forged = await page.goto(`${dashboard.url}/job-dashboard/signed-in?code=abc&state=def`);
     expect(forged?.status()).to.equal(401);
     await page.goto(`${dashboard.url}/job-dashboard/`);
@@ -135,7 +135,7 @@ describe('signing in with OpenID Connect', () => {
     expect(other?.status()).to.equal(401);
   });
 
-  it('says that the provider refused', async () => {
+  it('shows that the provider refused', async () => {
     await page.goto(`${dashboard.url}/job-dashboard/`);
     const started = page.waitForRequest((request) => request.url().startsWith(`${issuer.url}/auth?`));
     await page.getByRole('link', { name: 'Continue with single sign-on' }).click();

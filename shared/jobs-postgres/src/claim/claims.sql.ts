@@ -4,9 +4,11 @@ import { prepared } from '../connection/statement.js';
 import { moveNoted } from '../read/job-transitions.sql.js';
 import { gapNoted } from './ready-scans.sql.js';
 
-/** A claimed job or, if there was nothing to claim, a single row whose members that describe a job are null. */
+/**
+ * A claimed job. If there was nothing to claim, the result is a single row in which the members that describe a job are null.
+ */
 export interface ClaimedRow {
-  /** Whether the server is registered; may be null if something was claimed, because it then is. */
+  /** Whether the server is registered. May be null if something was claimed, which implies that the server is registered. */
   alive: boolean | null;
   id: string;
   seq: string;
@@ -15,12 +17,15 @@ export interface ClaimedRow {
   max_attempts: number;
   name: string;
   args: JsonValue;
-  /** In milliseconds since 1970, with a fraction. A number is written and read in a third of the time of a timestamp. */
+  /** Milliseconds since 1970, with a fraction. Writing and reading a number takes a third of the time of a timestamp. */
   created_ms: number;
-  /** When the job became ready, in the same unit; null if that was when it was created, as for most jobs. */
+  /** When the job became ready, in the same unit; null if it was ready on creation, as most jobs are. */
   later_ready_ms: number | null;
   meta: JobMeta | null;
-  /** Whether the queue has limits, which only {@link claimWithinLimits} observes. Null if something was claimed without limits. */
+  /**
+   * Whether the queue has limits, which only {@link claimWithinLimits} enforces. Null if something was claimed without
+   * limits.
+   */
   limited: boolean | null;
   /** Whether the queue is paused. Null if something was claimed without limits. */
   paused: boolean | null;
@@ -32,22 +37,23 @@ export interface ClaimedRow {
  * $1 queue, $2 server, $3 limit, $4 lease in ms; parallel arrays of the ranges to scan, in the order in which their
  * jobs run: $5 priorities, $6 starts (exclusive), $7 ends (inclusive). $8 whether the commit must reach the disk.
  *
- * The server's row is locked so that the rescuer cannot delete it meanwhile. Either the claim commits before the server
- * is declared dead, and is released with the server's other claims, or it finds no row and claims nothing. KEY SHARE
- * does not block heartbeats. The lock is only taken when there is something to claim, because a row lock is a write.
+ * The server's row is locked so that the rescuer cannot delete it during the claim. Either the claim commits before the
+ * server is declared dead, and is released with the server's other claims, or it finds no row and claims nothing. KEY
+ * SHARE does not block heartbeats. The lock is only taken when there is something to claim, because a row lock is a write.
  *
- * The update finds the locked rows by their positions (`ctid`), which cannot change while they are locked. Finding them by id took an
- * eighth of a claim's time.
+ * The update finds the locked rows by their physical positions (`ctid`), which cannot change while they are locked.
+ * Finding them by id took an eighth of a claim's time.
  *
  * `started_at` uses `clock_timestamp()`: a job may be committed after this transaction began and still be in its
  * snapshot, so with `now()` a job could start before it was created.
  *
  * Only jobs that the server has registered handlers for are claimed (every job if it registered no names); the others
  * stay in the queue for a server that knows them, for example while two versions of an application run side by side.
- * Checking the names makes no measurable difference when a queue is drained. Jobs of paused types are passed in the same way.
+ * Checking the names makes no measurable difference when a queue is drained. Jobs of paused types are skipped in the same
+ * way.
  *
- * Unless $8 is set or a job is on its last attempt, the commit does not wait for the disk: if Postgres crashes within the next half
- * second, the jobs are ready again, and that attempt does not count (docs/adr/026).
+ * Unless $8 is set or a job is on its last attempt, the commit does not wait for the disk. If Postgres crashes within the
+ * next half second, the jobs are ready again, and that attempt does not count (docs/adr/026).
  *
  * Ranges begin just after the last claimed job, so that the cost does not grow with the index entries of finished jobs
  * that a long transaction elsewhere keeps from being vacuumed. Without ranges, throughput fell from 77k to 26k jobs/s
@@ -128,9 +134,9 @@ export const makeBucket = prepared(
 );
 
 /**
- * Claims ready jobs of a queue that has, or had, limits. Takes the first seven parameters of {@link claimReady}; runs in a transaction that
- * has already run {@link lockBucket}, as a separate statement, so that its snapshot includes what earlier claims took. A limit
- * that is not set is null, which `least` ignores.
+ * Claims ready jobs of a queue that has, or had, limits. Takes the first seven parameters of {@link claimReady}. Must run in
+ * a transaction that has already run {@link lockBucket} as a separate statement, so that its snapshot includes what earlier
+ * claims took. A limit that is not set is null, which `least` ignores.
  */
 export const claimWithinLimits = prepared(
   'longshore-claim-within-limits',

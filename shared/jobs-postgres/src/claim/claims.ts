@@ -26,8 +26,8 @@ import {
 } from './claims.sql.js';
 
 /**
- * After a claim has failed because Postgres was away, claims wait for the disk for this many milliseconds. Otherwise the attempts of
- * a job that makes Postgres crash would not count, and it would do so forever.
+ * For this many milliseconds after a claim failed because Postgres was unavailable, claims wait for the disk. Otherwise a job
+ * that crashes Postgres could do so forever, because its attempts would never count.
  */
 const durableMs = 600_000;
 
@@ -37,7 +37,7 @@ export class PostgresClaims implements Claims {
   readonly #queues: QueueIdCache;
   readonly #limits: LimitedQueues;
   readonly #scans: ReadyScans;
-  /** Until then, claims wait for the disk. */
+  /** Claims wait for the disk until this time. */
   #durableUntilMs = -Infinity;
 
   constructor(database: Database, queues: QueueIdCache, limits: LimitedQueues, scans: ReadyScans) {
@@ -158,12 +158,15 @@ function toClaimedJob(row: ClaimedRow, queue: string, serverId: string): Claimed
   };
 }
 
-/** Half of a microsecond, the precision of Postgres, keeps rounding from changing the millisecond. */
+/**
+ * Converts a time from Postgres. Adding half a microsecond, the precision of Postgres, keeps rounding from changing the
+ * millisecond.
+ */
 function timeAt(ms: number): Date {
   return boundedTime(Math.floor(ms + 0.0005));
 }
 
-/** Returns the rows in the order of their jobs in the queue, in which they usually arrive, although SQL does not guarantee it. */
+/** Sorts rows by the places of their jobs in the queue. They usually arrive in this order, but SQL does not guarantee it. */
 function inLine<Row extends ClaimedRow>(rows: readonly Row[]): readonly Row[] {
   const isInLine = rows.every((row, index) => {
     const previous = rows[index - 1];

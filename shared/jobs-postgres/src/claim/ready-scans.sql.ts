@@ -17,11 +17,11 @@ export interface ScanRow {
   last_seq: string;
 }
 
-/** A {@link ScanRow} with what a poll needs. */
+/** A {@link ScanRow} with the additional columns of a poll. */
 export interface PollRow extends ScanRow {
   /** Whether the server is registered. */
   alive: boolean;
-  /** Those of the queues that have ready jobs in their ranges. */
+  /** The queues that have ready jobs in their ranges. */
   ready: number[];
 }
 
@@ -34,8 +34,8 @@ export interface PollRow extends ScanRow {
 export const scanState = prepared('longshore-scan-state', stateWith(''));
 
 /**
- * Takes the parameters of {@link scanState}; $4 server; parallel arrays of the ranges to scan: $5 queues, $6 priorities,
- * $7 starts (exclusive), $8 ends (inclusive). Polls all queues of a server at once, without claiming anything.
+ * Polls all queues of a server at once, without claiming anything. Takes the parameters of {@link scanState}; $4 server;
+ * parallel arrays of the ranges to scan: $5 queues, $6 priorities, $7 starts (exclusive), $8 ends (inclusive).
  */
 export const pollReady = prepared(
   'longshore-poll-ready',
@@ -53,7 +53,7 @@ export const pollReady = prepared(
     ) as ready`),
 );
 
-/** @param more further columns */
+/** @param more additional columns */
 function stateWith(more: string): string {
   return `
     with closed as (
@@ -85,13 +85,13 @@ export interface ReadyPlaceRow {
   seq: string;
 }
 
-/** Maximum number of ready jobs that one sweep reads from a queue. */
+/** Maximum number of ready jobs that a sweep reads per queue. */
 export const mostSwept = 1_000;
 
 /**
- * $1 queues, $2 server. Reads the first ready jobs of each queue that the server could run, from the head and without locking,
- * because claims, which start at a cursor, may have missed some. It has to skip every dead index entry, so it runs alongside
- * the claims, and less often the longer it takes.
+ * $1 queues, $2 server. Reads the first ready jobs of each queue that the server could run, because claims, which start at a
+ * cursor, may have missed some. Reads from the head of the queue and takes no locks. A sweep has to skip every dead index
+ * entry, so it runs alongside the claims, and less often the longer it takes.
  */
 export const sweepReady = prepared(
   'longshore-sweep-ready',

@@ -29,7 +29,9 @@ const floorFactor = 20;
 const sweepEveryMs = 1_000;
 const sweepFactor = 50;
 
-/** The same for a queue from which the server has not tried to claim for as long: nothing has passed its cursor since. */
+/**
+ * Sweep interval of a queue from which the server has not tried to claim for this long: nothing has passed its cursor since.
+ */
 const idleSweepEveryMs = 10_000;
 
 /** A server that has neither polled nor claimed for this long is considered gone. */
@@ -42,7 +44,7 @@ export interface ReadyScan {
   cursor: ScanCursor;
   /** When the server last polled or claimed. */
   usedAtMs: number;
-  /** When the server last claimed, or tried to. */
+  /** When the server last tried to claim. */
   claimedAtMs: number;
   floor: Timing;
   sweep: Timing;
@@ -91,7 +93,8 @@ export class ReadyScans {
       await this.#refreshing;
       await this.refresh();
     } else if (nowMs - this.#refreshedAtMs >= refreshEveryMs) {
-      // After the claim has been sent, which is what a job waits for. The claim runs into the same failures and reports them.
+      // Runs after the claim has been sent, because a job waits for the claim. The claim hits the same errors and reports
+      // them.
       setImmediate(() => void this.refresh().catch(() => undefined));
     }
     scan.usedAtMs = nowMs;
@@ -101,8 +104,8 @@ export class ReadyScans {
   }
 
   /**
-   * Returns those of the queues that may have jobs for a server, with one statement for all of them. Sweeps, too: rarely, if the
-   * server does not claim from a queue.
+   * Returns the queues that may have jobs for a server, using one statement for all of them. Also sweeps, but rarely for
+   * queues from which the server does not claim.
    *
    * @throws {ServerLostError} if the server is not registered
    */
@@ -194,9 +197,9 @@ export class ReadyScans {
   }
 
   /**
-   * Reads what has become visible. Resolves to the rows, and the queues that have new gaps or priorities.
+   * Reads which places have become visible. Resolves to the rows, and to the queues that have new gaps or priorities.
    *
-   * @param more further parameters of the statement
+   * @param more additional parameters of the statement
    */
   async #readState(
     statement: Statement,
@@ -245,8 +248,8 @@ export class ReadyScans {
   }
 
   /**
-   * Looks from the heads of queues for ready jobs that the cursors have passed, and adds their places to them as gaps. Runs
-   * alongside the claims; if it fails, the next sweep makes up for it.
+   * Searches queues from their heads for ready jobs that the cursors have passed, and adds the places of those jobs to the
+   * cursors as gaps. Runs alongside the claims; if it fails, the next sweep makes up for it.
    */
   #sweep(serverId: string, scans: readonly ReadyScan[]): void {
     const startedMs = performance.now();
@@ -276,7 +279,7 @@ export class ReadyScans {
 
 const keyOf = (serverId: string, queueId: number): string => `${serverId} ${queueId}`;
 
-/** Adds the places of jobs that the scan has passed to its cursor as gaps. Returns whether there are any. */
+/** Adds to a scan's cursor, as gaps, the places of jobs that the scan has passed. Returns whether there are any. */
 function addMissed({ cursor, queueId }: ReadyScan, rows: readonly ReadyPlaceRow[]): boolean {
   const missed = rows
     .filter((row) => row.queue_id === queueId)

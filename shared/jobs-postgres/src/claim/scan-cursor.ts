@@ -13,7 +13,7 @@ export interface Place {
 
 /** The result of scanning ranges for a claim. */
 export interface ScanResult {
-  /** The places of the claimed jobs in scan order, or at least the last one of each priority. */
+  /** The places of the claimed jobs in scan order. Must include at least the last one of each priority. */
   readonly claimed: readonly Place[];
   /** Whether every range was scanned to its end. */
   readonly exhausted: boolean;
@@ -41,7 +41,7 @@ export class ScanCursor {
     this.learn(priorities);
   }
 
-  /** Adds priorities; those that this cursor did not know are scanned from the beginning. Returns whether there are any. */
+  /** Adds priorities; new ones are scanned from the beginning. Returns whether any were new. */
   learn(priorities: Iterable<number>): boolean {
     const known = this.#hints.size;
     for (const priority of priorities) {
@@ -79,7 +79,7 @@ export class ScanCursor {
    * Records the result of a scan.
    *
    * @param visible the place up to which everything was visible when the scan began
-   * @param ranges the ranges that were scanned; gaps and priorities that became known since are not scanned yet
+   * @param ranges the scanned ranges; gaps and priorities found since then have not been scanned yet
    */
   advance(
     start: ScanStart,

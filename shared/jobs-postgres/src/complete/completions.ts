@@ -30,7 +30,7 @@ import {
 
 type Column = (outcomes: readonly Outcome[]) => unknown[] | null;
 
-/** `null` instead of an array if no job has a result, which is usual, and saves both sides a list of nulls. */
+/** `null` instead of an array if no job has a result. This is the usual case, and saves both sides a list of nulls. */
 const results: Column = (outcomes) => {
   const values = outcomes.map((outcome) => ('result' in outcome ? storedResult(outcome.result) : null));
   return values.every((value) => value === null) ? null : values;

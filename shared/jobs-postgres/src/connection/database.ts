@@ -72,7 +72,7 @@ const maxRepeats = 5;
 /** Connections are replaced after this time: prepared statements pile up in their memory, and some are only used for a day. */
 const maxLifetimeSeconds = 6 * 3_600;
 
-/** Opening a connection takes longer than most statements, so one stays open for this long after its last use. */
+/** How long an unused connection stays open. Opening one takes longer than most statements. */
 const idleTimeoutMillis = 30_000;
 
 /** A pool of connections. Transient failures are reported as {@link StorageUnavailableError}. */
@@ -85,7 +85,7 @@ export class Database {
   /**
    * Connects when it is first used.
    *
-   * @param keptOpen number of connections that stay open however long they are idle
+   * @param keptOpen number of connections that stay open no matter how long they are idle
    */
   constructor(options: DatabaseOptions, plans: Settings = indexPlans, keptOpen = 0) {
     this.options = options;
@@ -114,8 +114,8 @@ export class Database {
   }
 
   /**
-   * Runs one statement in a transaction of its own, and then another one, also if the first fails. Both are sent at once. Resolves
-   * when the first has committed; a failure of the second is ignored.
+   * Sends two statements at once, each in a transaction of its own; the second runs even if the first fails. Resolves when
+   * the first has committed, and ignores a failure of the second.
    */
   async queryAndThen<Row extends pg.QueryResultRow>(first: Query, second: Query): Promise<Row[]> {
     if (this.options.pooler === 'none') return repeatedly(() => this.#queryBoth<Row>(first, second));

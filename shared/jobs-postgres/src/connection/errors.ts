@@ -1,8 +1,8 @@
 import { StorageUnavailableError } from '@longshore/jobs';
 
 /**
- * SQLSTATEs (classes or full codes) of transient failures; see the appendix "PostgreSQL Error Codes". A protocol violation (08P01)
- * is a mistake of the client.
+ * SQLSTATEs (classes or full codes) of transient failures; see the appendix "PostgreSQL Error Codes". Excludes protocol
+ * violations (08P01), which are client errors.
  */
 const unavailable = [/^08(?!P01)/, /^53/, /^57P/, /^57014$/, /^55P03$/, /^25P0[34]$/];
 
@@ -36,7 +36,7 @@ const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/^53/, 'Postgres has run out of connections, memory or disk space'],
   [
     /^(42P01|3F000)$/,
-    'The tables of the job storage are not in this database: call open() on the storage first, which creates them',
+    'The tables of the job storage do not exist in this database: call open() on the storage first to create them',
   ],
 ];
 
@@ -88,8 +88,8 @@ export function isLockTimeout(error: unknown): boolean {
 }
 
 /**
- * Whether a relation or schema of the job storage does not exist. Partitions, whose names end with a date, do not count: they
- * are dropped when their retention ends.
+ * Returns whether an error reports that a relation or schema of the job storage does not exist. Ignores partitions, whose
+ * names end with a date, because they are dropped when their retention ends.
  */
 function isNotOpened(error: unknown): boolean {
   return (

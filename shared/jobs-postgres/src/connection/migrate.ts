@@ -30,7 +30,7 @@ const betweenAttemptsMs = 1_000;
  * advisory lock, and later ones find nothing to do. Applies all files or none.
  *
  * @throws {StorageUnavailableError} if the database cannot be reached
- * @throws {Error} that names the migration that failed
+ * @throws {Error} if a migration fails; the message names the migration
  */
 export async function migrate(
   options: DatabaseOptions,
@@ -63,7 +63,7 @@ export async function migrate(
   await patiently(() => withDirectory(directory, run));
 }
 
-/** A migration failed because of its content. Nothing was changed, because all migrations are applied in one transaction. */
+/** A migration that failed because of its content. Nothing was changed, because all migrations run in one transaction. */
 class MigrationError extends Error {
   override readonly name = 'MigrationError';
 

@@ -5,13 +5,13 @@ import { fileURLToPath } from 'node:url';
 import { embeddedMigrations } from './embedded-migrations.js';
 import { packageFile } from './package-file.js';
 
-/** A directory of migration files, or the texts of SQL files by name. */
+/** A directory of migration files, or a map from file names to SQL texts. */
 export type MigrationFiles = URL | Readonly<Record<string, string>>;
 
-/** The migrations of the job store: a directory of this package, or, in a bundle, what the bundle contains. */
+/** The migrations of the job store: a directory of this package or, in a bundle, the embedded texts. */
 export const jobStoreFiles: MigrationFiles = packageFile('migrations/') ?? embeddedMigrations;
 
-/** Calls `work` with a directory that holds the files; for texts, a temporary one. */
+/** Calls `work` with a directory that holds the files. Texts are written to a temporary directory. */
 export async function withDirectory(
   files: MigrationFiles,
   work: (directory: string) => Promise<void>,

@@ -8,8 +8,8 @@ export const channel = 'longshore';
 const reconnectMs = 1_000;
 
 /**
- * Whether callers' transactions may be prepared for a two-phase commit. Postgres rejects that for a transaction that notifies,
- * so `longshore.notify_on_commit` sends nothing then.
+ * Whether callers' transactions may be prepared for a two-phase commit. Postgres refuses to prepare a transaction that
+ * notifies, so in that case `longshore.notify_on_commit` sends nothing.
  */
 const preparesTransactions = `select current_setting('max_prepared_transactions')::integer > 0 as prepares`;
 
@@ -20,16 +20,18 @@ export interface NotificationListenerOptions {
   readonly onPayload: (payload: string) => void;
   /** Called when notifications start or stop arriving. */
   readonly onChange: () => void;
-  /** After how much silence to send a pulse, up to twice as late at random; 5000 ms by default. */
+  /**
+   * How long to wait in silence before sending a pulse; a random delay of up to the same length is added. 5000 ms by default.
+   */
   readonly silenceMs?: number;
-  /** How long a pulse may take to come back; 2000 ms by default. */
+  /** How long to wait for a pulse to come back; 2000 ms by default. */
   readonly pulseMs?: number;
 }
 
 /**
- * A connection that listens, and knows whether it hears anything: a broken network or a pooler may swallow notifications without
- * an error. Every notification proves that they arrive. The first process that has heard none for a while sends a pulse, which all
- * of them hear, so a fleet sends about one in five seconds, however many processes it has.
+ * A connection that listens for notifications and detects whether they still arrive: a broken network or a pooler may swallow
+ * them without an error. Every notification proves that they arrive. The first process that has heard none for a while sends
+ * a pulse, which reaches all processes, so a fleet sends about one pulse every five seconds, however large it is.
  */
 export class NotificationListener {
   readonly #options: NotificationListenerOptions;
@@ -48,7 +50,7 @@ export class NotificationListener {
     return this.#hears;
   }
 
-  /** Connects, and again whenever the connection is lost. May be called more than once. */
+  /** Connects, and reconnects whenever the connection is lost. May be called more than once. */
   start(): void {
     if (this.#isStarted) return;
     this.#isStarted = true;
@@ -89,7 +91,10 @@ export class NotificationListener {
     }
   }
 
-  /** Sends a pulse unless something is heard before. The time varies, so that one process of a fleet is the first. */
+  /**
+   * Schedules a pulse, unless a notification arrives first. The delay is random, so that usually a single process of a fleet
+   * sends one.
+   */
   #sendPulseLater(client: pg.Client): void {
     const { silenceMs = 5_000 } = this.#options;
     clearTimeout(this.#timer);
@@ -102,7 +107,7 @@ export class NotificationListener {
     );
   }
 
-  /** Sends a pulse; gives up the connection if nothing is heard in time. */
+  /** Sends a pulse; closes the connection if nothing is heard in time. */
   async #sendPulse(client: pg.Client): Promise<void> {
     const { pulse, pulseMs = 2_000 } = this.#options;
     clearTimeout(this.#timer);

@@ -11,14 +11,14 @@ const sendNotifications = prepared(
   `select pg_notify('${channel}', payload) from unnest($1::text[]) as payload`,
 );
 
-/** What a payload says instead of the name of a queue, which would start with a letter or a digit. */
+/** Payloads that do not name a queue. The name of a queue would start with a letter or a digit. */
 const background = '';
 const pulse = '.';
 const onCommit = '*';
 
 /**
- * Of the transactions that notify servers when they commit, only one in 200 ms does so, on behalf of the others. Those commit
- * later, if at all, but mostly within this many milliseconds.
+ * How long after a notification on commit to expect further commits, in milliseconds. Only one per 200 ms of the transactions
+ * that enqueue notifies; most of the others commit within this time.
  */
 const othersCommitMs = 5_000;
 
@@ -46,7 +46,7 @@ export class Notifier {
       database,
       pulse: `${this.#origin} ${pulse}`,
       onPayload: (payload) => this.#receive(payload),
-      // Notifications may have been missed until now.
+      // Some notifications may have been missed.
       onChange: () => this.notifyLocally(null),
     });
   }
@@ -67,9 +67,9 @@ export class Notifier {
   }
 
   /**
-   * Returns the statement that sends what {@link notify} would send to other processes, for a caller that sends it itself right
-   * behind a statement that makes jobs ready: that saves a round trip. `null` if a notification was sent a moment ago; the caller
-   * then calls {@link notify} after its commit.
+   * Returns the statement with which {@link notify} would notify other processes, so that a caller can send it right behind a
+   * statement that makes jobs ready, which saves a round trip. Returns `null` if a notification was sent a moment ago; the
+   * caller must then call {@link notify} after its commit.
    */
   following(queues: Iterable<string | null>): Query | null {
     if (this.#sendTimer !== undefined || this.#closed || performance.now() < this.#sentAt + debounceMs)

@@ -45,9 +45,9 @@ export interface PostgresOptions {
    */
   searchTimeoutMs?: number;
   /**
-   * URL of a read replica for the users' searches described at `searchTimeoutMs`; `url` by default. Their results then lag behind
-   * the jobs as far as the replica does, and if the replica cannot be reached, only they fail, with a `StorageUnavailableError`.
-   * Everything else, including searches on which an action is based, uses `url`.
+   * URL of a read replica for the user searches described at `searchTimeoutMs`; `url` by default. Their results lag behind by
+   * the replica's delay. If the replica cannot be reached, only these searches fail, with a `StorageUnavailableError`.
+   * Everything else uses `url`, including searches on which an action is based.
    */
   searchUrl?: string;
   /**
@@ -115,8 +115,8 @@ export function searchOptions(options: PostgresOptions): DatabaseOptions {
 }
 
 /**
- * Returns the options of the connections for searches on a read replica; `undefined` if there is none. Throws as
- * {@link databaseOptions} does.
+ * Returns the connection options for searches on a read replica; `undefined` if there is none. Throws as {@link
+ * databaseOptions} does.
  */
 export function replicaOptions(options: PostgresOptions): DatabaseOptions | undefined {
   return options.searchUrl === undefined ? undefined : { ...searchOptions(options), url: options.searchUrl };
@@ -131,7 +131,7 @@ export function mostQueues({ maxQueues = 10_000 }: PostgresOptions): number {
   return bounded('maxQueues', maxQueues, 1, 1_000_000);
 }
 
-/** The message contains no part of the URL, which may have a password. */
+/** Checks a URL. Error messages contain no part of it, because it may include a password. */
 function checkUrl(option: string, url: unknown): string {
   if (typeof url === 'string' && /^postgres(ql)?:\/\/./.test(url)) return url;
   const given = url === '' ? 'is empty' : url === undefined ? 'is missing' : 'is not the URL of a database';

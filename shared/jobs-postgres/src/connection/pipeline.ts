@@ -1,9 +1,9 @@
 import type pg from 'pg';
 
 /**
- * Runs `work` while statements are sent on a connection without waiting for the results of earlier ones. All of them must have
- * ended when it settles. Only this is pipelined, and not the whole pool, because cursors cannot be: handlers use them in their
- * transactions.
+ * Runs `work` in pipeline mode: statements are sent on the connection without waiting for the results of earlier ones. All of
+ * them must have completed when `work` settles. The mode is limited to `work`, because cursors cannot be pipelined, and
+ * handlers use cursors in their transactions.
  */
 export async function pipelined<Result>(client: pg.ClientBase, work: () => Promise<Result>): Promise<Result> {
   const connection = client as pg.ClientBase & { pipeline: boolean };

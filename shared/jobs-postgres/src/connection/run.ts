@@ -60,12 +60,12 @@ export function runOn(client: pg.ClientBase): Run {
   };
 }
 
-/** Notifies servers of whatever the caller's transaction writes, when it commits. */
+/** Notifies servers of the caller's writes when its transaction commits. */
 const notifyOnCommit = 'select longshore.notify_on_commit()';
 
 /**
- * Calls `act`, which notifies servers, now or, within the caller's transaction, after its commit. A caller that does not know
- * when it commits, such as a plain `pg` client, has Postgres notify them instead.
+ * Calls `act`, which notifies servers: at once or, in a caller's transaction, after the commit. For a client that does not
+ * know when it commits, such as a plain `pg` client, Postgres notifies servers instead.
  */
 export async function onceCommitted(
   transaction: TransactionClient | undefined,

@@ -39,7 +39,7 @@ export function readTime(value: unknown): Date {
   return bounded(typeof value === 'string' ? new Date(value) : value);
 }
 
-/** Returns a number of milliseconds since 1970 as a time, limited to the valid range. */
+/** Converts milliseconds since 1970 to a time, limited to the valid range. */
 export function boundedTime(ms: number): Date {
   return bounded(ms);
 }

@@ -1,7 +1,7 @@
 import pg from 'pg';
 
 /**
- * Wraps one of the store's connections so that handlers get rows of their own tables parsed with pg's default parsers.
+ * Wraps one of the store's connections so that rows of a handler's own tables are parsed with pg's default parsers.
  *
  * @param members members to add to the client
  */

@@ -30,9 +30,9 @@ export interface ChunkRequest {
   readonly stage: Stage;
   readonly filter: JobFilter;
   readonly queueIds: readonly number[] | undefined;
-  /** The operation, which records the jobs that it changes. */
+  /** The operation under which the changed jobs are recorded. */
   readonly operationId: string;
-  /** Jobs created later, or finished later in the case of finished jobs, are skipped. */
+  /** Skips jobs created later and, among finished jobs, those that finished later. */
   readonly asOf: string;
   /** The lowest id that may be changed, if there is such a limit. */
   readonly firstId: string | undefined;

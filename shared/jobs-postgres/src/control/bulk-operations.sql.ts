@@ -26,7 +26,7 @@ export interface BulkRow {
   requested_by: string | null;
   created_at: Date;
   starts_at: Date;
-  /** Jobs created or finished later are not changed; in the database's full precision. */
+  /** Jobs created or finished later are not changed. Has the database's full precision. */
   as_of: string;
   first_ids: BulkPreview['firstIds'];
   /** The largest number of jobs that may be changed; `null` for no limit. */
@@ -87,8 +87,9 @@ const columns = `id, action, filter, case when state = 'running' and starts_at >
   coalesce(as_of, created_at)::text as as_of, first_ids, most, dependents, finished_at, error`;
 
 /**
- * $1 id, $2 action, $3 filter, $4 who asked for it, $5 how many jobs match, $6 whether that is exact, $7 which jobs are too new or
- * null, $8 the lowest ids, $9 the largest number of jobs to change or null, $10 delay in milliseconds, $11 whether to restore dependents.
+ * $1 id, $2 action, $3 filter, $4 caller, $5 number of matching jobs, $6 whether that number is exact, $7 time from which
+ * jobs are too new, or null, $8 lowest ids, $9 maximum number of jobs to change, or null, $10 delay in milliseconds, $11
+ * whether to restore dependents.
  */
 export const insertBulk = prepared(
   'longshore-insert-bulk',

@@ -73,7 +73,7 @@ export class PostgresBulkOperations implements BulkOperations {
     const state = statesOfRequest(request);
     const { lastIds, unfinished } = await this.#reader.searchedRange({ filter: { ...filter, state } });
     const counted = await this.#count(request);
-    // The jobs within the bounds have all been searched.
+    // All jobs within the bounds have been searched.
     const count =
       counted !== null && counted.count < mostCounted && unfinished.length === 0
         ? { ...counted, exact: true }

@@ -36,13 +36,13 @@ export function becomeCancelled(from: 'scheduled' | 'awaiting' | 'enqueued', col
 /** The attempts that count when a job is retried; limited so that at least one more is possible, however many there were. */
 const attemptsSoFar = `least(attempt, ${maxCountedAttempts - 1})`;
 
-/** Condition on a row of history: the job was cancelled while it waited, or could still have waited, for other jobs. */
+/** Condition on a history row: the job was cancelled while it waited, or could have waited, for other jobs. */
 export const neverStarted = `attempt = 0 and state = 'cancelled'
   and exists (select from longshore.job_dependency where child_id = id)`;
 
 /**
- * Makes finished jobs ready again, or wait for other jobs again. Values that were stored before their bounds existed are clamped.
- * The last attempt is added to the past ones, and if no attempt was left, one more is allowed.
+ * Makes finished jobs ready again, or has them wait for other jobs again. Clamps values that were stored before their bounds
+ * existed. Adds the last attempt to the past ones, and allows one more if none was left.
  *
  * @param waits condition on the jobs that wait again
  */

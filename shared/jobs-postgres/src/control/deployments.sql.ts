@@ -9,9 +9,9 @@ export const insertDeployment = prepared(
 );
 
 /**
- * $1 server, $2 version, $3 id of a new deployment. Notes a deployment if neither another registered server nor the latest
- * deployment has this version: so a server that restarts during a rolling deployment notes nothing, and going back to an
- * earlier version does.
+ * $1 server, $2 version, $3 id of a new deployment. Records a deployment if neither another registered server nor the latest
+ * deployment has this version. A server that restarts during a rolling deployment therefore records nothing, whereas a
+ * rollback to an earlier version is recorded.
  */
 export const noteVersion = prepared(
   'longshore-note-version',
@@ -31,7 +31,7 @@ export const noteVersion = prepared(
     insert into longshore.server_version (server_id, version) values ($1, $2)`,
 );
 
-/** $1 id, or null for any; $2 from and $3 until, or null for no bound. Newest first. */
+/** $1 id, or null for any; $2 start and $3 end, or null for no bound. Newest first. */
 export const selectDeployments = prepared(
   'longshore-select-deployments',
   `

@@ -5,7 +5,7 @@ import type { DatabaseClock } from '../connection/database-clock.js';
 import { runOf } from '../connection/run.js';
 import { deleteDeployment, insertDeployment, noteVersion, selectDeployments } from './deployments.sql.js';
 
-/** Notes deployments. */
+/** Records deployments in Postgres. */
 export class PostgresDeployments implements Deployments {
   readonly #database: Database;
   readonly #reads: Database;

@@ -26,18 +26,18 @@ export function runHeartbeat(data: HeartbeatData, port: MessagePort): void {
   /** Interval between a failed heartbeat and the next, in milliseconds. */
   const retryMs = Math.min(1_000, intervalMs);
 
-  /** Interval after an operator's request: the server soon changes its state, and operators are waiting to see that. */
+  /** Interval after an operator's request: the server soon changes its state, and the operator is waiting to see the change. */
   const answerMs = Math.min(200, intervalMs);
 
   let client: Client | undefined;
   let timer: NodeJS.Timeout | undefined;
   let leaving = false;
-  /** How far this machine's clock is ahead, as measured by the last heartbeat; the next one reports it. */
+  /** How far this machine's clock is ahead, as measured by the last heartbeat and reported with the next one. */
   let clockAheadMs: number | null = null;
   let lastMessage: HeartbeatMessage | null = null;
 
   /**
-   * Connects to the database. Loads the driver only now, because that takes a third of a second of CPU time, and many servers
+   * Connects to the database. The driver is loaded only now: loading takes a third of a second of CPU time, and many servers
    * stop before their first heartbeat.
    */
   async function connect(): Promise<Client> {
@@ -93,6 +93,6 @@ export function runHeartbeat(data: HeartbeatData, port: MessagePort): void {
   }
 
   port.on('message', () => void leave());
-  // The first heartbeat starts early because it is the slowest: on a busy machine it takes seconds longer than the others.
+  // The first heartbeat is sent early because it is the slowest: on a busy machine it takes seconds longer than the others.
   timer = setTimeout(() => void goOn(), intervalMs / 3);
 }

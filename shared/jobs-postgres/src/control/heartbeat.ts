@@ -11,8 +11,8 @@ const threadFile = packageFile('dist/control/heartbeat-thread.js');
 const stopMs = 1_000;
 
 /**
- * Sends a server's heartbeat from a separate thread, so that it continues while a handler blocks the event loop. A
- * bundle has no file for the thread, so there it is sent from this one.
+ * Sends a server's heartbeat from a separate thread, so that the heartbeat continues while a handler blocks the event loop.
+ * In a bundle, which has no file for the thread, the main thread sends it.
  */
 export class Heartbeat {
   readonly #sender: Worker | MessagePort;

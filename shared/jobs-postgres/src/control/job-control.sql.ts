@@ -99,7 +99,7 @@ export const deleteFinished = ofFinished((state) =>
   ),
 );
 
-/** Creates a statement for each final state. */
+/** Builds one statement per final state. */
 function ofFinished(
   statement: (state: FinishedState) => Statement,
 ): Readonly<Record<FinishedState, Statement>> {
@@ -119,7 +119,7 @@ export const selectCancellations = prepared(
   `select job_id as id from longshore.job_cancellation where job_id = any($1::uuid[])`,
 );
 
-/** Whether the job of a request to cancel is not running. */
+/** Condition on a cancellation request: its job is not running. */
 export const isIdleCancellation = `not exists (
   select from longshore.job
   where job.queue_id = request.queue_id and job.id = request.job_id and server_id is not null)`;

@@ -207,7 +207,7 @@ export class PostgresControl implements JobControl {
   }
 }
 
-/** What follows a change in the same transaction. `row` is the job before the change. */
+/** A step that runs after a change, in the same transaction. `row` is the job before the change. */
 type FurtherStep = (run: Run, row: JobRow) => Promise<void>;
 
 async function restoreDependents(run: Run, { id, meta }: JobRow): Promise<void> {

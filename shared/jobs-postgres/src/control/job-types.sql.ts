@@ -5,7 +5,7 @@ export const selectPaused = prepared(
   `select name, paused_at as "pausedAt" from longshore.paused_type order by name`,
 );
 
-/** $1 name. Makes concurrent changes of the same job type wait for each other. */
+/** $1 name. Serializes concurrent changes of a job type. */
 export const lockType = prepared(
   'longshore-lock-type',
   `select pg_advisory_xact_lock('longshore.paused_type'::regclass::oid::integer, hashtext($1))`,
@@ -24,7 +24,8 @@ export const pauseType = prepared(
 );
 
 /**
- * $1 name. Resumes a job type, records the places of its ready jobs as gaps, because scans have passed them, and returns their queues.
+ * $1 name. Resumes a job type and returns the queues of its ready jobs. Scans have passed these jobs, so it records their
+ * places as gaps.
  */
 export const resumeType = prepared(
   'longshore-resume-type',

@@ -58,7 +58,7 @@ export const retireQueue = prepared(
     select holds_jobs, served, exists (select from retired) as retired from found`,
 );
 
-/** Whether a retired queue is in use again. */
+/** Condition on a queue: it is retired, but in use again. */
 export const needsReturn = `retired_at is not null and (${holdsJobs} or ${isServed})`;
 
 /** Ends the retirement of queues that are in use again. */

@@ -97,7 +97,7 @@ export const silentServers = `
       select id from longshore.server
       where greatest(heartbeat_at, pg_postmaster_start_time()) < now() - timeout_ms * interval '1 millisecond'`;
 
-/** Whether a connection has an open transaction of a server that is silent or has been declared dead. */
+/** Condition on a connection: it has an open transaction of a server that is silent or has been declared dead. */
 export const isOfDeadServer = `application_name like 'longshore for %' and datname = current_database() and usename = current_user
       and application_name not in (
         select 'longshore for ' || id from longshore.server where id not in (${silentServers})

@@ -43,7 +43,7 @@ export const unlinked = `
       where child_id = any (array(select id from removed)) and ${open}
     )`;
 
-/** Keeps the delay, in case the job is restored. */
+/** The metadata with the delay, which is needed if the job is restored. */
 const withDelay = `case when delay_ms is null then meta else coalesce(meta, '{}') || jsonb_build_object('delayMs', delay_ms) end`;
 
 const cancel = (ended: string): string => `

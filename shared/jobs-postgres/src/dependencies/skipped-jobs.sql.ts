@@ -5,7 +5,7 @@ import { becomeReadyAgain } from '../control/control-moves.sql.js';
 /** Condition on a row of history: the job was cancelled because a parent did not end as required. */
 const skipped = `attempt = 0 and error ->> 'name' = '${skippedName}'`;
 
-/** $1 parents. Finds the jobs that were skipped because of them, and those skipped because of these. */
+/** $1 parents. Finds the jobs that were skipped because of these parents, directly or through other skipped jobs. */
 const found = `
     found (id) as (
       select unnest($1::uuid[])
@@ -27,8 +27,8 @@ export const countSkipped = prepared(
 );
 
 /**
- * $1 jobs and batches. Makes the jobs that were skipped because of them wait again. Batches of which a job was retried are
- * no longer finished: otherwise, their callback would be skipped again before the outbox row of that job is processed.
+ * $1 jobs and batches. Makes the jobs that were skipped because of them wait again. Also reopens batches of which a job was
+ * retried: otherwise their callback would be skipped again before the outbox row of that job is processed.
  */
 export const restoreSkipped = prepared(
   'longshore-restore-skipped',

@@ -1,25 +1,25 @@
 import type { TransactionClient } from '@longshore/jobs';
 
 const howTo =
-  'give a pg client on which a transaction has begun, or that of another library: drizzleTransaction(tx), kyselyTransaction(trx), knexTransaction(trx), prismaTransaction(tx), typeormTransaction(manager), postgresJsTransaction(sql)';
+  'pass a pg client on which a transaction has begun, or an adapter for another library: drizzleTransaction(tx), kyselyTransaction(trx), knexTransaction(trx), prismaTransaction(tx), typeormTransaction(manager), postgresJsTransaction(sql)';
 
 /**
- * Rejects what would not enqueue within a transaction, although it looks as if it did.
+ * Rejects objects that look like a transaction but would not enqueue in one.
  *
- * @throws {TypeError} with what to give instead
+ * @throws {TypeError} that names what to pass instead
  */
 export function checkTransaction(transaction: TransactionClient): TransactionClient {
   if (typeof (transaction as Partial<TransactionClient> | null)?.query !== 'function')
     throw new TypeError(`transaction cannot run statements: ${howTo}`);
   if ('totalCount' in transaction)
     throw new TypeError(
-      'transaction is a pg.Pool, which runs each statement on any of its connections: take a client with pool.connect(), begin a transaction on it, and give that client',
+      'transaction is a pg.Pool, which runs each statement on any of its connections: take a client with pool.connect(), begin a transaction on it, and pass that client',
     );
-  // Older versions of pg do not know the status.
+  // Absent in older versions of pg.
   const { getTransactionStatus: status } = transaction as { getTransactionStatus?: () => string | null };
   if (status?.call(transaction) === 'I')
     throw new TypeError(
-      "transaction is a client without an open transaction, so the job would exist at once: await client.query('begin') first, or leave the option out",
+      "transaction is a client without an open transaction, so the job would exist at once: run await client.query('begin') first, or omit the option",
     );
   return transaction;
 }
@@ -27,12 +27,12 @@ export function checkTransaction(transaction: TransactionClient): TransactionCli
 /** @throws {TypeError} unless a library's object is a transaction */
 export function requireOpen(isOpen: boolean, library: string, example: string): void {
   if (!isOpen)
-    throw new TypeError(`This object of ${library} is not an open transaction: use the one in ${example}`);
+    throw new TypeError(`This ${library} object is not an open transaction: pass the one from ${example}`);
 }
 
 /** @throws {TypeError} unless the result of a statement has rows */
 export function rowsOf(result: unknown): readonly unknown[] {
   const rows: unknown = (result as { rows?: unknown } | null)?.rows;
   if (Array.isArray(rows)) return rows;
-  throw new TypeError(`query of the transaction must resolve to { rows }: ${howTo}`);
+  throw new TypeError(`The query function of the transaction must resolve to { rows }: ${howTo}`);
 }

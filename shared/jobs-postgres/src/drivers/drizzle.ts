@@ -1,23 +1,23 @@
 import type { TransactionClient } from '@longshore/jobs';
 import { requireOpen } from './check-transaction.js';
 
-/** The part of a Drizzle transaction that enqueueing needs. */
+/** The part of a Drizzle transaction that enqueueing uses. */
 export interface DrizzleTransaction {
   execute(query: never): PromiseLike<unknown>;
   rollback(): never;
 }
 
 /**
- * Enqueues in a transaction of Drizzle, with the drivers `node-postgres`, `postgres-js` or `pglite`:
- * `{ transaction: drizzleTransaction(tx) }`.
+ * Adapts a Drizzle transaction for enqueueing, with the drivers `node-postgres`, `postgres-js` or `pglite`: `{ transaction:
+ * drizzleTransaction(tx) }`.
  *
- * @throws {TypeError} if it is a database instead of a transaction
+ * @throws {TypeError} if `tx` is a database instead of a transaction
  */
 export function drizzleTransaction(tx: DrizzleTransaction): TransactionClient {
   requireOpen(typeof tx.rollback === 'function', 'Drizzle', 'db.transaction(async (tx) => …)');
   return {
     query: async (text, values = []) => {
-      // The form of a query to which Drizzle has nothing to add: the text and its parameters as they are.
+      // A query that Drizzle passes on unchanged: the text and its parameters.
       const query = { getSQL: () => ({ toQuery: () => ({ sql: text, params: values }) }) };
       const result = await tx.execute(query as never);
       return { rows: (Array.isArray(result) ? result : (result as { rows: unknown[] }).rows) as never[] };

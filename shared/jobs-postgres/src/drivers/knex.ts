@@ -1,7 +1,7 @@
 import type { TransactionClient } from '@longshore/jobs';
 import { requireOpen } from './check-transaction.js';
 
-/** The part of a Knex transaction that enqueueing needs. */
+/** The part of a Knex transaction that enqueueing uses. */
 export interface KnexTransaction {
   readonly isTransaction?: boolean;
   isCompleted(): boolean;
@@ -10,10 +10,11 @@ export interface KnexTransaction {
 }
 
 /**
- * Enqueues in a transaction of Knex, with the client `pg`: `{ transaction: knexTransaction(trx) }`. Statements run on the
- * transaction's own connection, because Knex would take the question marks of Postgres's operators for placeholders.
+ * Adapts a Knex transaction for enqueueing, with the client `pg`: `{ transaction: knexTransaction(trx) }`. Statements bypass
+ * Knex and run on the transaction's own connection, because Knex would mistake the question marks in Postgres operators for
+ * placeholders.
  *
- * @throws {TypeError} if it is not a transaction, or one that has ended
+ * @throws {TypeError} if `trx` is not an open transaction
  */
 export function knexTransaction(trx: KnexTransaction): TransactionClient {
   requireOpen(trx.isTransaction === true && !trx.isCompleted(), 'Knex', 'knex.transaction(async (trx) => …)');

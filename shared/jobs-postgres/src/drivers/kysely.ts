@@ -1,16 +1,16 @@
 import type { TransactionClient } from '@longshore/jobs';
 import { requireOpen } from './check-transaction.js';
 
-/** The part of a Kysely transaction that enqueueing needs. */
+/** The part of a Kysely transaction that enqueueing uses. */
 export interface KyselyTransaction {
   readonly isTransaction: boolean;
   withoutPlugins(): { executeQuery(query: never): Promise<{ readonly rows: readonly unknown[] }> };
 }
 
 /**
- * Enqueues in a transaction of Kysely, with its Postgres dialect: `{ transaction: kyselyTransaction(trx) }`.
+ * Adapts a Kysely transaction for enqueueing, with the Postgres dialect: `{ transaction: kyselyTransaction(trx) }`.
  *
- * @throws {TypeError} if it is a database instead of a transaction
+ * @throws {TypeError} if `trx` is a database instead of a transaction
  */
 export function kyselyTransaction(trx: KyselyTransaction): TransactionClient {
   requireOpen(trx.isTransaction, 'Kysely', 'db.transaction().execute(async (trx) => …)');

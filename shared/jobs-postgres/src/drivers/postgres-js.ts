@@ -1,24 +1,24 @@
 import type { TransactionClient } from '@longshore/jobs';
 import { requireOpen } from './check-transaction.js';
 
-/** The part of a transaction of postgres.js that enqueueing needs. */
+/** The part of a postgres.js transaction that enqueueing uses. */
 export interface PostgresJsTransaction {
   unsafe(query: string, values: never[]): PromiseLike<readonly unknown[]>;
   typed(value: never, oid: number): unknown;
   savepoint: unknown;
 }
 
-/** The type `unknown`, for which Postgres chooses the type from the context. */
+/** The type `unknown`: Postgres infers the actual type from the context. */
 const unknownOid = 705;
 
 /**
- * Enqueues in a transaction of postgres.js: `{ transaction: postgresJsTransaction(sql) }`.
+ * Adapts a postgres.js transaction for enqueueing: `{ transaction: postgresJsTransaction(sql) }`.
  *
- * @throws {TypeError} if it is a connection instead of a transaction
+ * @throws {TypeError} if `sql` is a connection instead of a transaction
  */
 export function postgresJsTransaction(sql: PostgresJsTransaction): TransactionClient {
   requireOpen(typeof sql.savepoint === 'function', 'postgres.js', 'sql.begin(async (sql) => …)');
-  // postgres.js would turn JSON text into a JSON string once more.
+  // postgres.js would encode JSON text as JSON a second time.
   const asIs = (value: unknown): unknown =>
     typeof value === 'string' ? sql.typed(value as never, unknownOid) : value;
   return {

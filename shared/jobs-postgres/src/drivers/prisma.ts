@@ -1,15 +1,15 @@
 import type { TransactionClient } from '@longshore/jobs';
 import { requireOpen } from './check-transaction.js';
 
-/** The part of a Prisma transaction that enqueueing needs. */
+/** The part of a Prisma transaction that enqueueing uses. */
 export interface PrismaTransaction {
   $queryRawUnsafe(query: string, ...values: unknown[]): PromiseLike<unknown>;
 }
 
 /**
- * Enqueues in an interactive transaction of Prisma: `{ transaction: prismaTransaction(tx) }`.
+ * Adapts an interactive Prisma transaction for enqueueing: `{ transaction: prismaTransaction(tx) }`.
  *
- * @throws {TypeError} if it is a client instead of a transaction
+ * @throws {TypeError} if `tx` is a client instead of a transaction
  */
 export function prismaTransaction(tx: PrismaTransaction): TransactionClient {
   const { $connect } = tx as { $connect?: unknown };

@@ -1,7 +1,7 @@
 import type { TransactionClient } from '@longshore/jobs';
 import { requireOpen } from './check-transaction.js';
 
-/** The part of a TypeORM entity manager that enqueueing needs. */
+/** The part of a TypeORM entity manager that enqueueing uses. */
 export interface TypeormManager {
   readonly queryRunner?: {
     readonly isTransactionActive: boolean;
@@ -14,9 +14,9 @@ export interface TypeormManager {
 }
 
 /**
- * Enqueues in a transaction of TypeORM: `{ transaction: typeormTransaction(manager) }`.
+ * Adapts a TypeORM transaction for enqueueing: `{ transaction: typeormTransaction(manager) }`.
  *
- * @throws {TypeError} if the manager is not that of a transaction
+ * @throws {TypeError} if the manager does not belong to a transaction
  */
 export function typeormTransaction(manager: TypeormManager): TransactionClient {
   const runner = manager.queryRunner;

@@ -9,10 +9,13 @@ import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import { insertsOf, maxChunk } from './inserts.js';
 import { type CreatedRow, type Insert } from './inserts.sql.js';
 
-/** How many statements are under way at a time. */
+/** Maximum number of statements in flight. */
 const mostSent = 2;
 
-/** Inserts jobs with several statements in one transaction. The next statement is built while Postgres processes the last one. */
+/**
+ * Inserts jobs with several statements in one transaction. Builds the next statement while Postgres processes the previous
+ * one.
+ */
 export class BulkInsert {
   readonly #database: Database;
   readonly #queues: QueueIdCache;
@@ -23,9 +26,9 @@ export class BulkInsert {
   }
 
   /**
-   * Inserts jobs that have neither keys nor parents and are not in a batch. Returns their creation time.
+   * Inserts jobs that have no keys, parents or batch. Returns their creation time.
    *
-   * @param read returns the slices of jobs from the first one, once for each attempt of the transaction
+   * @param read returns all slices of jobs; called once for each attempt of the transaction
    */
   insertPlain(read: () => AsyncIterable<readonly NewJob[]>): Promise<Date | null> {
     return repeatedly(() =>
@@ -38,7 +41,7 @@ export class BulkInsert {
     );
   }
 
-  /** Runs the inserts of these jobs in an open transaction. Returns the time of its creation. */
+  /** Runs the inserts of these jobs in an open transaction. Returns the creation time of the jobs. */
   async insertAll(
     inserts: Iterable<Insert>,
     jobs: readonly NewJob[],
@@ -52,7 +55,7 @@ export class BulkInsert {
     return createdAt;
   }
 
-  /** Yields inserts, each for one chunk of one queue. */
+  /** Yields one insert for each chunk of a queue. */
   async *#plainInserts(slices: AsyncIterable<readonly NewJob[]>, places: Places): AsyncGenerator<Insert> {
     const chunks = new Map<string, NewJob[]>();
     for await (const slice of slices) {
@@ -77,7 +80,10 @@ export class BulkInsert {
     return insertsOf([[queueId, jobs]], { jobs, batch: null, visibility: 'soon' });
   }
 
-  /** Records gaps for a long bulk insert: its jobs only become visible when it commits, after scans have passed their places. */
+  /**
+   * Records gaps for a long bulk insert. Its jobs become visible only when the transaction commits, by which time scans may
+   * have passed their places.
+   */
   async #noteGaps(client: pg.ClientBase, { seq, priorities }: Places): Promise<void> {
     if (seq === null) return;
     for (const [queue, own] of priorities)
@@ -85,7 +91,7 @@ export class BulkInsert {
   }
 }
 
-/** The places that a bulk insert takes: those after `seq`, in the order of these queues and priorities. */
+/** The places that a bulk insert occupies: those after `seq`, in these queues and priorities. */
 class Places {
   readonly seq: string | null;
   readonly priorities = new Map<string, Set<number>>();
@@ -107,8 +113,8 @@ async function lastPlace(client: pg.ClientBase): Promise<string | null> {
 }
 
 /**
- * Runs statements one after the other, and returns the transaction's time. While Postgres processes one of them, the next one is
- * already waiting there, and the one after that is being built.
+ * Runs statements in order, and returns the transaction's time. While Postgres processes one, the next is already
+ * queued there, and the one after that is being built.
  */
 async function runEach(
   inserts: Iterable<Insert> | AsyncIterable<Insert>,
@@ -131,7 +137,7 @@ async function runEach(
   });
 }
 
-/** Returns the transaction's time, which every insert of jobs reports once. */
+/** Returns the transaction's time from the rows of an insert. */
 export function createdAtOf(rows: readonly unknown[]): Date | null {
   const at: unknown = (rows as readonly CreatedRow[])[0]?.created_at ?? null;
   // Drivers of callers' transactions may return times as text.

@@ -76,7 +76,7 @@ export class PostgresEnqueuer implements Enqueuer {
     return this.#write(jobs, null, transaction);
   }
 
-  /** Writes slices as they are built. If a job has a key or parents, all jobs must be known first. */
+  /** Writes slices as they are built. Once a job has a key or parents, starts over with all jobs collected. */
   async #enqueueSlices(kept: KeptSlices): Promise<EnqueueResult> {
     const hasOnlyPlain = (): boolean => kept.slices.every((slice) => slice.every(isPlain));
     async function* checked(): AsyncGenerator<readonly NewJob[]> {
@@ -92,7 +92,7 @@ export class PostgresEnqueuer implements Enqueuer {
       for (const slice of kept.slices) this.#notify(slice);
       return enqueueResultOf(createdAt);
     } catch (error) {
-      if (kept.failure !== null) throw kept.failure.error; // as it was thrown, not as a failure of the transaction
+      if (kept.failure !== null) throw kept.failure.error; // the original error, not that of the transaction
       if (hasOnlyPlain()) throw error;
       return this.#enqueueAll(await collected(kept.read()));
     }
@@ -248,7 +248,7 @@ export class PostgresEnqueuer implements Enqueuer {
     return createdAt;
   }
 
-  /** Runs a single insert. If no notification was sent a moment ago, sends it along with the insert. */
+  /** Runs a single insert, and sends a notification along with it unless one was sent a moment ago. */
   async #insertOnce(insert: Insert, jobs: readonly NewJob[]): Promise<Date | null> {
     const queues = notified(jobs);
     const notification = this.#notifier.following(queues);

@@ -1,6 +1,6 @@
 import type { NewJob } from '@longshore/jobs/storage';
 
-/** The slices of a call that have been built so far, kept so that they can be read again. */
+/** The slices of a call's jobs, kept as they are built so that they can be read again. */
 export class KeptSlices {
   readonly #source: AsyncIterator<readonly NewJob[]>;
   readonly #slices: (readonly NewJob[])[] = [];
@@ -16,12 +16,12 @@ export class KeptSlices {
     return this.#slices;
   }
 
-  /** The error with which building a slice failed; `null` if none has failed. */
+  /** The error that building a slice threw; `null` if none did. */
   get failure(): { readonly error: unknown } | null {
     return this.#failure;
   }
 
-  /** Yields all slices, from the first one, building those that have not been built yet. */
+  /** Yields all slices from the first one on, building the missing ones. */
   async *read(): AsyncGenerator<readonly NewJob[]> {
     for (let index = 0; await this.#has(index); index++) yield this.#slices[index] ?? [];
   }

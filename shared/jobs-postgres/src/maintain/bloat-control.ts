@@ -30,7 +30,7 @@ export class BloatControl {
     this.#database = database;
   }
 
-  /** @param tables those that have grown */
+  /** @param tables the tables that have grown */
   async runOnce(tables: readonly string[]): Promise<void> {
     for (const name of tables) {
       const nowMs = performance.now();

@@ -3,23 +3,23 @@ import { isIdleCancellation } from '../control/job-control.sql.js';
 import { hasStrays } from './history-days.sql.js';
 import { prepared } from '../connection/statement.js';
 
-/** The chores for which there is a reason. */
+/** The chores that are due. */
 export interface DueChores {
   /** The number of rows that folding the counters would remove. */
   foldable: number;
-  /** Small tables that have grown, mostly by dead rows. */
+  /** Small tables that have grown, mostly because of dead rows. */
   bloated: string[];
   /** Whether there are requests to cancel jobs that are no longer running. */
   missed: boolean;
-  /** Whether rows have gone to a default partition of history. */
+  /** Whether rows have landed in a default partition of history. */
   strays: boolean;
   /** Whether retired queues are in use again. */
   returning: boolean;
 }
 
 /**
- * Finds out which chores there is a reason for, with one statement: usually none. Smaller tables are not called bloated: reading
- * them takes a millisecond or two, whereas rewriting one makes every connection plan its statements again.
+ * Returns which chores are due, usually none, with one statement. Ignores bloat in very small tables: reading one takes a
+ * millisecond or two, whereas rewriting it makes every connection plan its statements again.
  */
 export const findChores = prepared(
   'longshore-find-chores',

@@ -30,7 +30,7 @@ export class HistoryDays {
   }
 
   /**
-   * Creates missing partitions every hour, and when rows have gone to a default partition.
+   * Creates missing partitions: every hour, and when rows have landed in a default partition.
    *
    * @param strays whether there are such rows
    */

@@ -58,7 +58,7 @@ export class HistoryIndexes {
       });
   }
 
-  /** Whether a build waits for servers to keep up with their jobs. */
+  /** Whether an index build is waiting for servers to catch up with their jobs. */
   get isPending(): boolean {
     return this.#isWanted;
   }

@@ -71,7 +71,7 @@ export class Housekeeping {
     this.#retention = new Retention(database, retentionDays);
   }
 
-  /** Resolves to whether there was anything to do that comes with activity. */
+  /** Runs the chores that are due. Resolves to whether there was work of the kind that job activity causes. */
   async runOnce(): Promise<boolean> {
     const chores = this.#chores;
     const [due] = await this.#database.query<DueChores>(findChores);
@@ -128,8 +128,8 @@ export class Housekeeping {
   }
 
   /**
-   * Cancels jobs whose attempt ended before it noticed the request to cancel, because operators were told that these jobs will
-   * not run again.
+   * Cancels jobs whose attempt ended before it noticed the request to cancel: the operators who requested it expect that
+   * these jobs will not run again.
    */
   async #cancelIdle(): Promise<void> {
     const requests = await this.#database.query<{ queue_id: number; job_id: string }>(

@@ -49,7 +49,7 @@ export interface LossRow {
   readonly busy: number[];
 }
 
-/** Finds what may have to be taken back. */
+/** Finds servers, transactions and claims that may have been lost. */
 export const findLosses = prepared(
   'longshore-find-losses',
   `

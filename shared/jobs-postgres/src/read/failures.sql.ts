@@ -66,7 +66,8 @@ const allJobs = 10_000;
  * $1 milliseconds, $2 maximum number of kinds, $3 maximum number of kinds per name. Steps from kind to kind in the
  * index and counts each separately, so that a flood of one does not hide the others: first a few jobs of every kind,
  * then more of the large ones, whose common limit is shared among them. Naming the days prunes all other partitions,
- * and the statement is prepared, because planning it takes longer than running it. The first occurrence is looked up in all days.
+ * and the statement is prepared, because planning it takes longer than running it. The first occurrence is looked up across
+ * all days.
  *
  * @param now by the database's clock
  */

@@ -20,8 +20,8 @@ export const stateIn: Readonly<Record<LiveTable, string>> = {
 };
 
 /**
- * Builds the search for a job through one table after another. Each move of a job is one transaction, so a snapshot shows the
- * job in exactly one of them or in history.
+ * Builds a search for a job through one table after another. A job moves between tables in a single transaction, so a
+ * snapshot shows the job in exactly one of them or in history.
  */
 export function inLiveTables(select: (table: LiveTable) => string): string {
   return liveTables.map(select).join('\n      union all ');
@@ -43,11 +43,11 @@ export const ready = (state: string): string => `id, queue_id, ${state} as state
 /** The columns of a job that a concurrency key blocks. */
 export const blocked = waiting('enqueued');
 
-/** The columns of a job in the view of all finished jobs. */
+/** The columns of a job in the view `job_history`. */
 export const finished = `id, queue_id, state, name, priority, args, result, error, attempt, max_attempts, created_at, run_at,
   ready_at, started_at, finished_at, server_id, meta, past_attempts`;
 
-/** The columns of a job in the table of an outcome. */
+/** The columns of a job in the history table of one outcome. */
 export const finishedAs = (
   state: FinishedState,
 ): string => `id, queue_id, '${state}'::longshore.job_state as state, name, priority, args, result, error, attempt, max_attempts,

@@ -56,7 +56,7 @@ import {
   selectLatestFailedOf,
 } from './failures.sql.js';
 
-/** Maximum count of skipped dependents. */
+/** Maximum number of skipped dependents to count. */
 const mostSkipped = 1_000;
 
 interface JobReaderConnections {
@@ -210,7 +210,7 @@ export class PostgresJobReader implements JobReader {
     return counts;
   }
 
-  /** Returns the states of which only some jobs are searched for words. */
+  /** Returns the states in which the words of a filter are searched in only some of the jobs. */
   async #partlySearched(filter: JobFilter): Promise<ReadonlySet<JobState>> {
     const { lastIds, unfinished } = await this.searchedRange({ filter });
     return new Set([...finishedStates.filter((state) => lastIds[state] !== undefined), ...unfinished]);

@@ -11,7 +11,7 @@ export interface MoveRow {
   attempt: number;
   before: {
     state?: JobState;
-    /** Whether the job waits for others after the move. */
+    /** Whether the job waits for other jobs after the transition. */
     waits?: boolean;
     runAt?: string;
     readyAt?: string;

@@ -29,7 +29,7 @@ import { nextDueAt, query, synchronize } from './synchronization.js';
 import * as sql from './recurring-jobs.sql.js';
 
 type Row = sql.RecurringJobRow;
-/** Pause before recurring jobs are tried again that are due but wait for their last job to finish, in milliseconds. */
+/** How long to wait, in milliseconds, before trying again due recurring jobs whose last job has not finished. */
 const waitMs = 1_000;
 
 /** A row with the database's time, and with the arguments as JSON text, which keeps all digits of their numbers. */

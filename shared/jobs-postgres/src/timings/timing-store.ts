@@ -13,7 +13,7 @@ export const allNames = '';
 const namesCheckedEveryMs = 3_600_000;
 const minuteMs = 60_000;
 
-/** The most pages that are read to find out which jobs are ready. */
+/** Maximum number of pages to read when sampling the ready jobs. */
 const samplePages = 2_000;
 
 interface Row {
@@ -24,7 +24,7 @@ interface Row {
   readonly timing: Timing;
 }
 
-/** Adds recorded timings to those in the database, and measures the backlog once a minute. */
+/** Adds recorded timings to the ones in the database, and measures the backlog once a minute. */
 export class TimingStore {
   readonly #database: Database;
   readonly #queues: QueueIdCache;
@@ -64,7 +64,7 @@ export class TimingStore {
     if (minute === this.#measuredMinute) return;
     this.#measuredMinute = minute;
     const [first] = await this.#database.query(measureBacklog);
-    if (first === undefined) return; // another server was first
+    if (first === undefined) return; // another server has measured this minute
     const [size] = await this.#database.query<{ pages: number }>(selectReadyPages);
     const share = Math.min(100, (100 * samplePages) / Math.max(1, size?.pages ?? 0));
     await this.#database.query(measureNames, [share]);

@@ -1,9 +1,9 @@
 import { prepared } from '../connection/statement.js';
 
 /**
- * Parallel arrays, sorted by key so that servers lock rows in the same order: $1 queues, $2 names, $3 resolutions in seconds, $4 times in
- * milliseconds since 1970, $5 done, $6 failed, $7 retried, $8 and $9 histograms of waiting and running as array literals, $10 and
- * $11 their sums in milliseconds. Adds them to what is stored.
+ * Adds timings to the stored ones. Parallel arrays, sorted by key so that servers lock rows in the same order: $1 queues, $2
+ * names, $3 resolutions in seconds, $4 times in milliseconds since 1970, $5 done, $6 failed, $7 retried, $8 and $9 histograms
+ * of waiting and running as array literals, $10 and $11 their sums in milliseconds.
  */
 export const addTimings = prepared(
   'longshore-add-timings',
@@ -25,7 +25,10 @@ export const addTimings = prepared(
       ran_ms = stored.ran_ms + excluded.ran_ms`,
 );
 
-/** $1 names, $2 maximum number of names. Returns those that have timings of their own, adding new ones while there is room. */
+/**
+ * $1 names, $2 maximum number of names. Returns the names that have timings of their own, adding new ones while there is
+ * room.
+ */
 export const admitNames = prepared(
   'longshore-admit-names',
   `
@@ -61,7 +64,7 @@ export interface TimingRow {
 const columns = `extract(epoch from at)::float8 * 1000 as at, name, done, failed, retried, waiting::text, running::text, waited_ms, ran_ms,
       backlog`;
 
-/** $1 queue, $2 name, $3 resolution in seconds, $4 from and $5 until in milliseconds since 1970. */
+/** $1 queue, $2 name, $3 resolution in seconds, $4 start and $5 end in milliseconds since 1970. */
 export const selectTimings = prepared(
   'longshore-select-timings',
   `
@@ -70,7 +73,10 @@ export const selectTimings = prepared(
       and at < to_timestamp($5::float8 / 1000)`,
 );
 
-/** $1 resolution in seconds, $2 from and $3 until in milliseconds since 1970. Returns when the backlog was measured. */
+/**
+ * $1 resolution in seconds, $2 start and $3 end in milliseconds since 1970. Returns the times at which the backlog was
+ * measured.
+ */
 export const selectMeasured = prepared(
   'longshore-select-measured',
   `
@@ -79,7 +85,10 @@ export const selectMeasured = prepared(
       and at < to_timestamp($3::float8 / 1000) and backlog is not null`,
 );
 
-/** $1 queue, $2 resolution in seconds, $3 from in milliseconds since 1970, $4 limit. Returns the rows of the most frequent names. */
+/**
+ * $1 queue, $2 resolution in seconds, $3 start in milliseconds since 1970, $4 limit. Returns the rows of the most frequent
+ * names.
+ */
 export const selectNameTimings = prepared(
   'longshore-select-name-timings',
   `
@@ -95,8 +104,8 @@ export const selectNameTimings = prepared(
 );
 
 /**
- * Stores how many jobs are ready now, in all and in each queue with any. Only the first server in a minute does so; the others write
- * nothing and get no row.
+ * Stores the number of ready jobs, in total and for each queue that has any. Only the first server in each minute does so;
+ * for the others, the statement writes nothing and returns no row.
  */
 export const measureBacklog = prepared(
   'longshore-measure-backlog',
@@ -126,8 +135,8 @@ export const measureBacklog = prepared(
 );
 
 /**
- * $1 share of the table's pages to read, in percent. Stores how many jobs of each name are ready, extrapolated from that share, for names
- * that have timings of their own.
+ * $1 share of the table's pages to read, in percent. Stores the number of ready jobs per name, extrapolated from that share,
+ * for names that have timings of their own.
  */
 export const measureNames = prepared(
   'longshore-measure-names',
@@ -160,7 +169,10 @@ export const selectReadyPages = prepared(
       / current_setting('block_size')::integer)::integer as pages`,
 );
 
-/** $1 and $2 how long timings by the minute and by the hour are kept, in milliseconds. Forgets names that are no longer used, too. */
+/**
+ * $1 and $2 how long to keep timings by the minute and by the hour, in milliseconds. Also deletes names that are no longer in
+ * use.
+ */
 export const deleteOldTimings = prepared(
   'longshore-delete-old-timings',
   `

@@ -17,10 +17,10 @@ import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import { allNames, allQueues, TimingStore } from './timing-store.js';
 import { selectMeasured, selectNameTimings, selectTimings, type TimingRow } from './timings.sql.js';
 
-/** Each write is followed by a pause of this many times its duration. */
+/** After each write, timings are not stored for this many times its duration. */
 const restFactor = 20;
 
-/** Records timings in this process, stores them regularly, and reads them. */
+/** Records timings in this process, stores them regularly, and reads them back. */
 export class PostgresTimings implements Timings {
   readonly #reads: Database;
   readonly #queues: QueueIdCache;
@@ -50,8 +50,8 @@ export class PostgresTimings implements Timings {
   }
 
   /**
-   * Stores what was recorded, unless that was done recently, and the backlog once a minute. Called by housekeeping. Resolves to
-   * whether anything was recorded.
+   * Stores recorded timings, unless that was done recently, and measures the backlog once a minute. Called by housekeeping.
+   * Resolves to whether anything had been recorded.
    */
   async maintain(): Promise<boolean> {
     const startedAt = performance.now();
@@ -65,7 +65,7 @@ export class PostgresTimings implements Timings {
     return true;
   }
 
-  /** Stores what was recorded. Resolves to whether there was anything. */
+  /** Stores recorded timings. Resolves to whether there were any. */
   async store(): Promise<boolean> {
     const cells = this.#buffer.take();
     try {

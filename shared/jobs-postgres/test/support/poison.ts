@@ -1,6 +1,6 @@
 import type { TestDatabase } from '@longshore/test-support';
 
-/** The tables of finished jobs. */
+/** The history tables. */
 export const history = ['job_history_done', 'job_history_failed', 'job_history_cancelled'];
 
 /** Takes the bounds away from a table, so that rows can be poisoned. */

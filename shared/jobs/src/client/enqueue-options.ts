@@ -59,18 +59,18 @@ export interface EnqueueOptions {
   transaction?: TransactionClient;
 }
 
-/** The result of enqueueing a job. Typed by its definition, so that reading the job is, too. */
+/** The result of enqueueing a job. Carries the types of its definition, so that a later read of the job is typed too. */
 export interface EnqueuedJob<Args = unknown, Result = unknown> {
   /** UUIDv7; the key holder's id if no job was created. */
   readonly id: string;
   readonly queue: string;
   /** `false` if another job holds the key; `id` is then that job's. */
   readonly created: boolean;
-  /** Never present: carries the type parameters. */
+  /** Never present; carries the type parameters. */
   readonly types?: { readonly args: Args; readonly result: Result };
 }
 
-/** The jobs of one call, in its order. */
+/** The results of one call, in the order of its requests. */
 export type EnqueuedJobs<Definitions extends readonly JobDefinition[]> = {
   -readonly [Index in keyof Definitions]: EnqueuedJobOf<Definitions[Index]>;
 };

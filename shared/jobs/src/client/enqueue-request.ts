@@ -1,12 +1,12 @@
 import type { JobDefinition } from '../job/definition.js';
 import type { EnqueueOptions } from './enqueue-options.js';
 
-/** The arguments of a job to enqueue; they can be left out if the job requires none. */
+/** The arguments of a job to enqueue; optional if the job requires none. */
 export type ArgsMember<Input> = {} extends Input
   ? { readonly args?: NoInfer<Input> }
   : { readonly args: NoInfer<Input> };
 
-/** What follows the definition in a call of `enqueue`. */
+/** The parameters of `enqueue` after the definition. */
 export type EnqueueRest<Input> = {} extends Input
   ? [args?: NoInfer<Input>, options?: EnqueueOptions]
   : [args: NoInfer<Input>, options?: EnqueueOptions];

@@ -34,7 +34,7 @@ export interface JobClientOptions {
   idempotencyPeriodMs?: number;
 }
 
-/** The jobs of a longer call are built in slices of this length, while the storage writes the ones before. */
+/** Calls with more jobs are built in slices of this length, each while the storage writes the previous ones. */
 const sliceLength = 2_000;
 
 /** Enqueues jobs. Cheap to create; one per process is enough. */
@@ -136,9 +136,7 @@ export class JobClient {
     return batch;
   }
 
-  /**
-   * Reads a job, typed by its definition. Returns `null` if there is no job of this definition with the id.
-   */
+  /** Reads a job, typed by its definition. Returns `null` if no job of this definition has the id. */
   async find<Args, Result, Input>(
     { name }: JobDefinition<Args, Result, Input>,
     id: string,

@@ -3,7 +3,7 @@ import { setImmediate as otherWork } from 'node:timers/promises';
 /** How long a call may block the event loop before it yields, in milliseconds. */
 const sliceMs = 10;
 
-/** The time is read once for this many elements, because reading it takes as long as a short piece of work. */
+/** The clock is read once per this many elements, because reading it takes as long as a short piece of work. */
 const elementsPerLook = 64;
 
 /** Maps elements in order, yielding to the event loop between time slices. */
@@ -22,7 +22,7 @@ export async function mapInSlices<Element, Result>(
   return results;
 }
 
-/** Maps elements in order and yields the results in slices of `length`. Yields to the event loop between time slices. */
+/** Maps elements in order, and yields the results in slices of `length`. Lets the event loop run between time slices. */
 export async function* slicesOf<Element, Result>(
   elements: readonly Element[],
   length: number,

@@ -81,7 +81,7 @@ export class JobEvents {
    * Resolves to the job when it is done, failed or cancelled, or to its current state when the timeout elapses, the
    * signal aborts or this process stops. Resolves to `null` if the job does not exist.
    *
-   * @param job an id, or what `enqueue` returned, which types the arguments and the result
+   * @param job an id, or the result of `enqueue`, which also types the arguments and the result of the job
    */
   waitForEnd<Args, Result>(
     job: EnqueuedJob<Args, Result>,

@@ -37,7 +37,7 @@ const endings: Record<ParentEnd, string> = {
   gone: 'was deleted, so it is unknown how it ended',
 };
 
-/** The name of the error of a job that is cancelled because a parent did not meet its condition. */
+/** The name of the error on a job that is cancelled because a parent did not meet its condition. */
 export const skippedName = 'ContinuationCancelled';
 
 /** Returns the error of a job that is cancelled because a parent did not meet its condition. */

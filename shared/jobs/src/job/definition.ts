@@ -16,10 +16,10 @@ import {
 import { anyValue, type Checked, compileSchema, type InputOf, type OutputOf } from './schema.js';
 import { checkUniqueness, type Uniqueness, type UniquenessRule } from './uniqueness.js';
 
-/** The schema of a job whose definition names none: any JSON object. */
+/** The schema of the arguments if a definition gives none: any JSON object. */
 export type AnyObject = StandardSchemaV1<object, Readonly<Record<string, unknown>>>;
 
-/** The schema of a result whose definition names none. */
+/** The schema of the result if a definition gives none. */
 export type AnyResult = TUnsafe;
 
 export interface JobDefinitionOptions<
@@ -29,14 +29,14 @@ export interface JobDefinitionOptions<
   /** Identifies the handler; unique within an application. 1 to 100 letters, digits, `.`, `_`, `-` and `:`. */
   name: string;
   /**
-   * The arguments: a TypeBox schema, a JSON Schema, or a schema of a library that implements Standard Schema, such as
-   * zod, valibot or arktype. Any JSON object by default. If the schema transforms its input, its output is stored and
-   * reaches the handler, so the output must be JSON.
+   * The schema of the arguments: a TypeBox schema, a JSON Schema, or a schema of a library that implements Standard Schema,
+   * such as zod, valibot or arktype. Any JSON object by default. If the schema transforms its input, its output is stored and
+   * passed to the handler, so the output must be JSON.
    */
   args?: Schema;
   /**
-   * The handler's return value, as the same kinds of schema. An attempt whose result does not match fails. Any JSON by
-   * default.
+   * The schema of the handler's return value, of the same kinds as `args`. An attempt whose result does not match fails. Any
+   * JSON by default.
    */
   result?: Result;
   /** The queue of its jobs; `default` by default. Same characters as a name. */
@@ -73,9 +73,9 @@ export interface ConcurrencyRule<Args> {
 /**
  * A job's name, argument schema and defaults, shared by clients and servers. It contains no handler.
  *
- * @typeParam Args the arguments that handlers get
+ * @typeParam Args the arguments that handlers receive
  * @typeParam Result the value that handlers return
- * @typeParam Input the arguments that enqueuers give; they differ from `Args` if the schema transforms them
+ * @typeParam Input the arguments that enqueuers pass; they differ from `Args` if the schema transforms them
  */
 export interface JobDefinition<Args = unknown, Result = unknown, Input = Args> {
   readonly name: string;
@@ -100,7 +100,7 @@ export interface JobDefinition<Args = unknown, Result = unknown, Input = Args> {
   check(args: Input): Checked<Args>;
   /** Validates and serializes a result. Throws as {@link check} does. */
   checkResult(result: Result): JsonText;
-  /** Never present: carries the type parameters. */
+  /** Never present; carries the type parameters. */
   readonly types?: { readonly args: Args; readonly result: Result; readonly input: Input };
 }
 

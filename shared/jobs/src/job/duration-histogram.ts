@@ -5,8 +5,8 @@ const perDoubling = 4;
 export const durationBuckets = 128;
 
 /**
- * Counts durations in buckets on a logarithmic scale, which takes the same space however many there are. Bucket 0 holds those below
- * a millisecond; bucket `n` those from 2^((n−1)/4) ms to 2^(n/4) ms.
+ * Counts durations in buckets on a logarithmic scale, in constant space. Bucket 0 holds durations below a millisecond; bucket
+ * `n` holds those from 2^((n−1)/4) ms to 2^(n/4) ms.
  */
 export class DurationHistogram {
   readonly #counts: number[] = [];
@@ -47,13 +47,13 @@ export class DurationHistogram {
     this.addCounts(0, other.#counts, other.#sumMs);
   }
 
-  /** Returns the first bucket that is not empty, and the counts from there to the last such bucket. */
+  /** Returns the number of the first bucket that is not empty, and the counts from there to the last such bucket. */
   counts(): { first: number; counts: number[] } {
     const first = this.#counts.findIndex((count) => count > 0);
     return first === -1 ? { first: 0, counts: [] } : { first, counts: this.#counts.slice(first) };
   }
 
-  /** Returns how many durations are at most `ms`; exact if `ms` is a bound of a bucket, and interpolated otherwise. */
+  /** Returns how many durations are at most `ms`. Exact if `ms` is a bound of a bucket, interpolated otherwise. */
   atMost(ms: number): number {
     const bucket = bucketOf(ms);
     const below = this.#counts.slice(0, bucket).reduce((sum, count) => sum + count, 0);

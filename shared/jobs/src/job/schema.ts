@@ -7,14 +7,14 @@ import { toJsonText } from './arguments.js';
 import { type ArgumentProblem, InvalidArgumentsError } from './errors.js';
 import type { JsonText } from './job.js';
 
-/** A value that a schema accepts, as it is stored. */
+/** A value that a schema has accepted, in the form in which it is stored. */
 export interface Checked<Value> {
-  /** What the schema made of the value, such as an object with its defaults filled in. */
+  /** The output of the schema, such as an object with its defaults filled in. */
   readonly value: Value;
   readonly text: JsonText;
 }
 
-/** The type of the values that a schema takes. */
+/** The input type of a schema. */
 export type InputOf<Schema> =
   Schema extends StandardSchemaV1<infer Input, unknown>
     ? Input
@@ -22,7 +22,7 @@ export type InputOf<Schema> =
       ? Static<Schema>
       : never;
 
-/** The type of what a schema makes of those values: the same, unless the schema transforms them. */
+/** The output type of a schema: the input type, unless the schema transforms its input. */
 export type OutputOf<Schema> =
   Schema extends StandardSchemaV1<unknown, infer Output>
     ? Output
@@ -30,9 +30,9 @@ export type OutputOf<Schema> =
       ? Static<Schema>
       : never;
 
-/** Checks values against a schema of any of the kinds that definitions accept. */
+/** Checks values against a schema of any kind that definitions accept. */
 export interface ValueSchema {
-  /** For documentation; `{}` if the library of the schema cannot describe it as a JSON Schema. */
+  /** A JSON Schema for documentation; `{}` if the library cannot describe its schema as one. */
   readonly json: TSchema;
   /** @throws {InvalidArgumentsError} naming the path of every problem */
   check(value: unknown): Checked<unknown>;
@@ -41,9 +41,9 @@ export interface ValueSchema {
 /**
  * Compiles a TypeBox schema, a JSON Schema, or a schema of a library that implements Standard Schema.
  *
- * @param root what messages call the value: `args` or `result`
+ * @param root the name of the value in messages: `args` or `result`
  * @param job the name of the job
- * @throws {TypeError} if it is none of these
+ * @throws {TypeError} if the schema is none of these
  */
 export function compileSchema(schema: object, root: 'args' | 'result', job: string): ValueSchema {
   if (isStandard(schema)) return standardSchema(schema, root, job);
@@ -63,7 +63,7 @@ export function compileSchema(schema: object, root: 'args' | 'result', job: stri
   }
 }
 
-/** Accepts every value that can be stored. */
+/** Returns a schema that accepts every value that can be stored. */
 export function anyValue(root: 'args' | 'result', json: TSchema): ValueSchema {
   return { json, check: (value) => ({ value, text: toJsonText(value, root) }) };
 }
@@ -75,14 +75,14 @@ const firstProblem2020 = formats.default(new Ajv2020({ strict: false }));
 const everyProblem2020 = formats.default(new Ajv2020({ strict: false, allErrors: true }));
 
 /**
- * For values longer than this, in characters of JSON, only the first problem is reported, because every single value
- * could be a problem.
+ * For values longer than this, in characters of JSON, only the first problem is reported: every element of a long value might
+ * have one.
  */
 const maxThoroughLength = 20_000;
 
 const annotations = new Set(['$schema', '$id', '$ref', '$defs', 'title', 'description', 'type']);
 
-/** Returns whether an object is empty, as the schema of any value, or has a keyword of JSON Schema. */
+/** Returns whether an object looks like a JSON Schema: it is empty, which allows any value, or has one of the keywords. */
 function hasKeyword(schema: object): boolean {
   const keys = Object.keys(schema);
   return (
@@ -92,7 +92,7 @@ function hasKeyword(schema: object): boolean {
 
 function jsonSchema(json: TSchema, root: string): ValueSchema {
   const isNew = '$schema' in json && /20(19-09|20-12)/.test(String(json.$schema));
-  // Each version of the format has a schema of its own that Ajv checks definitions against.
+  // Each draft of JSON Schema has a meta-schema of its own, against which Ajv would check the definition.
   const { $schema: _, ...schema } = json as { $schema?: string };
   const validate = (isNew ? firstProblem2020 : firstProblem).compile(isNew ? schema : json);
   let explain: ValidateFunction | undefined;
@@ -158,7 +158,7 @@ function pathOf(path: NonNullable<StandardSchemaV1.Issue['path']>, root: string)
   return root + keys.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('');
 }
 
-/** Returns the JSON Schema of a library that implements Standard JSON Schema, too; otherwise `{}`. */
+/** Returns the JSON Schema if the library also implements Standard JSON Schema; otherwise `{}`. */
 function describedBy(schema: StandardSchemaV1): TSchema {
   const { jsonSchema: converter } = schema['~standard'] as {
     jsonSchema?: { input(options: { target: string }): Record<string, unknown> };

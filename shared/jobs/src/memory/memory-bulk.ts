@@ -25,9 +25,9 @@ type Control = Pick<JobControl, 'cancel' | 'retry' | 'run' | 'delete'>;
 
 interface RunningOperation {
   readonly operation: BulkOperation;
-  /** The ids of the jobs that it has not processed yet. */
+  /** The ids of the jobs that are still to be processed. */
   readonly rest: string[];
-  /** The ids of the jobs that it has changed. */
+  /** The ids of the changed jobs. */
   readonly changed: string[];
   readonly request: BulkRequest;
 }
@@ -169,7 +169,10 @@ export class MemoryBulkOperations implements BulkOperations {
     }
   }
 
-  /** Returns the jobs that a request changes: at most as many as confirmed, and none that are newer than that. */
+  /**
+   * Returns the jobs that a request would change. If it was confirmed, returns no newer jobs, and no more than were counted
+   * exactly.
+   */
   #matching(request: Pick<BulkRequest, 'action' | 'filter'>, confirmed?: BulkPreview): JobRecord[] {
     const states = statesOfRequest(request);
     const matches = matcherOf(request.filter);

@@ -49,7 +49,7 @@ export class MemoryClaims implements Claims {
     });
   }
 
-  /** Returns a test for the names of the jobs that a server may claim; `null` if it may claim any. */
+  /** Returns a predicate for the names of the jobs that a server may claim; `null` if it may claim any. */
   #claimable(serverId: string): ((name: string) => boolean) | null {
     const names = this.#servers.jobNamesOf(serverId);
     const { paused } = this.#jobTypes;

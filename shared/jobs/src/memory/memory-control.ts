@@ -182,7 +182,7 @@ export class MemoryControl implements JobControl {
   }
 }
 
-/** Returns a text that changes with everything on which the decision about an edit may depend. */
+/** Returns a text that changes with every property on which an edit decision may depend. */
 function versionOf({ state, queue, priority, runAt, attempt, args }: JobRecord): string {
   return JSON.stringify([state, queue, priority, runAt, attempt, args]);
 }

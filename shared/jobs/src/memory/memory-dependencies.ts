@@ -42,7 +42,7 @@ export class MemoryDependencies {
     this.#waiting.delete(dependentId);
   }
 
-  /** Returns what a dependent waits for, or has waited for; `undefined` if it never had parents. */
+  /** Returns the parents and the condition of a dependent, even if it no longer waits; `undefined` if it never had parents. */
   afterOf(dependentId: string): After | undefined {
     return this.#after.get(dependentId);
   }

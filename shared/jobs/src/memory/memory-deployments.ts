@@ -6,7 +6,7 @@ import { refuseTransaction } from './refuse-transaction.js';
 
 const maxDeployments = 1_000;
 
-/** Notes deployments in memory. */
+/** Records deployments in memory. */
 export class MemoryDeployments implements Deployments {
   readonly #clock: Clock;
   /** Newest first. */
@@ -21,7 +21,9 @@ export class MemoryDeployments implements Deployments {
     return this.#add(deployment, 'api');
   }
 
-  /** Notes the version of a server that registers, unless a running server or the latest deployment has it. */
+  /**
+   * Records a deployment when a server registers with a version that neither a running server nor the latest deployment has.
+   */
   noteServer(version: string, running: ReadonlySet<string>): void {
     if (!running.has(version) && this.#deployments[0]?.version !== version) this.#add({ version }, 'server');
   }

@@ -275,7 +275,7 @@ export class MemoryJobs {
     if (queue.concurrencyLimit !== null) queueMicrotask(() => this.notify(record.queue));
   }
 
-  /** Makes a cancelled job wait for its parents again, even for those that have ended as it requires. */
+  /** Makes a cancelled job wait for its parents again, including parents that have already ended as required. */
   awaitAgain(record: JobRecord, after: After): void {
     const { batchId } = record.meta ?? {};
     if (batchId !== undefined && isFinished(record.state)) this.batches.uncount(batchId, record.state);

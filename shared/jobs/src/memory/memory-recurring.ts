@@ -30,7 +30,7 @@ interface RecurringRecord extends Omit<RecurringJob, 'args'> {
   args: JsonText;
 }
 
-/** Pause before recurring jobs are tried again that are due but wait for their last job to finish, in milliseconds. */
+/** How long to wait, in milliseconds, before trying again due recurring jobs whose last job has not finished. */
 const waitMs = 1_000;
 
 /** The recurring jobs of one process. */

@@ -40,7 +40,7 @@ export class MemoryServers implements Servers {
   readonly #rescue: () => Promise<void>;
   readonly #lost: LostServer[] = [];
   readonly #entries = new Map<string, Entry>();
-  /** The versions of running servers that have given one. */
+  /** The versions of the running servers that reported one, by server. */
   readonly #versions = new Map<string, string>();
   /** How many jobs each server runs at once. Kept for a lost server as long as it is listed. */
   readonly #concurrency = new Map<string, number>();

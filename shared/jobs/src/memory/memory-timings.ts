@@ -25,7 +25,7 @@ interface Cell {
   backlog: number | null;
 }
 
-/** The figures of one place: a queue, a job name, both or neither. */
+/** The timings of a queue, of a job name, of a name in a queue, or of all jobs. */
 class Place {
   readonly minute = new Map<number, Cell>();
   readonly hour = new Map<number, Cell>();
@@ -45,12 +45,12 @@ class Place {
   }
 }
 
-/** Keeps timings in the memory of the process. */
+/** Keeps timings in memory. */
 export class MemoryTimings implements Timings {
   readonly #jobs: MemoryJobs;
   readonly #clock: Clock;
   readonly #buffer: TimingBuffer;
-  /** By queue and then by name. */
+  /** By queue, then by name. */
   readonly #places = new Map<string, Map<string, Place>>();
   #measuredMinute = 0;
 
@@ -98,7 +98,7 @@ export class MemoryTimings implements Timings {
     return found.toSorted(byAttempts).slice(0, query.limit);
   }
 
-  /** Stores what was recorded, and measures the backlog once a minute. */
+  /** Stores the recorded timings, and measures the backlog once a minute. */
   store(): void {
     for (const { queue, name, minute, timing } of this.#buffer.take())
       for (const place of this.#placesOf(queue, name))

@@ -43,7 +43,7 @@ export class ReadyQueue {
     return low;
   }
 
-  /** Returns whether there is a job, with `isWanted` one whose name passes it. */
+  /** Returns whether the queue has a job. With `isWanted`, only considers jobs whose names it accepts. */
   has(isWanted: ((name: string) => boolean) | null): boolean {
     if (isWanted === null) return this.length > 0;
     for (let at = this.#head; at < this.#jobs.length; at++)
@@ -51,7 +51,7 @@ export class ReadyQueue {
     return false;
   }
 
-  /** Removes and returns the first `limit` jobs or fewer; with `isWanted`, only jobs with names that pass it. */
+  /** Removes and returns up to `limit` jobs from the front. With `isWanted`, only takes jobs whose names it accepts. */
   take(limit: number, isWanted: ((name: string) => boolean) | null): JobRecord[] {
     if (isWanted !== null) return this.#takeNamed(limit, isWanted);
     const taken = this.#jobs.slice(this.#head, this.#head + limit);

@@ -2,12 +2,15 @@ import { skippedName } from '../job/continuation.js';
 import type { JobRecord } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';
 
-/** Returns a job and its batch: what other jobs may wait for. */
+/** Returns the ids of a job and its batch, on which other jobs may depend. */
 export function parentsIn({ id, meta }: JobRecord): string[] {
   return meta?.batchId === undefined ? [id] : [id, meta.batchId];
 }
 
-/** Returns the jobs that were skipped because of these jobs and batches, and those skipped because of them, parents first. */
+/**
+ * Returns the jobs that were skipped because of these jobs and batches, directly or through other skipped jobs, parents
+ * first.
+ */
 export function skippedBecauseOf(
   parents: readonly string[],
   jobs: Pick<MemoryJobs, 'dependencies' | 'find'>,
@@ -18,7 +21,7 @@ export function skippedBecauseOf(
     for (const dependent of jobs.dependencies.dependentsOf(parent)) {
       const record = jobs.find(dependent);
       if (record === undefined || seen.has(record.id) || !isSkipped(record)) continue;
-      seen.add(record.id); // the loop goes on with it
+      seen.add(record.id); // the loop continues with this job
       skipped.push(record);
     }
   }

@@ -75,7 +75,7 @@ export interface NewRecurringJob extends Pick<
 export type RecurringJobOptions<Definition extends JobDefinition = JobDefinition> =
   RecurringJobSettings<Definition> & ArgsMember<InputOfJob<Definition>>;
 
-/** The options of a recurring job besides the arguments of its jobs. */
+/** The options of a recurring job, apart from the arguments of its jobs. */
 export interface RecurringJobSettings<Definition extends JobDefinition> {
   /** Unique among all recurring jobs. Same characters as a job's name. */
   id: string;

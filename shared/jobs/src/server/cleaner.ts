@@ -2,7 +2,7 @@ import type { Maintenance } from '../storage/maintenance.js';
 
 const minPauseMs = 1_000;
 
-/** The pause doubles up to this while there is nothing to do. */
+/** Upper limit of the pause, which doubles while there is nothing to do. */
 const maxPauseMs = 10_000;
 
 /**

@@ -1,7 +1,7 @@
 import type { ClaimedJob, Outcome } from '../job/job.js';
 import type { Logger } from './logger.js';
 
-/** Logs an attempt that failed: a warning if the job will be retried, an error if the failure is final. */
+/** Logs a failed attempt: as a warning if the job will be retried, as an error if the failure is final. */
 export function logFailure(
   logger: Logger,
   { name, claim, maxAttempts }: ClaimedJob,

@@ -23,12 +23,12 @@ const checkAheadMs = 250;
 const alertPollMs = 200;
 
 /**
- * Polling interval in milliseconds while notifications arrive and the last poll found nothing. Finds jobs whose
- * notification was never sent, because the process died that should have sent it.
+ * Polling interval in milliseconds while notifications arrive and the last poll found nothing. Finds jobs whose notification
+ * was never sent because the process that should have sent it died.
  */
 const idlePollMs = 2_000;
 
-/** Timers may fire this much early, in milliseconds. */
+/** Timers may fire early by this many milliseconds. */
 const earlyMs = 5;
 
 export interface FetcherOptions {
@@ -80,15 +80,15 @@ export class Fetcher {
     return this.#more && this.#options.held() <= this.#capacity() / 2;
   }
 
-  /** Has the next round look at this queue or, with `null`, poll all of them. */
+  /** Makes the next round claim from this queue or, with `null`, poll all queues. */
   notified(queue: string | null): void {
     if (queue === null) this.#pollAt = -Infinity;
     else this.#ready.add(queue);
   }
 
   /**
-   * Claims until there is no more room, nothing more to claim, or time to poll. While the handlers of one claim run, the
-   * storage already works on the next one. Resolves to the milliseconds until the next round.
+   * Claims until there is no room or work left, or a poll is due. While the handlers of one claim run, the storage already
+   * processes the next. Resolves to the milliseconds until the next round.
    */
   async runOnce(): Promise<number> {
     const { queues, queuePollIntervalMs, serverId, held, take } = this.#options;
@@ -100,7 +100,7 @@ export class Fetcher {
     if (isPoll) await this.#poll(id);
     const isIdle = isPoll && this.#ready.size === 0;
     const endAt = startedAt + (queuePollIntervalMs || alertPollMs);
-    /** Claimed, but kept until the next claim is on its way, because handlers may occupy the event loop. */
+    /** Claimed jobs that are held back until the next claim has been sent, because their handlers may block the event loop. */
     let kept: ClaimedJob[] = [];
     do {
       this.#measure();
@@ -168,14 +168,17 @@ export class Fetcher {
     }
   }
 
-  /** Plans the next poll, unless it is due earlier already. Claims may have missed jobs, so a poll soon follows. */
+  /**
+   * Schedules the next poll, unless an earlier one is planned. If this round did more than poll in vain, the next poll
+   * follows soon, because claims may have missed jobs.
+   */
   #planPoll(startedAt: number, isIdle: boolean): void {
     const { queuePollIntervalMs, isNotified } = this.#options;
     const intervalMs = queuePollIntervalMs || (isIdle && isNotified() ? idlePollMs : alertPollMs);
     this.#pollAt = Math.min(this.#pollAt, startedAt + intervalMs);
   }
 
-  /** Returns whether to claim again in the same round. */
+  /** Returns whether to claim again in this round. */
   #continues(kept: number, endAt: number): boolean {
     if (!this.#more || this.#stopped || performance.now() >= Math.min(endAt, this.#pollAt)) return false;
     return this.#options.held() + kept <= this.#capacity() / 2;
@@ -226,7 +229,7 @@ export class Fetcher {
   }
 }
 
-/** Resolves after the storage has had a chance to send what it was given. */
+/** Resolves after the storage has had a chance to send the pending request. */
 function handedOver(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);

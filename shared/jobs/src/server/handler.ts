@@ -3,7 +3,7 @@ import type { JobLog } from '../job/job-log.js';
 import type { Middleware } from '../job/middleware.js';
 import type { TransactionClient } from '../storage/transaction.js';
 
-/** What a handler can see of the job that it runs. */
+/** The view that a handler has of the job that it runs. */
 export interface RunningJob<Args = unknown> {
   readonly id: string;
   readonly name: string;

@@ -28,7 +28,7 @@ const ignore = (): void => undefined;
 export const silentLogger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
 /**
- * Writes warnings and errors to standard error, as `message { fields }`, and ignores everything else: the default of
+ * Writes warnings and errors to standard error, as `message { fields }`, and ignores everything else. The default logger of
  * servers.
  */
 export const consoleLogger: Logger = {
@@ -38,7 +38,7 @@ export const consoleLogger: Logger = {
   error: (fields, message) => terminal.error(message, printable(fields)),
 };
 
-/** Replaces an error that is plain data by one whose stack the console prints line by line. */
+/** Replaces an error given as plain data with one whose stack the console prints line by line. */
 function printable(fields: object): object {
   const { err } = fields as { err?: { name: string; message: string; stack: string | null } };
   if (err === undefined || err instanceof Error) return fields;

@@ -12,7 +12,7 @@ import type { RunningAttempt } from './running-attempt.js';
 /**
  * Serializes a handler's return value.
  *
- * @throws {InvalidArgumentsError} if the value is not JSON, or does not match the definition's schema of results
+ * @throws {InvalidArgumentsError} if the value is not JSON, or does not match the definition's result schema
  * @throws {ResultTooLargeError} if its JSON exceeds `maxBytes`
  */
 export function toResult(value: unknown, maxBytes: number, definition?: JobDefinition): JsonText {

@@ -41,7 +41,7 @@ export class Runner {
   readonly #handlers = new Map<string, RunnableHandler>();
   readonly #threads: ThreadPool;
   readonly #options: RunnerOptions;
-  /** For jobs without a handler. */
+  /** Options for attempts of jobs that have no handler. */
   readonly #attemptOptions: AttemptOptions;
   readonly #running = new Map<string, RunningAttempt>();
   #waiting: WaitingJob[] = [];
@@ -105,7 +105,8 @@ export class Runner {
   }
 
   /**
-   * Drops these claims: removes their jobs and aborts the handlers. What the handlers return afterwards is not stored.
+   * Drops these claims: removes their jobs and aborts the handlers. Anything that the handlers return afterwards is not
+   * stored.
    */
   drop(claims: Iterable<Claim>, reason: Error): void {
     const lost = new Map<string, Claim>();

@@ -38,13 +38,13 @@ export interface JobServerOptions extends ServerTimes {
    */
   recurring?: readonly NewRecurringJob[];
   /**
-   * The version of the application, 1 to 100 characters. When servers with another version start, the dashboard's charts show a
-   * deployment. None by default.
+   * The version of the application, 1 to 100 characters. The first server with a new version marks a deployment on the
+   * dashboard's charts. None by default.
    */
   version?: string;
   /**
-   * Queues to consume, in order of preference or by weight. By default the queues of the handlers' definitions, each as
-   * often as the others.
+   * Queues to consume, in order of preference or by weight. Defaults to the queues of the handlers' definitions, with equal
+   * weights.
    */
   queues?: ServerQueues;
   /** Maximum number of jobs to run at once; 1 to 1000, default 10. */
@@ -74,7 +74,7 @@ export interface JobServerOptions extends ServerTimes {
   maxLogLineBytes?: number;
   /** Middleware that wraps every handler; the first is the outermost. None by default. */
   middleware?: readonly RunMiddleware[];
-  /** The console by default, with warnings and errors only; `silentLogger` discards everything. */
+  /** Defaults to the console, with warnings and errors only; `silentLogger` discards everything. */
   logger?: Logger;
   /** The host name shown in the list of servers; by default, that of this machine. */
   host?: string;
@@ -122,7 +122,10 @@ export function resolveServerOptions(options: JobServerOptions): ResolvedServerO
   };
 }
 
-/** Returns the queues of the handlers, with equal weights: a server without handlers still plays its background roles. */
+/**
+ * Returns the queues of the handlers, with equal weights. May be empty: a server without handlers still plays its background
+ * roles.
+ */
 function queuesOf(handlers: readonly JobHandler[]): ServerQueues {
   if (handlers.length === 0) return ['default'];
   return Object.fromEntries(handlers.map(({ definition }) => [definition.queue, 1]));

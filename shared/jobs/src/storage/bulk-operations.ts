@@ -28,11 +28,17 @@ export interface BulkRequest {
   readonly filter: JobFilter;
   /** Who requested the operation, for display; at most 300 characters. */
   readonly requestedBy?: string | null;
-  /** The set that was shown before the operation was confirmed; by default, all jobs that match when it starts. */
+  /** The set of jobs that was shown for confirmation; by default, all jobs that match when the operation starts. */
   readonly confirmed?: BulkPreview;
-  /** For `retry`: also restores dependents, as `JobControl.retry` does; `false` by default. They are not counted as changed. */
+  /**
+   * For `retry`: also restores dependents, as `JobControl.retry` does. Restored dependents are not counted as changed.
+   * `false` by default.
+   */
   readonly dependents?: boolean;
-  /** Nothing is changed for this long, in milliseconds, so that cancelling undoes the operation; 0 by default, a day at most. */
+  /**
+   * How long to wait, in milliseconds, before changing anything; cancelling the operation in that time undoes it completely.
+   * 0 by default, a day at most.
+   */
   readonly delayMs?: number;
 }
 
@@ -40,8 +46,8 @@ export interface BulkRequest {
 const maxDelayMs = 86_400_000;
 
 /**
- * The jobs that an operation would change. An operation that is confirmed with it changes no other jobs, and if the
- * count is exact, no more than that. It may change fewer, if others change them first.
+ * The jobs that an operation would change. An operation confirmed with this preview changes no other jobs and, if the count
+ * is exact, no more than that many. It may change fewer if others change some of them first.
  */
 export interface BulkPreview {
   /** `null` if counting took too long. */
@@ -49,14 +55,14 @@ export interface BulkPreview {
   /** When the jobs were counted, by the storage's clock. Jobs created or finished later are not included. */
   readonly asOf: Date;
   /**
-   * For finished states of which words are searched only in the latest jobs: the id of the oldest one searched, which is
-   * the oldest one included.
+   * For finished states in which only the latest jobs are searched for words: the id of the oldest job searched, which is
+   * also the oldest one included.
    */
   readonly firstIds: Readonly<Partial<Record<FinishedState, string>>>;
 }
 
 /**
- * - `pending`: it has not started, and cancelling it changes nothing
+ * - `pending`: it has not changed anything yet; cancelling it leaves every job as it was
  * - `running`: servers are working on it, or will when one is available
  * - `done`: every matching job has been processed
  * - `cancelled`: somebody stopped it; jobs already changed stay changed
@@ -71,7 +77,7 @@ export interface BulkOperation {
   action: BulkAction;
   filter: JobFilter;
   state: BulkState;
-  /** Number of jobs when it was confirmed, else when it started; `null` if counting took too long. */
+  /** Number of matching jobs when the operation was confirmed, or else when it started; `null` if counting took too long. */
   matched: JobCount | null;
   /** Number of jobs processed so far: changed plus skipped. */
   seen: number;
@@ -80,7 +86,7 @@ export interface BulkOperation {
   skipped: number;
   requestedBy: string | null;
   createdAt: Date;
-  /** When it starts to change jobs: `createdAt`, or later if it was delayed. */
+  /** When the operation starts to change jobs: `createdAt`, or later if it was delayed. */
   startsAt: Date;
   finishedAt: Date | null;
   /** Why it failed. */
@@ -106,7 +112,7 @@ export interface BulkListQuery {
  */
 export interface BulkOperations {
   /**
-   * Returns the jobs that a request would change now: how many, and within which bounds.
+   * Returns how many jobs a request would change now, and their bounds.
    *
    * @throws {RangeError} as `start` does
    */
@@ -123,11 +129,11 @@ export interface BulkOperations {
   find(id: string): Promise<BulkOperation | null>;
   /** Newest first. */
   list(query: BulkListQuery): Promise<BulkOperation[]>;
-  /** Returns the ids of the jobs that an operation has changed, newest first. Deleted jobs are included. */
+  /** Returns the ids of the jobs that an operation has changed, newest first, including jobs that have since been deleted. */
   listChanged(id: string, query: ChangedJobsQuery): Promise<string[]>;
   /**
-   * Stops a pending or running operation before its next chunk; one that has ended is not changed. Returns `null` if it does not
-   * exist.
+   * Stops a pending or running operation before its next chunk; has no effect on one that has ended. Returns `null` if the
+   * operation does not exist.
    */
   cancel(id: string, options?: ActionOptions<BulkOperation | null>): Promise<BulkOperation | null>;
   /** Processes one chunk of a running operation. Called by servers. Returns `false` if no operation is running. */

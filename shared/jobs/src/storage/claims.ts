@@ -12,8 +12,8 @@ export interface ClaimRequest {
 /** Leases jobs to servers. Every write is fenced by its claim. */
 export interface Claims {
   /**
-   * Returns those of the queues that may have jobs for the server to claim. Costs about as much for a hundred queues as for
-   * one. Only a hint: a claim may find none.
+   * Returns the queues that may have jobs for the server to claim. Costs about as much for a hundred queues as for one. Only
+   * a hint: a claim may find none.
    *
    * @throws {ServerLostError} if this server has been declared dead
    */

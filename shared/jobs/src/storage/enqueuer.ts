@@ -3,10 +3,10 @@ import type { NewJob } from '../job/job.js';
 import type { EnqueueResult } from './enqueue-result.js';
 import type { TransactionClient } from './transaction.js';
 
-/** New jobs, or slices of them that are built while the storage writes the ones before. */
+/** New jobs, in one list or in slices that are built while the storage writes the previous ones. */
 export type NewJobs = readonly NewJob[] | AsyncIterable<readonly NewJob[]>;
 
-/** Returns all of the jobs in one list. */
+/** Collects all jobs into one list. */
 export async function collected(jobs: NewJobs): Promise<readonly NewJob[]> {
   if (!(Symbol.asyncIterator in jobs)) return jobs;
   const all: NewJob[] = [];

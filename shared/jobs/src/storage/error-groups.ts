@@ -19,7 +19,7 @@ export interface ErrorGroup {
   failedExact: boolean;
   /** `false` if more jobs wait for another attempt than were counted. */
   waitingExact: boolean;
-  /** When the first of the stored jobs failed like this, even if that was before the time span. */
+  /** When the earliest stored job with this error failed, even if that was before the time span. */
   firstSeenAt: Date;
   lastSeenAt: Date;
   /** The message of the latest failure. */

@@ -14,7 +14,7 @@ export interface JobContent {
 }
 
 /**
- * Gets existing jobs by id, and returns new content for some that are in one of {@link editableStates}. It is asynchronous
+ * Receives the existing jobs by id, and returns new content for any that are in one of {@link editableStates}. Asynchronous,
  * so that decisions about thousands of jobs can be made in time slices.
  */
 export type DecideEdits = (current: ReadonlyMap<string, Job>) => Promise<ReadonlyMap<string, JobContent>>;

@@ -15,8 +15,8 @@ export type JobControlOptions = ControlOptions<Job, ControlResult>;
 
 export interface RetryOptions extends JobControlOptions {
   /**
-   * Also restores the jobs that were skipped because this one, or its batch, did not end as they require, and those that
-   * were skipped because of them: they wait again. `false` by default.
+   * Also restores the jobs that were skipped because this one, or its batch, did not end as required, directly or through
+   * other skipped jobs: they wait again. `false` by default.
    */
   readonly dependents?: boolean;
   /** Makes the job ready even if it was cancelled while it waited for other jobs. `false` by default. */
@@ -43,9 +43,9 @@ export interface JobControl {
    */
   cancel(id: string, options?: JobControlOptions): Promise<ControlResult>;
   /**
-   * Sends a failed or cancelled job back to its queue, with one more attempt if none is left. A job with dependencies
-   * that was cancelled before it started waits for them again: it becomes ready if they have ended as it requires, and
-   * is cancelled again if they have ended otherwise.
+   * Puts a failed or cancelled job back into its queue, with one more attempt if none is left. A job with dependencies that
+   * was cancelled before it started waits for them again: it becomes ready if they have ended as required, and is cancelled
+   * again if they have ended otherwise.
    */
   retry(id: string, options?: RetryOptions): Promise<ControlResult>;
   /** Makes a scheduled or awaiting job ready now; an awaiting one no longer waits for its parents. */
@@ -59,7 +59,7 @@ export interface JobControl {
    * among those of its priority unless it moves to another queue. The keys of a job that moves stay in the queue in
    * which it was enqueued.
    *
-   * @param decide if it throws, nothing is changed and this rejects with the same error; may be called more than once
+   * @param decide may be called more than once; if it throws, nothing is changed and the call rejects with the same error
    * @returns the edited jobs
    * @throws {RangeError} if a queue's name, a priority or a time is out of bounds, a job cannot be edited, or several
    *   jobs together have more than {@link maxEditedBytes} of arguments

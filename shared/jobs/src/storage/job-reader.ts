@@ -88,18 +88,18 @@ export interface SearchedRangeQuery extends Pick<JobListQuery, 'order' | 'after'
   readonly filter: JobFilter;
 }
 
-/** The jobs that are searched for the words of a filter. Without words, all jobs are searched, and both members are empty. */
+/** Which jobs are searched for the words of a filter. Without words, all jobs are searched, and both members are empty. */
 export interface SearchedRange {
-  /** For each finished state of which only some jobs are searched: the id of the last one, in the order of the list. */
+  /** For each finished state in which only some jobs are searched: the id of the last one searched, in list order. */
   readonly lastIds: Readonly<Partial<Record<FinishedState, string>>>;
-  /** The unfinished states of which only some jobs are searched. */
+  /** The unfinished states in which only some jobs are searched. */
   readonly unfinished: readonly JobState[];
 }
 
 export interface LatestFailedQuery {
   /** Only jobs of this queue. */
   readonly queue?: string;
-  /** Only jobs that failed before the one with this id; no jobs if that is not failed. */
+  /** Only jobs that failed before the one with this id; none if that job is not in the state `failed`. */
   readonly after?: string;
   readonly limit: number;
 }
@@ -129,15 +129,15 @@ export interface JobReader {
    */
   search(query: JobSearchQuery): Promise<JobSearchPage>;
   /**
-   * Lists failed jobs by the time of their failure, latest first, regardless of creation time; otherwise like
-   * {@link listBrief}.
+   * Lists failed jobs by the time of failure, latest first, regardless of when they were created. Otherwise like {@link
+   * listBrief}.
    */
   listLatestFailed(query: LatestFailedQuery): Promise<BriefJob[]>;
-  /** Returns which jobs a list with this filter, order and position searches for words. */
+  /** Returns which jobs a list with this filter, order and position would search for words. */
   searchedRange(query: SearchedRangeQuery): Promise<SearchedRange>;
   /**
-   * Counts without a scan if the filter has only states and queues; otherwise up to 10 000. The count is a lower bound if
-   * not all jobs were searched for the words of the filter.
+   * Counts without a scan if the filter has only states and queues; otherwise counts up to 10 000. The count is a lower bound
+   * if not all jobs were searched for the words of the filter.
    */
   count(filter?: JobFilter): Promise<JobCount>;
   /** Counts each state separately, cheaper than one call per state. */

@@ -60,7 +60,7 @@ export class KeyHeldError extends Error {
   }
 }
 
-/** What {@link resolveKeys} decided. */
+/** The decision of {@link resolveKeys}. */
 export interface KeyResolution {
   /** The jobs to create, in order. */
   readonly created: readonly NewJob[];

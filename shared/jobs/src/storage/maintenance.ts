@@ -1,4 +1,4 @@
-/** What {@link Maintenance.rescue} did. */
+/** The result of {@link Maintenance.rescue}. */
 export interface RescueReport {
   /** Servers that were declared dead. */
   readonly deadServers: string[];
@@ -24,8 +24,7 @@ export interface Maintenance {
   promoteDue(limit: number): Promise<PromotionReport>;
   /**
    * Processes up to `limit` jobs that have ended: updates their batches, their dependents, and jobs blocked by their
-   * concurrency keys. Resolves to the number processed. What remains to be processed is stored, so a crash loses
-   * nothing.
+   * concurrency keys. Resolves to the number processed. Unprocessed work is stored, so a crash loses nothing.
    */
   resolveDependencies(limit: number): Promise<number>;
   /**
@@ -34,8 +33,8 @@ export interface Maintenance {
    */
   rescue(): Promise<RescueReport>;
   /**
-   * Housekeeping: counters, partitions for the coming days, retention. Cheap; every server calls it about once a second, or
-   * rarely if it resolves to `false`: there was nothing to do.
+   * Does the housekeeping: folds counters, creates partitions for the coming days and enforces retention. Cheap. Every server
+   * calls this about once a second, or rarely while it resolves to `false` because there was nothing to do.
    */
   maintain(): Promise<boolean>;
 }

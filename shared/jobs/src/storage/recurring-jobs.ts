@@ -4,7 +4,7 @@ import type { TransactionClient } from './transaction.js';
 import type { SkippedDueTimes } from '../recurring/firing.js';
 import type { NewRecurringJob, RecurringJob } from '../recurring/recurring-job.js';
 
-/** What a synchronization changed; each list holds ids. */
+/** The changes made by a synchronization; each list holds ids. */
 export interface SynchronizationReport {
   readonly added: string[];
   readonly updated: string[];
@@ -61,7 +61,7 @@ export interface RecurringJobs {
   /**
    * Updates several recurring jobs in one transaction, all or none, in the same way as {@link update}.
    *
-   * @param change gets those that exist, and returns new versions of some of them; may be called more than once
+   * @param change receives the existing ones, and returns new versions of some of them; may be called more than once
    */
   updateAll(
     ids: readonly string[],

@@ -9,7 +9,7 @@ export interface ServerDescription {
   /** The names of jobs that it has handlers for; it claims only these. If absent, it claims any job. */
   readonly jobNames?: readonly string[];
   readonly concurrency: number;
-  /** The version of its application, 1 to 100 characters. A new one is noted as a deployment. */
+  /** The version of the server's application, 1 to 100 characters. A new version is recorded as a deployment. */
   readonly version?: string;
   /** Milliseconds without a heartbeat after which it is declared dead. It sends three heartbeats in this time. */
   readonly timeoutMs: number;

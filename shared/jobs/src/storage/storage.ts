@@ -62,13 +62,14 @@ export interface JobStorage {
   /** Waits for pending operations, then closes every connection and timer. */
   close(): Promise<void>;
   /**
-   * Whether listeners of {@link onNotification} currently hear of all work. Servers poll rarely while this is `true`, and
-   * often otherwise. A change is a notification of `null`.
+   * Whether listeners of {@link onNotification} are currently notified of all work. Servers poll rarely while this is `true`,
+   * and often otherwise. Listeners are called with `null` when it changes.
    */
   readonly notificationsArrive: boolean;
   /**
-   * Calls the listener when a job may have become ready in `queue` or, with `null`, when a job was scheduled or
-   * cancelled, or in any case that names no queue. Only a hint: it may be late, missing or unnecessary. Returns a function that unsubscribes.
+   * Calls the listener with a queue when a job there may have become ready, and with `null` for everything else, such as a
+   * scheduled or cancelled job. Only a hint: notifications may be late, missing or unnecessary. Returns a function that
+   * unsubscribes.
    */
   onNotification(listener: (queue: string | null) => void): () => void;
 }

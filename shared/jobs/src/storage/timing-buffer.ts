@@ -4,7 +4,7 @@ import { Timing } from './timings.js';
 
 const minuteMs = 60_000;
 
-/** The most that waits to be stored, while the storage cannot be reached. Beyond it, the oldest is dropped. */
+/** Maximum number of cells that wait to be stored while the storage is unreachable. Beyond that, the oldest are dropped. */
 const maxCells = 20_000;
 
 /** The attempts of one queue and job name in one minute. */
@@ -41,13 +41,13 @@ export class TimingBuffer {
     else if (outcome === 'retry') timing.retried++;
   }
 
-  /** Removes and returns everything. */
+  /** Removes and returns all cells. */
   take(): TimingCell[] {
     this.#close();
     return this.#waiting.splice(0);
   }
 
-  /** Puts back what could not be stored. */
+  /** Puts back cells that could not be stored. */
   restore(cells: readonly TimingCell[]): void {
     this.#waiting = [...cells, ...this.#waiting].slice(-maxCells);
   }

@@ -5,7 +5,7 @@ const minuteMs = 60_000;
 const hourMs = 3_600_000;
 const dayMs = 86_400_000;
 
-/** How attempts went, over some span of time. */
+/** The outcomes and durations of the attempts in some span of time. */
 export class Timing {
   /** Attempts that finished their job as done. */
   done = 0;
@@ -15,7 +15,7 @@ export class Timing {
   retried = 0;
   /** How long jobs were ready before an attempt started. */
   readonly waiting = new DurationHistogram();
-  /** How long attempts ran, whatever their outcome; snoozed ones are left out. */
+  /** How long attempts ran, whatever their outcome; excludes snoozed ones. */
   readonly running = new DurationHistogram();
 
   copy(): Timing {
@@ -33,7 +33,7 @@ export class Timing {
   }
 }
 
-/** The name under which the jobs of further names are counted once {@link timingsKept} `names` are known. */
+/** The name under which all other jobs are counted once {@link timingsKept} `names` are known. */
 export const otherNames = '(other)';
 
 /** The resolution of timings, how long each is kept (in milliseconds), and the maximum number of job names. */
@@ -43,7 +43,7 @@ export const timingsKept = {
   names: 1_000,
 } as const;
 
-/** The maximum number of buckets in one answer. */
+/** Maximum number of buckets in one result. */
 const maxBuckets = 800;
 
 export interface TimingQuery {
@@ -51,7 +51,7 @@ export interface TimingQuery {
   readonly from: Date;
   /** The end, exclusive. */
   readonly until: Date;
-  /** Length of a bucket in milliseconds: a multiple of 60 000 up to an hour, and a multiple of an hour beyond. */
+  /** Length of a bucket in milliseconds: up to an hour, a multiple of 60 000; beyond that, a multiple of an hour. */
   readonly bucketMs: number;
   /** Only jobs of this queue. */
   readonly queue?: string;
@@ -64,8 +64,8 @@ export interface TimingBucket {
   readonly at: Date;
   readonly timing: Timing;
   /**
-   * The largest number of ready jobs in any minute of the bucket; `null` if it was not measured, because no server was running. For
-   * a job name, it is extrapolated from a sample if there are many ready jobs.
+   * The largest number of ready jobs in any minute of the bucket; `null` if none was measured, because no server was running.
+   * For a job name, the number is extrapolated from a sample if many jobs are ready.
    */
   backlog: number | null;
 }
@@ -77,15 +77,15 @@ export interface NameTimingQuery extends Pick<TimingQuery, 'queue'> {
   readonly limit: number;
 }
 
-/** How the attempts of one job name went. */
+/** The timings of one job name. */
 export interface NameTiming {
   readonly name: string;
   readonly timing: Timing;
 }
 
 /**
- * Measures how long jobs wait and run. Servers record each attempt, which only adds to counters in their process; the storage
- * stores them every few seconds. A process that is killed loses what it has not stored yet.
+ * Measures how long jobs wait and run. Recording an attempt only increments counters in the process; the storage writes them
+ * every few seconds. A process that is killed loses the counts that it has not stored yet.
  */
 export interface Timings {
   /** Records that an attempt has started, after its job was ready for `waitedMs` milliseconds. */
@@ -93,14 +93,14 @@ export interface Timings {
   /** Records that an attempt has ended after `ranMs` milliseconds. */
   ended(queue: string, name: string, outcome: Outcome['kind'], ranMs: number): void;
   /**
-   * Returns the figures of each bucket, oldest first and without gaps. Their cost does not depend on the number of jobs. Waiting
-   * is counted when an attempt starts, everything else when it ends.
+   * Returns the figures of each bucket, oldest first and without gaps. The cost does not depend on the number of jobs.
+   * Waiting times count when an attempt starts, everything else when it ends.
    *
    * @throws {RangeError} if a number is out of bounds
    */
   read(query: TimingQuery): Promise<TimingBucket[]>;
   /**
-   * Returns the figures of each job name with attempts, those with the most attempts first.
+   * Returns the figures of each job name with attempts, the most attempts first.
    *
    * @throws {RangeError} if a number is out of bounds
    */
@@ -108,7 +108,8 @@ export interface Timings {
 }
 
 /**
- * Returns an empty bucket for every interval of the query, by start in milliseconds since 1970, and the resolution to read.
+ * Returns an empty bucket for each interval of the query, keyed by its start in milliseconds since 1970, and the resolution
+ * to read.
  *
  * @throws {RangeError} as `read` does
  */
@@ -134,7 +135,7 @@ export function emptyTimingBuckets({ from, until, bucketMs }: TimingQuery): {
 }
 
 /**
- * Returns the resolution for {@link Timings.listNames}: minutes for up to three hours.
+ * Returns the resolution for {@link Timings.listNames}: minutes for spans of up to three hours, hours beyond.
  *
  * @throws {RangeError} as `listNames` does
  */
@@ -149,8 +150,8 @@ export function resolutionOf({ sinceMs, limit }: NameTimingQuery): 'minute' | 'h
 const steps = [1, 5, 10, 30, 60, 180, 360, 720, 1_440].map((minutes) => minutes * minuteMs);
 
 /**
- * Returns the shortest usual length of a bucket in milliseconds that divides a span into at most 120 buckets and for whose start
- * timings are still kept.
+ * Returns the shortest usual bucket length, in milliseconds, that divides a span into at most 120 buckets and for which
+ * timings are still kept at the start of the span.
  *
  * @param nowMs the storage's time
  */

@@ -6,8 +6,9 @@ export interface TransactionRows<Row extends object> {
 }
 
 /**
- * The part of a `pg` client that a transaction needs. The caller begins and ends the transaction; the storage only
- * writes in it. Statements have numbered placeholders: `$1`. Any driver that can run them in its transaction fits.
+ * The part of a `pg` client that a transaction needs. The caller begins and ends the transaction; the storage only writes in
+ * it. Statements use numbered placeholders such as `$1`. Any driver that can run such statements in its transaction can be
+ * adapted.
  */
 export interface TransactionClient {
   query<Row extends object = Readonly<Record<string, unknown>>>(
@@ -15,9 +16,9 @@ export interface TransactionClient {
     values?: unknown[],
   ): Promise<TransactionRows<Row>>;
   /**
-   * Calls `act` once the transaction has committed; never if it rolls back. The storage uses it to notify servers of
-   * new jobs. Absent on clients that do not know when they commit, such as a plain `pg` client; the transaction then
-   * contains the notification, which Postgres sends when it commits.
+   * Calls `act` once the transaction has committed; never if it rolls back. The storage uses this to notify servers of new
+   * jobs. Absent on clients that do not know when they commit, such as a plain `pg` client; the transaction then includes the
+   * notification, which Postgres sends on commit.
    */
   afterCommit?(act: () => void): void;
 }

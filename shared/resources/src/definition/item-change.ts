@@ -24,7 +24,8 @@ export interface KeyedChange<Item, Fields> {
 }
 
 /**
- * Applies a bulk change to the current items, in time slices, so that other requests are served in between.
+ * Applies a bulk change to the current items, in time slices so that other requests are served in between.
+ *
  * @param current the existing items by id
  * @returns the new writable fields of each item, in the order of the changes
  * @throws {ApiError} with the problems of all elements

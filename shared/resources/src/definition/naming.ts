@@ -44,8 +44,8 @@ export function singularOf(plural: string): string {
 }
 
 /**
- * Returns the words for an item in sentences: those of the definition, or else the singular, `store-customer` → `store
- * customer`, `api-key` → `API key`.
+ * Returns the noun for an item in sentences: the definition's own or, by default, one derived from the singular, such as
+ * `store-customer` → `store customer` and `api-key` → `API key`.
  */
 export function nameInProse({ singular, noun }: Named): string {
   return noun ?? singular.replace(/^api(?=-)/, 'API').replaceAll('-', ' ');

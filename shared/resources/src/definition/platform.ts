@@ -6,13 +6,13 @@ import type { Database, Transaction } from '../database/database.js';
  */
 export type Enqueue = (transaction: Transaction, job: string, args: unknown) => Promise<string>;
 
-/** The part of a job definition that the toolkit needs. */
+/** The part of a job definition that the toolkit uses. */
 export interface NamedJob<Input = never> {
   readonly name: string;
   check(args: Input): unknown;
 }
 
-/** Enqueues a job in the transaction of an operation, by its definition or by its name; returns the job's id. */
+/** Enqueues a job, by its definition or by name, in the transaction of an operation. Returns the job's id. */
 export interface EnqueueHere {
   <Input>(
     job: NamedJob<Input>,

@@ -18,9 +18,12 @@ export type CreateOf<Item extends TObject, ServerSet extends string, Create> = C
   ? Static<Create>
   : WritableOf<Item, ServerSet>;
 
-/** What a definition adds to a standard call. */
+/** The additions of a definition to a standard call. */
 export interface CallDeclaration {
-  /** The heading and the sentences of a call that does something else than its name says: `Add a customer to a group`. */
+  /**
+   * The heading and description of an operation that does something other than its name suggests: `Add a customer to a
+   * group`.
+   */
   readonly wording?: { readonly summary: string; readonly description: string };
   /** Sentences that the reference appends to the call's description. */
   readonly note?: string;
@@ -105,7 +108,7 @@ export interface ResourceDescription<
   readonly name: string;
   /** Needed only if it differs from the regular singular of `name`. */
   readonly singular?: string;
-  /** The singular in sentences; needed only if it is not `singular` with spaces instead of dashes. */
+  /** The singular in sentences; needed only if it differs from `singular` with spaces instead of dashes. */
   readonly noun?: string;
   /** One or two sentences for the reference. */
   readonly description?: string;

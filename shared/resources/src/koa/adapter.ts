@@ -77,7 +77,7 @@ async function send(ctx: Koa.Context, { status, headers, body }: ApiResponse): P
   ctx.body = encoded.body;
 }
 
-/** Sets headers on Node's response, whose names and values need none of Koa's conversions. */
+/** Sets headers directly on Node's response, because these names and values need none of Koa's conversions. */
 function setHeaders({ res }: Koa.Context, headers: ApiResponse['headers']): void {
   for (const name in headers) res.setHeader(name, headers[name] ?? '');
 }

@@ -9,7 +9,7 @@ const zip = promisify(gzip);
 const smallestBytes = 1024;
 
 export interface Encoded {
-  /** Text if the body was not compressed: Node sends it together with the headers, in one write. */
+  /** A string if the body was not compressed: Node sends a string together with the headers, in one write. */
   readonly body: string | Buffer;
   /** undefined if the body was not compressed. */
   readonly encoding: 'br' | 'gzip' | undefined;

@@ -11,15 +11,15 @@ export function oneOrManyOf(resource: Resource, one: JsonSchema, many: JsonSchem
   };
 }
 
-/** Describes the array in the answer to a bulk request, which is as long as that of the request. */
+/** Describes the array in the response to a bulk request, which is as long as the array in the request. */
 export function arrayOf(resource: Resource, items: JsonSchema): JsonSchema {
   const description = `The ${namesInProse(resource)}, in the order of the request.`;
   return { type: 'array', description, minItems: 0, items };
 }
 
 /**
- * Describes an array in a request. Tools would generate arrays of `maxItems` elements, so only the description states the
- * limit.
+ * Describes an array in a request. The limit appears only in the description, because tools would generate arrays of
+ * `maxItems` elements.
  */
 export function listBody(resource: Resource, items: JsonSchema): JsonSchema {
   const description = `Up to ${maxElements.toLocaleString('en')} ${namesInProse(resource)}.`;

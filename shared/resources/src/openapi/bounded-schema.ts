@@ -3,10 +3,7 @@ import { mapValues } from '../validation/map-values.js';
 
 const uuidPattern = '^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$';
 
-/**
- * Completes a schema for the document: adds formats, patterns and the type of enumerations. Limits are only those that the
- * schema states.
- */
+/** Completes a schema for the document: adds formats, patterns and the types of enumerations. Adds no limits. */
 export function bounded(schema: JsonSchema): JsonSchema {
   if (schema.anyOf !== undefined) return boundedUnion({ ...schema, anyOf: schema.anyOf.map(bounded) });
   if (schema.enum !== undefined) return { ...typeOf(schema.enum), ...schema };
@@ -27,7 +24,7 @@ export function bounded(schema: JsonSchema): JsonSchema {
   };
 }
 
-/** Writes a union of one type and null as a list of types, which tools and readers understand more easily. */
+/** Converts a union of one type and null to a list of types, which is easier to understand for tools and readers. */
 function boundedUnion({ anyOf = [], ...rest }: JsonSchema): JsonSchema {
   const [one, ...others] = anyOf.filter(({ type }) => type !== 'null');
   const allowsNull = anyOf.some(({ type }) => type === 'null');

@@ -4,7 +4,7 @@ import type { JsonSchema } from '../validation/json-schema.js';
 import type { ResponseObject } from './document-types.js';
 import { selectionReference } from './schemas.js';
 
-/** Describes a body whose schema is that of one item or an array of items, with an example of each. */
+/** Describes a body that is one item or an array of items, with an example of each. */
 export function oneOrMany(
   resource: Resource,
   schema: JsonSchema,

@@ -25,7 +25,7 @@ import { type ResourceGroup, selfTag, tagGroups, tagsOf } from './tags.js';
 /** Describes the API as a whole. */
 export interface ApiInfo {
   readonly title: string;
-  /** What the API is, in Markdown; shown at the beginning of the reference. */
+  /** A description of the API in Markdown, shown at the beginning of the reference. */
   readonly description: string;
   /** The version of the software, not of the API. */
   readonly version: string;

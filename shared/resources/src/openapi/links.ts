@@ -11,8 +11,8 @@ export function keyParameter({ singular, key }: Pick<Resource, 'singular' | 'key
 }
 
 /**
- * Returns the name of a resource in operation ids: that of its parents and its own, without repeating the parent's. `Store`
- * and `store-customer` → `StoreCustomer`.
+ * Returns the name of a resource in operation ids: its parents' names followed by its own, without repetition. `Store` and
+ * `store-customer` → `StoreCustomer`.
  *
  * @param owner the singular names of the parents, e.g. `CustomerOrder`
  */

@@ -108,7 +108,7 @@ function createBelow(parent: string, child: Child): Readonly<Record<string, Json
   });
 }
 
-/** Returns the schema of a new item, and that of one or many new items. */
+/** Returns two schemas: a new item, and one or many new items. */
 function createSchemas(
   resource: Resource,
   words: string,

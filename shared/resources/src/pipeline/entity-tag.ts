@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import type { ItemRecord } from '../validation/json-schema.js';
 
 /**
- * Returns the strong `ETag` of an item: a digest of its JSON, regardless of the order of the members of the objects in its
- * fields.
+ * Returns the strong `ETag` of an item: a digest of its JSON that does not depend on the order of members within field
+ * values.
  *
- * @param item an item as clients see it, with its fields in the order of the schema
+ * @param item an item as clients see it, with its fields in schema order
  */
 export function entityTag(item: ItemRecord): string {
   const fields: Record<string, unknown> = {};

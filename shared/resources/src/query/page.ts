@@ -21,7 +21,7 @@ export interface Page<Item> {
   readonly cut?: boolean;
 }
 
-/** Returns the items of a collection in memory that match every filter. */
+/** Returns the items of an in-memory collection that match every filter. */
 export function itemsOf<Item extends object>(items: readonly Item[], filters: readonly Filter[]): Item[] {
   return rankedItems(items, { filters, search: undefined, searchFields: [] }).map(({ item }) => item);
 }

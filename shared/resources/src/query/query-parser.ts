@@ -51,7 +51,7 @@ export function parseCollectionQuery(
   };
 }
 
-/** Parses the query of DELETE on a collection, or of a stream: filters only. */
+/** Parses the query of a DELETE on a collection, or of a stream, which may contain only filters. */
 export function parseFilterQuery(resource: QueryRules, query: string): readonly Filter[] {
   const problems = new ProblemList();
   const parameters = group(query);

@@ -45,8 +45,8 @@ export interface OperationCall<Item, Body> {
   readonly body: Body;
   readonly transaction: Transaction;
   /**
-   * Enqueues a job in the same transaction; returns its id. The job is given by its definition, whose arguments it
-   * checks, or by name.
+   * Enqueues a job in the same transaction and returns its id. Takes the definition of the job, which then checks the
+   * arguments, or its name.
    */
   readonly enqueue: EnqueueHere;
   readonly context: CallContext;

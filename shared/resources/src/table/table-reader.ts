@@ -86,7 +86,7 @@ export class TableReader {
     return item;
   }
 
-  /** Returns the conditions for one item: its key, which may be unique only below its parent, and the parent. */
+  /** Returns the conditions that identify an item: its parent and its key, which may be unique only below the parent. */
   identity(
     id: string,
     parentFields: CallContext['parentFields'],

@@ -74,7 +74,7 @@ function createStorage(
   const on = ({ transaction }: Pick<CallContext, 'transaction'>): Database | Transaction =>
     transaction ?? database;
 
-  // A change may give an item another parent, so changed items are read by key only.
+  // A change may move an item to another parent, so changed items are read by key only.
   const readOne = async (connection: Queryable, id: string): Promise<ItemRecord> => {
     const item = await reader.get(connection, id, {}, '');
     if (item === undefined) throw new Error(`${resource.singular} ${id} disappeared within its transaction`);

@@ -2,7 +2,7 @@ import type { SentRequest } from './exchange.js';
 import { parseJson } from './json.js';
 import type { Schema } from './schema.js';
 
-/** Follows the reference of a schema, if it is one. */
+/** Resolves a schema if it is a reference. */
 export type Resolver = (schema: Schema) => Schema;
 
 interface Alternatives {

@@ -15,7 +15,7 @@ export function countCustomersHandler(database: Queryable): JobHandler {
   });
 }
 
-/** Each due time gets one job, however many servers run. */
+/** Enqueues one job per due time, however many servers run. */
 export const everyMorning = defineRecurringJob({
   id: 'count-customers-every-morning',
   definition: countCustomers,

@@ -1,13 +1,13 @@
 import { defineJob, handleJob } from 'longshore';
 import Type from 'typebox';
 
-/** Clients and servers share the definition: the name of the job and the schema of its arguments. */
+/** The name of the job and the schema of its arguments, shared by clients and servers. */
 export const sendWelcome = defineJob({
   name: 'send-welcome',
   args: Type.Object({ email: Type.String({ minLength: 3 }) }),
 });
 
-/** Welcomes a customer. The update and the end of the job commit together: exactly once. */
+/** Welcomes a customer exactly once: the update and the completion of the job commit together. */
 export const sendWelcomeHandler = handleJob(sendWelcome, ({ args, log, transaction }) => {
   log.info(`Welcome, ${args.email}!`); // call your mail provider here
   return transaction(async (client) => {

@@ -1,4 +1,4 @@
-/** The texts of each action and its target, by the path that audit entries store. */
+/** The texts for each action and its target, by the action path in the audit entry. */
 export const actionTexts: Readonly<Record<string, readonly [done: string, thing: string]>> = {
   'jobs/cancel': ['Cancelled', 'job'],
   'jobs/retry': ['Retried', 'job'],
@@ -25,7 +25,7 @@ export const actionTexts: Readonly<Record<string, readonly [done: string, thing:
   'set-aside/discard': ['Discarded', 'set-aside item'],
 };
 
-/** Returns what an action did, without its target: `Retried`. */
+/** Returns the past tense of an action, without its target: `Retried`. */
 export function actionDone(action: string): string {
   return actionTexts[action]?.[0] ?? action;
 }

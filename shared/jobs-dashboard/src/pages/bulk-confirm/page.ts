@@ -78,7 +78,7 @@ async function loadJobs({ action, key, filter, which, list }: Wanted, context: P
     count,
     partial,
     gaveUp,
-    // Only those of the sample are counted.
+    // Counts only dependents of the jobs in the sample.
     skipped:
       skipped === null || skipped.count === 0
         ? null
@@ -96,7 +96,7 @@ async function loadJobs({ action, key, filter, which, list }: Wanted, context: P
 const none: FoundJobs<Sample> = { jobs: [], partial: false, asOf: null, gaveUp: false };
 
 interface Shown extends FoundJobs<Sample> {
-  /** What the action would change; `null` until the jobs are counted. */
+  /** The jobs that the action would change; `null` until they are counted. */
   readonly preview: BulkPreview | null;
   /** A lower bound until the jobs are counted. */
   readonly count: JobCount;
@@ -113,7 +113,7 @@ async function readSample(
     findJobs({ key, query: { filter, limit: SAMPLE }, row: sampleOf }, context),
     countSoon(key, () => context.reader.bulk.preview({ action, filter }), context),
   ]);
-  // If the storage gave up, the operation is bounded by the time at which it starts.
+  // If counting took too long, the operation is limited to the jobs that exist when this page is shown.
   const gaveUp = { count: null, asOf: new Date(context.now()), firstIds: {} };
   const preview = known === undefined ? null : (known.value ?? gaveUp);
   return {
@@ -126,7 +126,7 @@ async function readSample(
   };
 }
 
-/** Returns the time back to which all states were searched for words; `null` if all jobs were searched. */
+/** Returns the time back to which the jobs in all states were searched for words; `null` if all jobs were searched. */
 function latestIn(firstIds: BulkPreview['firstIds']): Date | null {
   const latest = Object.values(firstIds).toSorted().at(-1);
   return latest === undefined ? null : (timeOfId(latest) ?? null);

@@ -14,7 +14,7 @@ export const bulkActions: Actions = {
   '/bulk-delete': startBulk('delete', 'admin'),
   '/bulk/:target/stop': {
     role: 'operator',
-    flash: 'The action is stopped.',
+    flash: 'The action was stopped.',
     perform: ({ bulk }, { target }, audit) => bulk.cancel(target, { audit: audit(operationAfter) }),
   },
 };
@@ -53,7 +53,7 @@ function operationAfter(operation: BulkOperation | null): ActionResult {
 /**
  * Returns the set of jobs that the confirmation page showed.
  *
- * @throws {Problem} 400 if the form has none, 422 if the operator had to type the action's name and did not
+ * @throws {Problem} 400 if the form has none; 422 if the action had to be confirmed by typing its name, and was not
  */
 function confirmedIn({ form }: ActionRequest, action: BulkAction): BulkPreview {
   const confirmed = parseConfirmed(form.get('confirmed'));

@@ -12,7 +12,7 @@ export async function bulkOperationPage({ params, query }: PageRequest, context:
   const { id, action, state } = await find(params['operation'] ?? '', context);
   const after = query.get('after');
   if (after !== null && !isId(after))
-    throw badRequest('There is no such page of the list', `“${after}” is not the id of a job.`);
+    throw badRequest('This page of the list does not exist', `“${after}” is not the id of a job.`);
   const everyMs = isEnded(state) ? 10_000 : 1_000;
   return {
     title: bulkWords[action].title,
@@ -30,7 +30,7 @@ export async function bulkOperationPage({ params, query }: PageRequest, context:
 async function loadState(id: string, context: PageContext): Promise<object> {
   const [operation, servers] = await Promise.all([find(id, context), context.reader.servers.list()]);
   const { matched, changed, skipped, state } = operation;
-  // Confirmed jobs that have disappeared are not counted as skipped by the storage.
+  // The storage does not count confirmed jobs that have since disappeared as skipped.
   const missing = state === 'done' && matched?.exact === true ? matched.count - changed : 0;
   return {
     operation: { ...bulkRow(operation), skipped: Math.max(skipped, missing) },
@@ -38,7 +38,7 @@ async function loadState(id: string, context: PageContext): Promise<object> {
   };
 }
 
-/** Reads the jobs that the operation has changed, newest first. Jobs that were deleted since have only their id. */
+/** Reads the jobs that the operation has changed, newest first. Jobs that have since been deleted are reduced to their ids. */
 async function loadJobs(id: string, after: string | null, { reader, redact }: PageContext): Promise<object> {
   const { action } = await find(id, { reader });
   const place = after === null ? {} : { after };

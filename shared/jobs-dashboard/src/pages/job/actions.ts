@@ -23,7 +23,7 @@ export const jobActions: Actions = {
   },
   '/jobs/:target/run-anyway': {
     role: 'operator',
-    flash: 'The job will run, whatever became of the jobs that it depends on.',
+    flash: 'The job will run, regardless of the jobs that it depends on.',
     perform: ({ control }, { target }, audit) =>
       control.retry(target, { regardless: true, audit: audit(jobAfter('retried')) }),
   },

@@ -147,7 +147,7 @@ function storyOf({ kind, attempt, from, until }: Stretch): object {
   };
 }
 
-/** Returns what an operator did to the job, for the timeline; nothing for refused actions. */
+/** Returns the timeline entry for an operator's action on the job; none for refused actions. */
 function jobAction({ action, who, at, filter }: AuditEntry): object[] {
   return auditDetails(filter).outcome === 'done' ? [{ what: actionDone(action), who, at }] : [];
 }

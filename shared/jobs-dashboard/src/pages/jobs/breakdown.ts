@@ -13,7 +13,7 @@ import {
 import { hiddenTermError } from '../../search/hidden-terms.js';
 import { excerpt } from '../../format/excerpt.js';
 
-/** How many of the newest matching jobs are broken down. */
+/** Number of matching jobs, newest first, that are broken down. */
 const EXAMINED = 1_000;
 const MOST_VALUES = 20;
 const MAX_TEXT = 200;
@@ -22,9 +22,9 @@ const MAX_TEXT = 200;
 interface Dimension {
   readonly key: string;
   readonly word: string;
-  /** The values of a job; it counts once for each. */
+  /** Returns the values of a job, which counts once for each. */
   readonly valuesOf: (job: BriefJob) => readonly string[];
-  /** Returns the condition on a value. */
+  /** Returns the search condition for a value. */
   readonly termOf: (value: string) => Term;
 }
 
@@ -55,16 +55,16 @@ export interface Breakdown {
   readonly key: string;
   readonly word: string;
   readonly rows: readonly { readonly value: string; readonly jobs: number; readonly path: string }[];
-  /** How many jobs were examined, and how many of them have no value. */
+  /** Number of jobs examined, and of those without a value. */
   readonly examined: number;
   readonly without: number;
-  /** How many further values there are. */
+  /** Number of values that are not listed. */
   readonly moreValues: number;
   /** Whether there are more matching jobs than were examined. */
   readonly isSample: boolean;
 }
 
-/** Returns the links that break the list down, for the view. */
+/** Returns the links to the breakdowns of the list. */
 export function breakdownLinks(filters: Filters, by: string | null): object[] {
   return dimensions.map(({ key, word }) => ({
     word,
@@ -74,8 +74,8 @@ export function breakdownLinks(filters: Filters, by: string | null): object[] {
 }
 
 /**
- * Returns the region that breaks the matching jobs down by `by`, one of the properties or a path such as `args.order.id`. `null` if there is no
- * such property, or if its values are redacted.
+ * Returns a region that breaks the matching jobs down by `by`: one of the properties, or a path such as `args.order.id`.
+ * Returns `null` if there is no such property, or if its values are redacted.
  */
 export function breakdownRegion(filters: Filters, by: string, context: PageContext): Region | null {
   const dimension = dimensions.find(({ key }) => key === by) ?? argumentAt(by, context.redact);
@@ -128,7 +128,7 @@ async function breakDown(
   };
 }
 
-/** Returns the dimension of a path in the arguments; `null` if it is none, or if its values are redacted. */
+/** Returns the dimension for a path in the arguments; `null` if the path is invalid or its values are redacted. */
 function argumentAt(path: string, redact: RegExp): Dimension | null {
   if (!path.startsWith('args.') || !isTermKey(path)) return null;
   const term: Term = { key: path, value: '0' };

@@ -30,7 +30,7 @@ import { jobsToolbar, sum } from './toolbar.js';
 import type { Page, PageContext, PageRequest, Redirect } from '../page.js';
 
 const ROWS = 50;
-/** How many jobs are read to suggest where a number may be. */
+/** Number of jobs to sample when suggesting where a number may be found. */
 const SAMPLE = 50;
 
 /** The position of a page in the list. */
@@ -215,7 +215,7 @@ async function loadList(filters: Filters, position: Position, context: PageConte
   };
 }
 
-/** Whether a list is sorted by the time of the failure: failed jobs of all queues or of one, latest first. */
+/** Whether a list is sorted by time of failure: failed jobs, of one queue or of all, latest first. */
 function isByFailure({ state, terms }: Filters, { order, before }: Position): boolean {
   const [first, ...others] = terms;
   const isOfQueue = first === undefined || (first.key === 'queue' && others.length === 0);
@@ -252,7 +252,7 @@ async function loadFailed(filters: Filters, after: string | null, context: PageC
   };
 }
 
-/** Suggests searches in arguments if a number was not found. */
+/** Suggests searches in arguments when a search for a number found nothing. */
 async function suggestSearches(filters: Filters, { reader, redact }: PageContext): Promise<ArgumentSearch[]> {
   const word = numberIn(filters);
   if (word === null) return [];

@@ -13,7 +13,7 @@ import { queueRow } from '../queue-row.js';
 
 const FEW_JOBS = 5;
 const RATE_MINUTES = 5;
-/** How many ready jobs are looked at to find paused job types. */
+/** Number of ready jobs to examine for paused job types. */
 const PAUSED_JOBS = 50;
 
 const unfinishedStates = jobStates.filter((state) => !isFinished(state));
@@ -59,7 +59,7 @@ async function loadState(name: string, context: PageContext): Promise<object> {
   };
 }
 
-/** Returns the names of paused job types that have ready jobs in the queue, among its nearest ones. */
+/** Returns the names of paused job types among the next ready jobs of the queue. */
 async function pausedTypesIn(queue: string, { reader }: PageContext): Promise<string[]> {
   const paused = await reader.jobTypes.listPaused();
   if (paused.length === 0) return [];

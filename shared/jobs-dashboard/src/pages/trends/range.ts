@@ -5,7 +5,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** The spans of the range picker, up to now. */
+/** The spans in the range picker, which end now. */
 const spans = [
   { key: '15m', word: '15 min', ms: 15 * MINUTE },
   { key: '1h', word: '1 hour', ms: HOUR },
@@ -20,20 +20,20 @@ const comparisons = [
   { key: 'week', word: 'vs last week', ms: 7 * DAY },
 ] as const;
 
-/** The span of time that charts show, as the address of the page has it. */
+/** The time span of the charts, as given in the URL of the page. */
 export interface Range {
   readonly fromMs: number;
   readonly untilMs: number;
   readonly bucketMs: number;
-  /** How much earlier the span is that is shown behind it, in milliseconds; `null` for none. */
+  /** How far back the comparison span lies, in milliseconds; `null` for no comparison. */
   readonly beforeMs: number | null;
-  /** The end of a new span that has been picked, while the other one is still to come; `null` otherwise. */
+  /** The first end of a new span, while the other end has yet to be picked; otherwise `null`. */
   readonly pickedMs: number | null;
   /** Whether the span ends now. */
   readonly isLive: boolean;
   readonly spans: readonly Choice[];
   readonly comparisons: readonly Choice[];
-  /** Returns the query of the page with this range changed. */
+  /** Returns the query of the page with changes to this range. */
   readonly query: (change: Readonly<Record<string, string | null>>) => string;
 }
 
@@ -44,8 +44,8 @@ export interface Choice {
 }
 
 /**
- * Reads the range from the query of a page: `range=6h`, or `from` and `until`, and `before=day`. Without `until`, `from` is the first of
- * two ends. What is invalid or no longer kept is left out.
+ * Reads the range from the query of a page: `range=6h`, or `from` and `until`, and optionally `before=day`. `from` without
+ * `until` is the first end of a new span. Ignores values that are invalid or lie before the retention period.
  */
 export function rangeOf(query: URLSearchParams, nowMs: number): Range {
   const span = spans.find(({ key }) => key === query.get('range')) ?? spans[1];
@@ -67,7 +67,7 @@ export function rangeOf(query: URLSearchParams, nowMs: number): Range {
   };
   return {
     fromMs: Math.floor(fromMs / bucketMs) * bucketMs,
-    // The current bucket is part of a span up to now, even in the instant in which it begins.
+    // A span up to now includes the current bucket, even at the instant when the bucket begins.
     untilMs: (isChosen ? Math.ceil(untilMs / bucketMs) : Math.floor(untilMs / bucketMs) + 1) * bucketMs,
     bucketMs,
     beforeMs: before?.ms ?? null,
@@ -87,7 +87,7 @@ export function rangeOf(query: URLSearchParams, nowMs: number): Range {
   };
 }
 
-/** Reads an end of a range; `null` if it is missing, invalid, later than now or older than what is kept. */
+/** Reads an end of a range; `null` if it is missing, invalid, in the future or older than the timings that are kept. */
 function momentIn(text: string | null, nowMs: number): number | null {
   const atMs = text === null ? undefined : calendarMomentOf(text)?.getTime();
   if (atMs === undefined || atMs > nowMs + HOUR || atMs < nowMs - timingsKept.hour.forMs) return null;

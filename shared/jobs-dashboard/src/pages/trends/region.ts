@@ -8,21 +8,21 @@ import { linePath, mostOf, placeOf, type Point, WIDTH } from '../../format/line-
 import type { PageContext, Region } from '../page.js';
 import { type Range, rangeOf } from './range.js';
 
-/** The percentiles that charts show. */
+/** The percentiles on the charts. */
 const shares = [
   { word: 'p50', share: 0.5 },
   { word: 'p95', share: 0.95 },
   { word: 'p99', share: 0.99 },
 ] as const;
 
-/** The most buckets that can be picked as an end, and the most rows of a table. */
+/** Maximum number of buckets that can be picked as an end, and of rows in a table. */
 const MOST_PICKS = 60;
 const MOST_ROWS = 24;
 const MOST_MARKS = 20;
 const TICKS = 4;
 const DAY = 86_400_000;
 
-/** What charts are about; everything if it is empty. */
+/** The subject of the charts: a queue, a job name, or everything if empty. */
 export type TrendSubject = Pick<TimingQuery, 'queue' | 'name'>;
 
 export interface TrendOptions {
@@ -30,18 +30,18 @@ export interface TrendOptions {
   readonly path: string;
   readonly query: URLSearchParams;
   readonly subject: TrendSubject;
-  /** Whether to show how many jobs finished, too. */
+  /** Whether to also show how many jobs finished. */
   readonly throughput?: boolean;
 }
 
 interface Line {
   readonly word: string;
   readonly d: string;
-  /** The latest value, or that of the whole span. */
+  /** The latest value, or the value for the whole span. */
   readonly text: string;
 }
 
-/** Charts of how long jobs waited and ran, and of the backlog. */
+/** Creates charts of the backlog and of how long jobs waited and ran. */
 export function trendsRegion(context: PageContext, options: TrendOptions): Region {
   return { name: 'trends', view: 'trends', everyMs: 5_000, load: () => loadTrends(context, options) };
 }
@@ -104,7 +104,10 @@ function queryOf({ fromMs, untilMs, bucketMs }: Range, subject: TrendSubject): T
   return { from: new Date(fromMs), until: new Date(untilMs), bucketMs, ...subject };
 }
 
-/** Reads the same span a day or a week earlier, by the hour if minutes are no longer kept. None if it is no longer kept at all. */
+/**
+ * Reads the same span a day or a week earlier, by the hour if minutes are no longer kept. Returns nothing if the span is no
+ * longer kept at all.
+ */
 async function readBefore(
   range: Range,
   beforeMs: number,
@@ -139,7 +142,7 @@ function pointsOf(
   return buckets.map((bucket) => ({ atMs: bucket.at.getTime() + bucketMs / 2, value: valueOf(bucket) }));
 }
 
-/** Returns the points of an earlier span, moved to the present one. */
+/** Returns the points of an earlier span, shifted to the current one. */
 function earlier(
   before: readonly TimingBucket[],
   beforeMs: number | null,
@@ -202,7 +205,7 @@ function throughputOf(buckets: readonly TimingBucket[]): object {
   );
 }
 
-/** The areas of a chart on which a click picks an end. */
+/** Returns the areas of a chart that can be clicked to pick an end of the span. */
 function picksOf(buckets: readonly TimingBucket[], range: Range): object[] {
   const picked = everyNth(buckets, MOST_PICKS);
   return picked.map(({ at }, index) => {
@@ -216,7 +219,7 @@ function picksOf(buckets: readonly TimingBucket[], range: Range): object[] {
   });
 }
 
-/** Returns the query after a click: with the first end of a span, or with both. */
+/** Returns the query that a click leads to: with the first end of a span, or with both ends. */
 function pickOf(atMs: number, range: Range): string {
   const at = isoMinute(atMs);
   if (range.pickedMs === null) return range.query({ from: at, until: null });

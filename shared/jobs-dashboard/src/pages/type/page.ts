@@ -11,20 +11,20 @@ import { trendsRegion } from '../trends/region.js';
 
 const FEW_JOBS = 5;
 const FEW_ERRORS = 5;
-/** Of this many jobs that were done last, the slowest are shown. */
+/** Number of recently done jobs among which the slowest are found. */
 const EXAMINED = 200;
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const MAX_TEXT = 300;
 
-/** The same query as that of the page of errors, so that both share one read. */
+/** Must equal the query of the errors page, so that both share one cached read. */
 const errorsQuery = { sinceMs: DAY, limit: 100 };
 
-/** A job type: all jobs of one name. */
+/** Shows a job type: all jobs of one name. */
 export async function typePage({ params, query }: PageRequest, context: PageContext): Promise<Page> {
   const name = params['type'] ?? '';
   if (name === otherNames)
-    throw notFound('There is no such job type', 'This counts the jobs of many names together.');
+    throw notFound('There is no such job type', 'This name covers many job names counted together.');
   return {
     title: name,
     section: 'types',
@@ -77,7 +77,7 @@ async function loadState(name: string, { reader, now }: PageContext): Promise<ob
   };
 }
 
-/** Returns what the page shows of a server, without the heartbeat, which changes every few seconds. */
+/** Returns the data shown for a server. Omits the heartbeat, which changes every few seconds. */
 function serverRow(server: Server, nowMs: number): object {
   const { id, host, pid, state, requested, concurrency, processing } = server;
   return { id, host, pid, state, requested, concurrency, processing, silent: isSilent(server, nowMs) };

@@ -12,7 +12,7 @@ const spans = [
 
 interface TypeRow {
   readonly name: string;
-  /** Whether this counts the jobs of many names together, so that it has no page. */
+  /** Whether the row counts the jobs of many names together, and therefore has no page of its own. */
   readonly isOthers: boolean;
   readonly pausedAt: Date | null;
   readonly ended: number;
@@ -21,7 +21,7 @@ interface TypeRow {
   readonly runningMs: number | null;
 }
 
-/** The orders of the list, largest first. */
+/** The sort orders of the list, largest first. */
 const sorts = {
   ended: ({ ended }: TypeRow) => ended,
   failed: ({ failed }: TypeRow) => failed,
@@ -31,7 +31,7 @@ const sorts = {
 
 type Sort = keyof typeof sorts;
 
-/** Lists the job types that ran lately or are paused. */
+/** Lists the job types that ran recently or are paused. */
 export async function typesPage({ query }: PageRequest, context: PageContext): Promise<Page> {
   const span = spans.find(({ key }) => key === query.get('since')) ?? spans[0];
   const wanted = query.get('sort') ?? 'ended';

@@ -11,7 +11,7 @@ import { ThreadAttempt } from './thread-attempt.js';
 import type { ThreadResult, ThreadTask } from './thread-task.js';
 import { FifoSemaphore } from './fifo-semaphore.js';
 
-/** The built file, also when this module runs from source, because worker threads do not load TypeScript. */
+/** The compiled worker, even when this module runs from source, because worker threads do not load TypeScript. */
 const workerPath = '../../../dist/server/threads/thread-worker.js';
 
 /** How long an idle thread is kept, in milliseconds. */
@@ -104,7 +104,7 @@ export class ThreadPool {
   }
 }
 
-/** @throws {Error} in a bundle, which does not have the file */
+/** @throws {Error} in a bundle, which does not contain the worker file */
 function workerFile(): string {
   const here: unknown = import.meta.url; // undefined in a CommonJS bundle
   const file = typeof here === 'string' ? new URL(workerPath, here) : null;
