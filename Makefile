@@ -7,7 +7,7 @@ installed := node_modules/.package-lock.json
 # Built once per version, with npm's cache or the registry.
 renderer := shared/resources/assets/scalar.js.br
 # The renderer of the documentation, which nothing else needs.
-site := docs/site/node_modules/.package-lock.json
+site := docs/node_modules/.package-lock.json
 browser := $(wildcard /usr/bin/chromium /usr/bin/chromium-browser /usr/bin/google-chrome /Applications/Chromium.app)
 storage := 'shared/jobs-postgres/test/**/*.test.ts'
 http := '{shared/{resources,jobs-api},services/*}/test/**/*.test.ts'
@@ -80,7 +80,7 @@ test-containers: $(installed) ## Build the containers and test them (needs Docke
 	@npm run --silent --workspaces --if-present test:containers
 
 docs: $(installed) $(site) ## Render the documentation as a site below .data/docs (SERVE=1 serves it at http://localhost:8083)
-	@cd docs/site && node_modules/.bin/typedoc --logLevel Warn && node_modules/.bin/vitepress $(if $(SERVE),dev . --port 8083,build . >/dev/null)
+	@cd docs && node_modules/.bin/typedoc --logLevel Warn && node_modules/.bin/vitepress $(if $(SERVE),dev . --port 8083,build . >/dev/null)
 	@$(if $(SERVE),,echo 'The documentation is in .data/docs.')
 
 lint: $(installed) ## Check lint rules, import directions and formatting
@@ -134,8 +134,8 @@ $(installed): package-lock.json | node
 	npm ci --no-audit --no-fund
 	@touch $@
 
-$(site): docs/site/package-lock.json | node
-	cd docs/site && npm ci --no-audit --no-fund --loglevel=error
+$(site): docs/package-lock.json | node
+	cd docs && npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
 $(renderer): shared/resources/assets/scalar.json shared/resources/scripts/build-renderer.ts | $(installed)

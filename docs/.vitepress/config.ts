@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type DefaultTheme } from 'vitepress';
-import reference from '../../reference/typedoc-sidebar.json' with { type: 'json' };
+import reference from '../reference/typedoc-sidebar.json' with { type: 'json' };
 
-const docs = fileURLToPath(new URL('../../', import.meta.url));
+const docs = fileURLToPath(new URL('../', import.meta.url));
 const repository = 'https://github.com/longshore/longshore';
 
 /** Returns an entry of the side bar, whose text is the page's own title. */
@@ -24,18 +24,13 @@ const decisions = readdirSync(path.join(docs, 'adr')).toSorted();
 export default defineConfig({
   title: 'Longshore',
   description: 'Background jobs on Postgres and resource-style web APIs, in TypeScript',
-  srcDir: '..',
-  outDir: '../../.data/docs',
-  cacheDir: '../../.data/docs-cache',
-  srcExclude: ['site/**'],
+  outDir: '../.data/docs',
+  cacheDir: '../.data/docs-cache',
   rewrites: { 'jobs/README.md': 'jobs/index.md' },
   cleanUrls: true,
   ignoreDeadLinks: 'localhostLinks',
   lastUpdated: true,
   head: [['link', { rel: 'icon', type: 'image/svg+xml', href: '/icon.svg' }]],
-  vite: {
-    publicDir: path.join(docs, 'site/public'),
-  },
   markdown: {
     config: ({ core }) => {
       // Links to files outside of docs/ work in the repository; on the site, they lead there.
