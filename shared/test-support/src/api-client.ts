@@ -52,7 +52,8 @@ export function checkFetchedAnswers(): void {
   globalThis.fetch = (input, init) => {
     const { href } = input instanceof Request ? new URL(input.url) : new URL(input);
     const [, base, path] = /^(.*?)(\/api\/v1\/.*)$/.exec(href) ?? [];
-    if (base === undefined || path === undefined || path === '/api/v1/openapi.json') return plain(input, init);
+    if (base === undefined || path === undefined || path === '/api/v1/openapi.json')
+      return plain(input, init);
     const documented = fetches.get(base) ?? apiFetch(base, async () => base, plain);
     fetches.set(base, documented);
     return documented(path, init);
