@@ -76,7 +76,7 @@ describe('the page of errors', () => {
 });
 
 describe('the overview with many failures', () => {
-  it('names the queue and error of most failures, not of the latest', async () => {
+  it('names the job type and error of most failures, not of the latest', async () => {
     const site = await openSite();
     try {
       const { storage, serverId } = site.story;
@@ -88,7 +88,9 @@ describe('the overview with many failures', () => {
       for (let n = 0; n < 30; n++) await fail('bulk', 'upstream said 503');
       await fail('other', 'connection closed');
       const text = textOf((await site.http.get('/job-dashboard/')).text);
-      expect(text).to.match(/ 3\d of 3\d in queue “bulk”; most often HttpError: upstream said 503 /);
+      expect(text).to.match(
+        /Job type “fetch” is failing: 31 jobs failed in the last 5 minutes, 30 of them with HttpError: upstream said 503/,
+      );
     } finally {
       await site.close();
     }
