@@ -94,6 +94,7 @@ const hiddenClients = {
   http: true,
   java: true,
   js: ['axios', 'jquery', 'ofetch', 'xhr'],
+  julia: true,
   kotlin: true,
   node: true,
   objc: true,
