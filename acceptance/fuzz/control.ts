@@ -21,12 +21,13 @@ export class Control {
   }
 
   /**
-   * Reverts changes made by valid requests: a pause of the queue, and its limits. Then waits until a first job is
-   * done.
+   * Reverts changes made by valid requests: pauses of the queue and of the job type, and the limits of the queue. Then
+   * waits until a first job is done.
    */
   async clear(deadlineMs: number): Promise<void> {
     await this.#send('PATCH', '/queues/default', { concurrencyLimit: null, rateLimit: null });
     await this.#send('PUT', '/queues/default/resume', undefined);
+    await this.#send('PUT', `/job-types/${job.name}/resume`, undefined);
     await this.#lasted(await this.#send<Job>('POST', '/jobs', job), deadlineMs);
   }
 
