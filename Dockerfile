@@ -1,4 +1,5 @@
 # One file, three images: docker build --target api|worker|dashboard .
+# Each is also a base image for an application (docs/own-application.md).
 
 # Pinned by digest if one is known: node:24-trixie-slim@sha256:… (make pin).
 ARG NODE_IMAGE=node:24-trixie-slim
@@ -16,9 +17,9 @@ WORKDIR /longshore
 COPY --from=manifests /longshore ./
 RUN --mount=type=cache,target=/root/.npm \
   npm ci --ignore-scripts --no-audit --no-fund --include-workspace-root \
-  --workspace=services/api --workspace=services/worker --workspace=services/dashboard --workspace=shared/example-shop
+  --workspace=services/api --workspace=services/worker --workspace=services/dashboard --workspace=shared/example-shop --workspace=shared/longshore
 COPY . .
-RUN npx tsc -b services/api services/worker services/dashboard shared/example-shop
+RUN npx tsc -b services/api services/worker services/dashboard shared/example-shop shared/longshore
 
 # In a stage of its own, so that only another version repeats it.
 FROM ${NODE_IMAGE} AS renderer
@@ -30,18 +31,19 @@ RUN --mount=type=cache,target=/root/.npm node scripts/build-renderer.ts
 
 FROM build AS api-files
 COPY --from=renderer /longshore/shared/resources/assets shared/resources/assets
-RUN --mount=type=cache,target=/root/.npm node containers/assemble.ts api /out shared/example-shop
+RUN --mount=type=cache,target=/root/.npm node containers/assemble.ts api /out shared/example-shop shared/longshore
 
 FROM build AS worker-files
-RUN --mount=type=cache,target=/root/.npm node containers/assemble.ts worker /out shared/example-shop
+RUN --mount=type=cache,target=/root/.npm node containers/assemble.ts worker /out shared/example-shop shared/longshore
 
 FROM build AS dashboard-files
 RUN --mount=type=cache,target=/root/.npm node containers/assemble.ts dashboard /out
 
 FROM ${NODE_IMAGE} AS service
 ENV NODE_ENV=production NODE_OPTIONS=--enable-source-maps HOST=0.0.0.0 WORKER_RESULTS_DIR=/var/lib/longshore/results
-WORKDIR /longshore
-RUN install -d -o node -g node /var/lib/longshore/results
+# An application's modules find Longshore's packages in the parent directory, next to which `npm ci` installs its own.
+RUN install -d -o node -g node /var/lib/longshore/results /longshore/app
+WORKDIR /longshore/app
 # A numeric id, by which Kubernetes can verify that it is not root.
 USER 1000:1000
 # Readiness rather than liveness: traffic and dependent containers wait until the storage is reachable and migrated.
@@ -51,20 +53,20 @@ HEALTHCHECK --interval=5s --timeout=3s --start-period=60s --retries=3 \
 FROM service AS api
 ENV PORT=8080
 EXPOSE 8080
-COPY --from=api-files /out/dependencies ./
-COPY --from=api-files /out/app ./
-CMD ["node", "services/api/dist/main.js"]
+COPY --from=api-files /out/dependencies /longshore/
+COPY --from=api-files /out/app /longshore/
+CMD ["node", "/longshore/services/api/dist/main.js"]
 
 FROM service AS worker
 ENV PORT=8082
 EXPOSE 8082
-COPY --from=worker-files /out/dependencies ./
-COPY --from=worker-files /out/app ./
-CMD ["node", "services/worker/dist/main.js"]
+COPY --from=worker-files /out/dependencies /longshore/
+COPY --from=worker-files /out/app /longshore/
+CMD ["node", "/longshore/services/worker/dist/main.js"]
 
 FROM service AS dashboard
 ENV PORT=8081
 EXPOSE 8081
-COPY --from=dashboard-files /out/dependencies ./
-COPY --from=dashboard-files /out/app ./
-CMD ["node", "services/dashboard/dist/main.js"]
+COPY --from=dashboard-files /out/dependencies /longshore/
+COPY --from=dashboard-files /out/app /longshore/
+CMD ["node", "/longshore/services/dashboard/dist/main.js"]

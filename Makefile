@@ -1,7 +1,9 @@
 .DEFAULT_GOAL := help
-.PHONY: help dev seed pack test check test-acceptance test-packages test-pgbouncer test-faults test-fuzz test-openapi screenshots test-browser test-gateway test-rollout test-containers docs lint format build bench bench-smoke up down pin clean node
+.PHONY: help dev seed pack test check test-acceptance test-packages test-pgbouncer test-citus test-faults test-fuzz test-openapi screenshots test-browser test-gateway test-rollout test-containers docs lint format build release bench bench-smoke up down pin clean node
 
 bin := node_modules/.bin
+# The compiler itself; the program in $(bin) is one for Node.js that starts it, which takes longer than a build of what is current.
+tsc = $(firstword $(wildcard node_modules/@typescript/typescript-*/lib/tsc) $(bin)/tsc)
 # npm writes this file last, so its time is that of the installation.
 installed := node_modules/.package-lock.json
 # Built once per version, with npm's cache or the registry.
@@ -9,8 +11,10 @@ renderer := shared/resources/assets/scalar.js.br
 # The renderer of the documentation, which nothing else needs.
 site := docs/node_modules/.package-lock.json
 browser := $(wildcard /usr/bin/chromium /usr/bin/chromium-browser /usr/bin/google-chrome /Applications/Chromium.app)
-storage := 'shared/jobs-postgres/test/**/*.test.ts'
+conformance := shared/jobs-postgres/test/postgres-storage.test.ts
+storage := 'shared/jobs-postgres/test/!(postgres-storage).test.ts'
 http := '{shared/{resources,jobs-api},services/*}/test/**/*.test.ts'
+background := conformance storage http
 others := 'shared/!(jobs-postgres|resources|jobs-api)/test/**/*.test.ts'
 whole := '{dev,acceptance}/test/**/*.test.ts'
 measured := $(if $(COVERAGE),NODE_V8_COVERAGE='$(CURDIR)/coverage/tmp') $(bin)/mocha
@@ -28,7 +32,7 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 dev: $(installed) $(renderer) ## Run everything without Docker, with reload on save (PORT_API, PORT_DASHBOARD, PORT_WORKER choose ports)
-	@$(bin)/tsc -b dev $(served)
+	@$(tsc) -b dev $(served)
 	@node dev/dist/main.js $(served)
 
 seed: build ## Replace the example rows: make seed ROWS=1000000 (in the database of make dev, or in DATABASE_URL)
@@ -36,18 +40,17 @@ seed: build ## Replace the example rows: make seed ROWS=1000000 (in the database
 
 test: build ## Run the tests of all packages, for use before a commit (local Postgres or TEST_POSTGRES_URL; COVERAGE=1 measures coverage)
 	@rm -rf coverage && mkdir coverage
-	@# Runs three parts at a time, so that two cores stay busy while tests wait; shows the first two when all have ended.
-	@$(measured) $(storage) >coverage/storage.log 2>&1 & storage=$$!; \
-	$(measured) $(http) >coverage/http.log 2>&1 & http=$$!; \
+	@# Runs four parts at a time, so that two cores stay busy while tests wait; shows those in the background at the end.
+	@$(foreach part,$(background),$(measured) $($(part)) >coverage/$(part).log 2>&1 & $(part)=$$!;) \
 	failed=0; $(measured) $(others) || failed=1; \
-	wait $$storage || failed=1; wait $$http || failed=1; cat coverage/storage.log coverage/http.log; exit $$failed
+	$(foreach part,$(background),wait $$$(part) || failed=1; cat coverage/$(part).log;) exit $$failed
 	@$(if $(COVERAGE),$(bin)/c8 report)
 
 check: ## Run everything that CI runs; installs what it needs on Debian
 	@.ci/run
 
 test-acceptance: build ## Start the services and test them from outside, as users do
-	@$(bin)/mocha --require ./acceptance/test/documented-answers.ts $(whole)
+	@$(bin)/mocha $(whole)
 
 test-browser: build ## Test the dashboard in a real browser (needs Chromium)
 	@npm run --silent --workspaces --if-present test:browser
@@ -57,6 +60,11 @@ screenshots: build ## Take screenshots of every page of the dashboard, outside t
 
 test-pgbouncer: build ## Run the storage's tests behind pgbouncer in transaction mode (needs pgbouncer)
 	$(bin)/mocha --spec 'shared/jobs-postgres/test/pgbouncer/*.pgbouncer.ts'
+
+test-citus: build ## Run the storage's tests and the fault tests on a Citus cluster (CITUS_URL=postgres://… of its coordinator)
+	@[ -n "$(CITUS_URL)" ] || { echo 'Give CITUS_URL, the URL of the coordinator of a Citus cluster.' >&2; exit 1; }
+	CITUS_URL='$(CITUS_URL)' $(bin)/mocha --spec 'shared/jobs-postgres/test/citus/*.citus.ts'
+	CITUS_URL='$(CITUS_URL)' node --import tsx acceptance/faults/main.ts --short
 
 test-faults: build ## Kill, freeze and disconnect processes under load; five minutes (ARGS="--help" lists options)
 	@node --import tsx acceptance/faults/main.ts $(ARGS)
@@ -96,6 +104,9 @@ build: $(installed) $(renderer) ## Compile every package
 
 pack: build ## Build the tarballs of all published packages (DIRECTORY=.data/packages)
 	@node dev/dist/pack/main.js '$(DIRECTORY)'
+
+release: build ## Set the version, date the changelog, commit and tag: make release VERSION=1.2.3 (ARGS=--dry-run changes nothing)
+	@node dev/dist/release/main.js prepare '$(VERSION)' $(ARGS)
 
 bench: build ## Measure throughput, latency and HTTP in comparison with the peers (ARGS="--help" lists options)
 	node bench/dist/main.js $(ARGS)

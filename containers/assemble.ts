@@ -2,7 +2,7 @@
 // their production dependencies, and the packages of this repository that they depend on, with the files listed in
 // their manifests.
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 
 const [service = '', out = '', ...others] = process.argv.slice(2);
@@ -13,24 +13,30 @@ const omit = ['--omit=dev', '--omit=optional'];
 const quiet = ['--ignore-scripts', '--no-audit', '--no-fund'];
 execFileSync('npm', ['ci', ...omit, ...quiet, ...workspaces], { stdio: 'inherit' });
 
-const linked = path.join('node_modules', '@longshore');
-const packages = readdirSync(linked).map((name) => path.relative('.', realpathSync(path.join(linked, name))));
+// npm links the packages of this repository.
+const packages = ['longshore', ...readdirSync('node_modules/@longshore').map((name) => `@longshore/${name}`)]
+  .map((name) => path.join('node_modules', name))
+  .filter((link) => existsSync(link))
+  .map((link) => path.relative('.', realpathSync(link)));
 
-const isForRunning = (file: string): boolean => !/\.ts(\.map)?$|\.tsbuildinfo$/.test(file);
+/** Declarations are kept for the build stages of applications that start from an image. */
+const isKept = (file: string): boolean => !/(?<!\.d)\.ts$|\.map$|\.tsbuildinfo$/.test(file);
 
 for (const source of packages) {
   const manifest = readFileSync(path.join(source, 'package.json'), 'utf8');
   const { files = ['dist'] } = JSON.parse(manifest) as { files?: string[] };
   mkdirSync(path.join(out, 'app', source), { recursive: true });
-  for (const file of ['package.json', ...files]) {
+  // npm installs a dependency there if another package needs a different version of it.
+  const own = existsSync(path.join(source, 'node_modules')) ? ['node_modules'] : [];
+  for (const file of ['package.json', ...own, ...files]) {
     cpSync(path.join(source, file), path.join(out, 'app', source, file), {
       recursive: true,
-      filter: isForRunning,
+      filter: isKept,
     });
   }
 }
 cpSync('node_modules', path.join(out, 'dependencies', 'node_modules'), {
   recursive: true,
   verbatimSymlinks: true,
-  filter: isForRunning,
+  filter: isKept,
 });

@@ -1,6 +1,6 @@
 import type { Stage } from './stage.js';
 
-const looks = [
+const queries = [
   `select name, state, sum(jobs) as jobs from longshore.job_count join longshore.queue on queue.id = queue_id
    group by name, state having sum(jobs) <> 0 order by name, state`,
   `select id, name, attempt, server_id, lease_until - now() as lease, now() - ready_at as age, priority, seq
@@ -14,8 +14,8 @@ const looks = [
 /** Returns what to look at when jobs are stuck, as text. */
 export async function diagnose({ observer, fleet }: Stage): Promise<string> {
   const parts: string[] = [];
-  for (const look of looks) {
-    const rows = await observer.query(look).catch((error: unknown) => [{ error: String(error) }]);
+  for (const query of queries) {
+    const rows = await observer.query(query).catch((error: unknown) => [{ error: String(error) }]);
     parts.push(rows.map((row) => JSON.stringify(row)).join('\n'));
   }
   return [...parts, fleet.lastLines(5)].join('\n\n');

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { eventually } from '../test/system/eventually.js';
+import { eventually } from '@longshore/test-support';
 import { startService, type Service } from '../test/system/service.js';
 
 type Environment = Readonly<Record<string, string>>;
@@ -11,9 +11,6 @@ type Environment = Readonly<Record<string, string>>;
 const poolSizes = [10, 5, 2, 2];
 
 const apiCount = 2;
-
-/** Starting takes long on a busy machine, and Postgres may be down. */
-const startMs = 90_000;
 
 /** How long a fault may wait for workers that other faults use. */
 const patienceMs = 600_000;
@@ -34,10 +31,11 @@ export class Fleet {
     this.#clocks = clocks;
   }
 
-  static async start(databaseUrl: string): Promise<Fleet> {
+  static async start(databaseUrl: string, distribution: 'none' | 'citus'): Promise<Fleet> {
     const environment = {
       API_STORAGE: 'postgres',
       DATABASE_URL: databaseUrl,
+      DATABASE_DISTRIBUTION: distribution,
       LONGSHORE_APP: fileURLToPath(new URL('programs/dist/application.js', import.meta.url)),
       LOG_LEVEL: 'warn',
       NODE_OPTIONS: `--import ${new URL('programs/dist/clock.js', import.meta.url).href}`,
@@ -84,7 +82,7 @@ export class Fleet {
   ): Promise<Result> {
     const free = (): number[] =>
       poolSizes.map((_, index) => index).filter((index) => !this.#taken.has(index));
-    await eventually(async () => free().length >= count, patienceMs);
+    await eventually(async () => free().length >= count, { deadlineMs: patienceMs });
     const left = free(); // nothing can have changed since
     const taken = Array.from({ length: count }, () =>
       left.splice(Math.floor(random() * left.length), 1),
@@ -146,7 +144,7 @@ export class Fleet {
 
   async #start(name: 'api' | 'worker', index: number, further: Environment): Promise<Service> {
     const clock = { CLOCK_FILE: path.join(this.#clocks, `${name}-${index}`) };
-    const service = await startService(name, { ...this.#environment, ...clock, ...further }, startMs);
+    const service = await startService(name, { ...this.#environment, ...clock, ...further });
     this.#expected.add(service);
     return service;
   }

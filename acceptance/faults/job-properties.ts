@@ -69,7 +69,7 @@ export const jobProperties: readonly Property[] = [
      where effect.at < parent.finished_at`,
   ],
   [
-    'follow-ups of batches that ran before a job of the batch had ended',
+    'callbacks of batches that ran before a job of the batch had ended',
     `select effect.job_id
      from longshore.batch join (${effects}) as effect on effect.job_id = follow_up_id
      join longshore.job_history as member on member.meta ->> 'batchId' = batch.id::text

@@ -2,8 +2,9 @@
  * `node --import tsx acceptance/faults/main.ts [options]`: runs real services on a real Postgres under continuous
  * load, with faults. Exits with 0 only if every accepted job was handled as promised. See docs/faults.md.
  */
-import { eventually } from '../test/system/eventually.js';
+import { eventually } from '@longshore/test-support';
 import { startPostgres } from '../test/system/postgres.js';
+import { clusterFaults, copies, copyTables, startCluster } from './cluster.js';
 import { faults } from './faults.js';
 import { Fleet } from './fleet.js';
 import { Load } from './load.js';
@@ -18,22 +19,23 @@ import { judge, tally } from './verdict.js';
 const settleMs = 180_000;
 
 async function run(options: Options): Promise<boolean> {
-  const postgres = await startPostgres({ durable: true });
+  const isCluster = clusterUrl !== undefined;
+  const postgres = await (isCluster ? startCluster() : startPostgres({ durable: true }));
   const observer = new Observer(postgres.url);
   let fleet: Fleet | undefined;
   let load: Load | undefined;
   try {
-    fleet = await Fleet.start(postgres.url);
+    fleet = await Fleet.start(postgres.url, isCluster ? 'citus' : 'none');
     // Does what `limitQueue` does.
-    await observer.query(
-      `with queue as (
-         insert into longshore.queue (name, concurrency_limit, rate_limit) values ('limited', 5, $1)
-         on conflict (name) do update set concurrency_limit = excluded.concurrency_limit, rate_limit = excluded.rate_limit
-         returning id
-       )
-       insert into longshore.queue_bucket (queue_id, tokens) select id, 50 from queue`,
+    const [limited] = await observer.query<{ id: number }>(
+      `insert into longshore.queue (name, concurrency_limit, rate_limit) values ('limited', 5, $1)
+       on conflict (name) do update set concurrency_limit = excluded.concurrency_limit, rate_limit = excluded.rate_limit
+       returning id`,
       [JSON.stringify({ jobs: 100, periodMs: 1_000, burst: 50 })],
     );
+    await observer.query(`insert into longshore.queue_bucket (queue_id, tokens) values ($1, 50)`, [
+      limited?.id,
+    ]);
     load = new Load(fleet.apiUrls, postgres.url, options.seed);
     const stage = { postgres, fleet, load, observer, random: mulberry32(options.seed) };
     const { occurrences, breaches } = await storm(stage, options);
@@ -41,13 +43,15 @@ async function run(options: Options): Promise<boolean> {
     await observer.query(`update longshore.recurring_job set paused_at = now(), next_due_at = null`);
     const settled = eventually(
       async () => (await observer.unfinished()).length === 0 && (await observer.unsettled()) === 0,
-      settleMs,
+      { deadlineMs: settleMs },
     );
     await settled.catch(() => undefined); // the checks report what is left
     await observer.allSaid();
     const { refused } = load;
+    if (isCluster) await copyTables(observer);
+    const schema = isCluster ? copies : 'longshore';
     const checks = [
-      ...(await judge(observer, load)),
+      ...(await judge(observer, load, schema)),
       {
         property: 'faults without recovery, and late completions that changed something',
         breaches: breaches.length,
@@ -59,7 +63,7 @@ async function run(options: Options): Promise<boolean> {
     const details = [...breaches, ...fleet.endedByThemselves(), ...failedEnqueuers, ...refused.slice(0, 20)];
     return report({
       accepted: load.jobs.length,
-      tally: await tally(observer),
+      tally: await tally(observer, schema),
       occurrences,
       checks,
       details,
@@ -74,7 +78,11 @@ async function run(options: Options): Promise<boolean> {
 
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130));
 
-const options = readOptions(Object.keys(faults));
+/** The coordinator of a Citus cluster to run on; without one, the suite starts a Postgres. */
+const clusterUrl = process.env['CITUS_URL'];
+
+const all = Object.keys(faults);
+const options = readOptions(clusterUrl === undefined ? all : clusterFaults(clusterUrl, all));
 if (options !== null) {
   const again = `--seed ${options.seed}`;
   console.log(`Faults under load, ${again}`);

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { eventually } from '../test/system/eventually.js';
+import { eventually } from '@longshore/test-support';
 
 /** Reads the database from outside, on a connection that no fault affects. */
 export class Observer {
@@ -19,7 +19,7 @@ export class Observer {
 
   /** Reads while faults may be active: retries until Postgres responds. */
   read<Row extends pg.QueryResultRow>(sql: string, values: unknown[] = []): Promise<Row[]> {
-    return eventually(() => this.query<Row>(sql, values), 60_000);
+    return eventually(() => this.query<Row>(sql, values), { deadlineMs: 60_000 });
   }
 
   /** Opens another connection that no fault affects. */
@@ -32,11 +32,14 @@ export class Observer {
 
   /** Enqueues a job and resolves to its id; retries until Postgres accepts it. */
   enqueue(name: 'plain' | 'transactional', ms: number): Promise<string> {
-    return eventually(async () => {
-      const sql = `select longshore.enqueue($1, jsonb_build_object('ms', $2::int, 'failures', 0), queue => $1, max_attempts => 1000) as id`;
-      const [row] = await this.query<{ id: string }>(sql, [name, ms]);
-      return row?.id ?? '';
-    }, 60_000);
+    return eventually(
+      async () => {
+        const sql = `select longshore.enqueue($1, jsonb_build_object('ms', $2::int, 'failures', 0), queue => $1, max_attempts => 1000) as id`;
+        const [row] = await this.query<{ id: string }>(sql, [name, ms]);
+        return row?.id ?? '';
+      },
+      { deadlineMs: 60_000 },
+    );
   }
 
   /** Returns the unfinished jobs, among those given or all. */
@@ -67,7 +70,7 @@ export class Observer {
           `select from longshore.server where processing <> 0 or heartbeat_at < now() - interval '5 seconds'`,
         )
       ).length === 0;
-    await eventually(quiet, 20_000).catch(() => undefined); // the checks report those that have not
+    await eventually(quiet, { deadlineMs: 20_000 }).catch(() => undefined); // the checks report those that have not
   }
 
   async close(): Promise<void> {

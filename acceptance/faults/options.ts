@@ -7,7 +7,7 @@ export interface Options {
   readonly faults: number;
   /** Determines the order of faults and their targets. */
   readonly seed: number;
-  /** Faults to choose from; all by default. */
+  /** Faults to choose from; all that are possible by default. */
   readonly only: readonly string[];
 }
 
@@ -46,5 +46,5 @@ export function readOptions(faults: readonly string[]): Options | null {
   const most = Number(values.faults);
   if (!(seconds >= 0) || !Number.isInteger(seed) || !Number.isInteger(most))
     throw new Error('--seconds, --faults and --seed take numbers');
-  return { seconds, seed, only, faults: most };
+  return { seconds, seed, only: only.length === 0 ? faults : only, faults: most };
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { eventually } from '../test/system/eventually.js';
+import { eventually } from '@longshore/test-support';
 import type { Fault, Notes, Stage } from './stage.js';
 
 /** Kills a worker at a random instant and starts it again. */
@@ -61,7 +61,7 @@ async function frozen(stage: Stage, pid: number): Promise<Notes> {
   const running = `
     select job.id, job.attempt, job.server_id from longshore.job join longshore.server on server.id = job.server_id
     where job.queue_id > 0 and server.pid = $1`;
-  await eventually(async () => (await observer.query(running, [pid])).length > 0, 30_000);
+  await eventually(async () => (await observer.query(running, [pid])).length > 0, { deadlineMs: 30_000 });
   await sleep(random() * 300);
   process.kill(pid, 'SIGSTOP');
   try {
@@ -69,17 +69,17 @@ async function frozen(stage: Stage, pid: number): Promise<Notes> {
     const ids = held.map(({ id }) => id);
     const dead = 'select from longshore.server where pid = $1';
     const frozenAt = performance.now();
-    await eventually(async () => (await observer.query(dead, [pid])).length === 0, 60_000);
-    const buriedMs = performance.now() - frozenAt;
-    await eventually(async () => (await observer.unfinished(ids)).length === 0, 150_000);
+    await eventually(async () => (await observer.query(dead, [pid])).length === 0, { deadlineMs: 60_000 });
+    const declaredDeadMs = performance.now() - frozenAt;
+    await eventually(async () => (await observer.unfinished(ids)).length === 0, { deadlineMs: 150_000 });
     const elsewhereMs = performance.now() - frozenAt;
     const before = await outcomes(stage, ids);
     process.kill(pid, 'SIGCONT');
-    await eventually(async () => (await observer.query(dead, [pid])).length === 1, 60_000);
+    await eventually(async () => (await observer.query(dead, [pid])).length === 1, { deadlineMs: 60_000 });
     await sleep(1_000);
     const unchanged = before === (await outcomes(stage, ids));
     return {
-      remark: `held ${ids.length}, declared dead after ${seconds(buriedMs)}, done elsewhere after ${seconds(elsewhereMs)}`,
+      remark: `held ${ids.length}, declared dead after ${seconds(declaredDeadMs)}, done elsewhere after ${seconds(elsewhereMs)}`,
       breaches: unchanged ? [] : [`late completions changed ${before} to ${await outcomes(stage, ids)}`],
     };
   } finally {

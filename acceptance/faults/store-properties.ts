@@ -45,7 +45,7 @@ export const storeProperties: readonly Property[] = [
      where finished_at is null or done <> total or failed <> 0 or cancelled <> 0 or jobs is distinct from total`,
   ],
   [
-    'batches whose follow-up is not done',
+    'batches whose callback is not done',
     `select batch.id from longshore.batch
      where follow_up_id is not null and follow_up_id not in (select id from longshore.job_history where state = 'done')`,
   ],

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { timeOfOne } from './database-faults.js';
 import { diagnose } from './diagnosis.js';
 import { databaseFaults, faults, processFaults } from './faults.js';
-import { eventually } from '../test/system/eventually.js';
+import { eventually } from '@longshore/test-support';
 import type { Options } from './options.js';
 import { mulberry32 } from './programs/src/random.js';
 import { seconds } from './process-faults.js';
@@ -83,7 +83,7 @@ async function strike(stage: Stage, fault: string, breaches: string[]): Promise<
     await stage.fleet.revive();
     await Promise.all([
       timeOfOne(stage),
-      eventually(async () => (await observer.unfinished(ids)).length === 0, patienceMs),
+      eventually(async () => (await observer.unfinished(ids)).length === 0, { deadlineMs: patienceMs }),
     ]);
   } catch (error) {
     breaches.push(`no recovery from ${fault}: ${String(error)}\n${await diagnose(stage)}`);

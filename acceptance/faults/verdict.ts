@@ -11,10 +11,15 @@ export interface Check {
   readonly samples?: string;
 }
 
-/** Checks every table of store and ledger when all work is done. */
+/**
+ * Checks every table of store and ledger when all work is done.
+ *
+ * @param schema the schema with the store's tables
+ */
 export async function judge(
   observer: Observer,
   { jobs, batches }: Pick<Load, 'jobs' | 'batches'>,
+  schema: string,
 ): Promise<Check[]> {
   const checks: Check[] = [];
   for (const [property, sql] of [...jobProperties, ...storeProperties]) {
@@ -22,7 +27,7 @@ export async function judge(
       `with accepted as materialized (select unnest($1::uuid[]) as id),
        promised as materialized (select unnest($2::uuid[]) as id)
        select count(*)::integer as breaches, left((jsonb_agg(to_jsonb(breach)) filter (where nth <= 5))::text, 3000) as samples
-       from (select *, row_number() over () as nth from (${sql}) as found) as breach`,
+       from (select *, row_number() over () as nth from (${within(schema, sql)}) as found) as breach`,
       [jobs, batches],
     );
     checks.push({ property, breaches: row?.breaches ?? NaN, samples: row?.samples ?? '' });
@@ -41,12 +46,22 @@ export interface Tally {
   readonly doubled: number;
 }
 
-export async function tally(observer: Observer): Promise<Tally> {
-  const [row] = await observer.query<Tally & Record<string, number>>(`
+export async function tally(observer: Observer, schema: string): Promise<Tally> {
+  const [row] = await observer.query<Tally & Record<string, number>>(
+    within(
+      schema,
+      `
     select count(*)::integer as done, (count(*) filter (where attempt > 1))::integer as repeated,
       (select count(*)::integer from longshore.job_history, jsonb_array_elements(past_attempts) as past
        where past ->> 'outcome' = 'lost') as lost,
       (select count(*)::integer from (${effects}) as effect where name = 'plain' and times > 1) as doubled
-    from longshore.job_history`);
+    from longshore.job_history`,
+    ),
+  );
   return row ?? { done: 0, repeated: 0, lost: 0, doubled: 0 };
+}
+
+/** Returns the query for tables in another schema. Types, and names in literals, stay. */
+function within(schema: string, sql: string): string {
+  return sql.replaceAll(/(?<!'|::)longshore\./g, `${schema}.`);
 }

@@ -1,4 +1,4 @@
-import { eventually } from '../test/system/eventually.js';
+import { eventually } from '@longshore/test-support';
 
 /** The members of a job that the suite reads. */
 interface Job {
@@ -24,11 +24,11 @@ export class Control {
    * Reverts changes made by valid requests: pauses of the queue and of the job type, and the limits of the queue. Then
    * waits until a first job is done.
    */
-  async clear(deadlineMs: number): Promise<void> {
+  async clear(): Promise<void> {
     await this.#send('PATCH', '/queues/default', { concurrencyLimit: null, rateLimit: null });
     await this.#send('PUT', '/queues/default/resume', undefined);
     await this.#send('PUT', `/job-types/${job.name}/resume`, undefined);
-    await this.#lasted(await this.#send<Job>('POST', '/jobs', job), deadlineMs);
+    await this.#lasted(await this.#send<Job>('POST', '/jobs', job));
   }
 
   async runJob(): Promise<number> {
@@ -37,9 +37,9 @@ export class Control {
 
   /** Resolves when the callback has ended, which depends on the jobs. */
   async runBatch(): Promise<number> {
-    const ordered = { jobs: [job, job, job], followUp: job };
-    const { followUpId } = await this.#send<{ followUpId: string }>('POST', '/batches', ordered);
-    return this.#lasted({ id: followUpId });
+    const ordered = { jobs: [job, job, job], callback: job };
+    const { callbackId } = await this.#send<{ callbackId: string }>('POST', '/batches', ordered);
+    return this.#lasted({ id: callbackId });
   }
 
   async runContinuation(): Promise<number> {
@@ -54,11 +54,11 @@ export class Control {
     return Math.max(...(await Promise.all(jobs.map((one) => this.#lasted(one)))));
   }
 
-  async #lasted({ id }: Pick<Job, 'id'>, deadlineMs = 10_000): Promise<number> {
+  async #lasted({ id }: Pick<Job, 'id'>): Promise<number> {
     const done = await eventually(async () => {
       const now = await this.#get<Job>(`/jobs/${id}`);
       return now.state === 'done' ? now : null;
-    }, deadlineMs);
+    });
     return done === null ? Infinity : tookMs(done);
   }
 

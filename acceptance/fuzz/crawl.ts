@@ -5,11 +5,14 @@ import type { Findings } from './findings.js';
  * Maximum number of visited pages of each kind; pages that differ only in ids and parameter values are of the same
  * kind.
  */
-const eachKind = 30;
+const eachKind = 10;
 const lanes = 4;
 
-/** Pages that may have been deleted since they were linked: a job's recurring job, its parent, its server. */
-const mayBeGone = /^\/job-dashboard\/(?:recurring|jobs|batches|servers)\/[^/]+$/;
+/**
+ * Pages whose subject may have been deleted although another page links to it: a job's recurring job, its parent, its server, or
+ * a queue that somebody paused, according to the audit, before somebody else deleted it.
+ */
+const mayBeGone = /^\/job-dashboard\/(?:recurring|jobs|batches|servers|queues)\/[^/]+$/;
 
 /** The name of the crawl in the findings. */
 export const crawled = 'the dashboard';
@@ -27,8 +30,14 @@ export async function crawl(client: Client, findings: Findings, jobs: readonly s
   for (const path of waiting) seen.add(path);
   let answered = 0;
 
+  /** The links that have been read, as they stand in the pages, most of which have the same ones. */
+  const read = new Set<string>();
+
   const follow = (html: string, from: string): void => {
     for (const [, href = ''] of html.matchAll(/<a\s[^>]*?href="([^"]*)"/g)) {
+      const isAbsolute = href.startsWith('/');
+      if (isAbsolute && read.has(href)) continue;
+      if (isAbsolute) read.add(href);
       const url = new URL(
         href.replaceAll('&amp;', '&').replaceAll('&#34;', '"').replaceAll('&#39;', "'"),
         client.baseUrl + from,

@@ -9,8 +9,6 @@ import { type Service, startService } from '../test/system/service.js';
 
 const run = promisify(execFile);
 
-/** Starting takes long on a busy machine. */
-const startMs = 60_000;
 const lookMs = 1_000;
 
 /** Permits everything, unlike the restricted and read-only keys. */
@@ -50,24 +48,20 @@ export class Stage {
       LONGSHORE_APP: fileURLToPath(new URL('programs/dist/application.js', import.meta.url)),
       LOG_LEVEL: 'warn',
     };
-    const api = await startService(
-      'api',
-      {
-        ...environment,
-        API_AUTH: 'keys',
-        API_ADMIN_KEY: adminKey,
-        API_RATE_LIMIT_PER_SECOND: '0',
-        API_ACCEPT_UNKNOWN_JOBS: 'true',
-        API_SEED_ROWS: '30',
-        API_TEST_JOB_MS: '20',
-      },
-      startMs,
-    );
+    const api = await startService('api', {
+      ...environment,
+      API_AUTH: 'keys',
+      API_ADMIN_KEY: adminKey,
+      API_RATE_LIMIT_PER_SECOND: '0',
+      API_ACCEPT_UNKNOWN_JOBS: 'true',
+      API_SEED_ROWS: '30',
+      API_TEST_JOB_MS: '20',
+    });
     const worker = { ...environment, WORKER_CONCURRENCY: '50' };
     const [watched, spare, dashboard] = await Promise.all([
-      startService('worker', worker, startMs),
-      startService('worker', worker, startMs),
-      startService('dashboard', environment, startMs),
+      startService('worker', worker),
+      startService('worker', worker),
+      startService('dashboard', environment),
     ]);
     return new Stage(postgres, directory, { api, worker: watched, dashboard }, spare);
   }

@@ -36,18 +36,14 @@ describe('The OpenAPI document, with credentials on', function () {
     directory = await mkdtemp(path.join(tmpdir(), 'longshore-openapi-'));
     file = path.join(directory, 'openapi.json');
     postgres = await startPostgres();
-    api = await startService(
-      'api',
-      {
-        API_STORAGE: 'postgres',
-        DATABASE_URL: postgres.url,
-        // Redocly rejects servers named example.com or localhost.
-        API_BASE_URL: 'https://api.longshore.dev',
-        API_AUTH: 'keys',
-        API_ADMIN_KEY: 'an-admin-key-that-only-the-judges-know',
-      },
-      60_000,
-    );
+    api = await startService('api', {
+      API_STORAGE: 'postgres',
+      DATABASE_URL: postgres.url,
+      // Redocly rejects servers named example.com or localhost.
+      API_BASE_URL: 'https://api.longshore.dev',
+      API_AUTH: 'keys',
+      API_ADMIN_KEY: 'an-admin-key-that-only-the-judges-know',
+    });
     const document = await (await fetch(`${api.url}/api/v1/openapi.json`)).json();
     await writeFile(file, JSON.stringify(document, null, 2));
     ibm = ibmJudgement(file);
@@ -80,10 +76,10 @@ describe('The OpenAPI document, with credentials on', function () {
     });
   }
 
-  it('has no finding of ibm without a waiver, and a score of at least 80 with all findings', async () => {
+  it('has no finding of ibm without a waiver, and a score of at least 88 with all findings', async () => {
     const { findings, score } = await ibm;
     expect(unwaived('ibm', findings)).to.deep.equal([]);
-    expect(score.overall).to.be.at.least(80);
+    expect(score.overall).to.be.at.least(88);
   });
 
   it('needs all of its waivers', () => {

@@ -1,4 +1,8 @@
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { expect } from 'chai';
+import { commandsIn, ConsoleSession } from './docs/console-session.js';
+import { house } from './house/house.js';
 import { run } from './system/process.js';
 import { startPostgres, type Postgres } from './system/postgres.js';
 import { startService, type Service } from './system/service.js';
@@ -8,8 +12,7 @@ describe('an api in production', () => {
   let api: Service;
   let key = '';
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     postgres = await startPostgres();
     const environment = { DATABASE_URL: postgres.url, NODE_ENV: 'production' };
     // On an empty database, as when Longshore is first set up.
@@ -36,6 +39,20 @@ describe('an api in production', () => {
     return answers.map(({ status }) => status);
   };
 
+  it('has keys created by the commands of docs/access.md', async () => {
+    const page = await readFile(path.join(house, 'docs/access.md'), 'utf8');
+    const [, create = ''] = /^```sh\n(.*?)^```$/ms.exec(page) ?? [];
+    const [, more = ''] = /^```console\n(.*?)^```$/ms.exec(page) ?? [];
+    const places = { 'postgres://…': postgres.url, 'http://localhost:8080': api.url };
+    const shell = new ConsoleSession(places, { cwd: house });
+    const admin = await shell.outputOf(create);
+    expect(admin).to.match(/^lsk_\S+\n$/);
+    const caller = new ConsoleSession(places, { cwd: house, env: { ADMIN_KEY: admin.trim() } });
+    const [command] = commandsIn(more);
+    const created = JSON.parse(await caller.outputOf(command?.command ?? '')) as object;
+    expect(created).to.include.keys('id', 'key');
+  });
+
   it('rejects requests without a key', async () => {
     expect(await statuses({})).to.deep.equal([401, 401]);
   });
@@ -54,5 +71,14 @@ describe('an api in production', () => {
     });
     expect(await refused.ended).to.equal('exit 1');
     expect(refused.lines.join()).to.contain('There is no scope');
+  });
+});
+
+describe('docs/dashboard.md', () => {
+  it('has commands that hash a password for DASHBOARD_USERS', async () => {
+    const page = await readFile(path.join(house, 'docs/dashboard.md'), 'utf8');
+    const [, text = ''] = /^```console\n(.*?)^```$/ms.exec(page) ?? [];
+    const session = new ConsoleSession({}, { cwd: house });
+    for (const command of commandsIn(text)) await session.run(command);
   });
 });

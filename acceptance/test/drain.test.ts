@@ -1,25 +1,32 @@
 import { expect } from 'chai';
-import { eventually } from './system/eventually.js';
-import { getJob, getJson, postTest } from './system/jobs.js';
+import { eventually } from '@longshore/test-support';
+import { type HeldJobs, holdJobs } from './system/held-job.js';
+import { enqueue, getJob, getJson } from './system/jobs.js';
 import type { Service } from './system/service.js';
 import { useSystem } from './system/system.js';
 
-describe('a worker that is asked to stop', function () {
-  this.timeout(90_000);
-  const system = useSystem({ API_TEST_JOB_MS: '1000', WORKER_CONCURRENCY: '1' });
+describe('a worker that is asked to stop', () => {
+  const system = useSystem({ WORKER_CONCURRENCY: '1' });
+  let held: HeldJobs;
   let api: Service;
   let ending: string;
   let first: string;
   let second: string;
 
   before(async () => {
-    api = await system().start('api');
-    const worker = await system().start('worker');
-    first = (await postTest(api.url)).location;
+    held = await holdJobs();
+    const env = { LONGSHORE_APP: held.application };
+    api = await system().start('api', env);
+    const worker = await system().start('worker', env);
+    first = await enqueue(api.url, 'held');
     await eventually(async () => (await getJob(first)).state === 'processing');
-    second = (await postTest(api.url)).location;
-    ending = await worker.end('SIGTERM');
+    second = await enqueue(api.url, 'held');
+    const ended = worker.end('SIGTERM');
+    await eventually(async () => worker.lines.some((line) => line.includes('"stopping"')));
+    await held.finish();
+    ending = await ended;
   });
+  after(() => held.remove());
 
   it('exits with code 0', () => {
     expect(ending).to.equal('exit 0');

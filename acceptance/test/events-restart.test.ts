@@ -1,12 +1,11 @@
 import { expect } from 'chai';
-import { eventually } from './system/eventually.js';
+import { eventually } from '@longshore/test-support';
 import { listen, type Listener } from './system/listener.js';
 import { postTest } from './system/jobs.js';
 import type { Service } from './system/service.js';
 import { useSystem } from './system/system.js';
 
-describe('a listener to events', function () {
-  this.timeout(90_000);
+describe('a listener to events', () => {
   const system = useSystem({ API_TEST_JOB_MS: '20' });
   let other: Service;
   let listener: Listener | undefined;
@@ -45,7 +44,7 @@ describe('a listener to events', function () {
       const next = await system().start('api');
       listening.moveTo(`${next.url}/api/v1/events?state=done`);
       ids.push(...(await enqueue(10)));
-      await eventually(async () => ids.every((id) => listening.jobs.has(id)), 30_000);
+      await eventually(async () => ids.every((id) => listening.jobs.has(id)));
     });
   }
 

@@ -1,14 +1,13 @@
 import { readFile, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'chai';
-import { eventually } from './system/eventually.js';
-import { getJob, postTest } from './system/jobs.js';
+import { eventually } from '@longshore/test-support';
+import { getJob, getJson, postTest } from './system/jobs.js';
 import type { Service } from './system/service.js';
 import { useSystem } from './system/system.js';
 
-describe('a first job', function () {
-  this.timeout(90_000);
-  const system = useSystem({ API_TEST_JOB_MS: '1000' });
+describe('a first job', () => {
+  const system = useSystem({ API_TEST_JOB_MS: '100' });
   let api: Service;
 
   before(async () => {
@@ -30,13 +29,14 @@ describe('a first job', function () {
 
   it('is processing, then done with its result', async () => {
     const { location } = await postTest(api.url);
-    await eventually(async () => (await getJob(location)).state === 'processing');
     const done = await eventually(async () => {
       const job = await getJob(location);
       return job.state === 'done' ? job : null;
     });
     expect(done?.attempt).to.equal(1);
     expect(done?.result).to.be.an('object');
+    const transitions = await getJson<{ state: string }[]>(`${location}/transitions?sort=+at`);
+    expect(transitions.map(({ state }) => state)).to.deep.equal(['enqueued', 'processing', 'done']);
   });
 
   it('leaves its small result file', async () => {

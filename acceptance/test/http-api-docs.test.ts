@@ -13,8 +13,7 @@ const page = 'docs/http-api.md';
 const block = /^```sh\n(?<commands>(?:(?!```).)*)^```\n\s*^```text\n(?<output>(?:(?!```).)*)^```$/gms;
 const text = await readFile(path.join(house, page), 'utf8');
 
-describe('a call in the documentation of the HTTP API', function () {
-  this.timeout(90_000);
+describe('a call in the documentation of the HTTP API', () => {
   let api: Service;
   let results: string;
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import pg from 'pg';
-import { eventually } from './system/eventually.js';
+import { eventually } from '@longshore/test-support';
 import { getJson } from './system/jobs.js';
 import type { Service } from './system/service.js';
 import { useSystem } from './system/system.js';
@@ -24,8 +24,7 @@ const jobsIn = (queue: string): string =>
 
 const greet = (queue: string): object => ({ name: 'greet', args: { name: 'Ada' }, queue });
 
-describe('an api that is killed in the middle of requests with an Idempotency-Key', function () {
-  this.timeout(120_000);
+describe('an api that is killed in the middle of requests with an Idempotency-Key', () => {
   const system = useSystem({ API_SEED_ROWS: '60' });
   let database: pg.Client;
   let requests: Record<string, Keyed>;

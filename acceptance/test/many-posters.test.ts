@@ -20,8 +20,7 @@ async function post(url: string, answered: () => void): Promise<string[]> {
   }
 }
 
-describe(`an api that is killed while ${posters} clients post jobs`, function () {
-  this.timeout(60_000);
+describe(`an api that is killed while ${posters} clients post jobs`, () => {
   const system = useSystem();
   let api: Service;
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
-import { eventually } from './system/eventually.js';
+import { eventually } from '@longshore/test-support';
 import { getJob, getJson, postTest } from './system/jobs.js';
 import { startService, type Service } from './system/service.js';
 

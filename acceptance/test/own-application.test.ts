@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'chai';
 import { house } from './house/house.js';
-import { eventually } from './system/eventually.js';
+import { eventually } from '@longshore/test-support';
 import { startPostgres, type Postgres } from './system/postgres.js';
 import { startService, type Service } from './system/service.js';
 

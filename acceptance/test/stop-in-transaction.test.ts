@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect } from 'chai';
 import pg from 'pg';
 import { house } from './house/house.js';
-import { eventually } from './system/eventually.js';
+import { eventually } from '@longshore/test-support';
 import { useSystem } from './system/system.js';
 
 /**
@@ -31,8 +31,7 @@ export const application = {
 };
 `;
 
-describe('a worker that is asked to stop while its handlers hold transactions', function () {
-  this.timeout(120_000);
+describe('a worker that is asked to stop while its handlers hold transactions', () => {
   const system = useSystem({ WORKER_STOP_TIMEOUT_MS: '2000', DATABASE_POOL_SIZE: '4' });
   let directory: string;
   let database: pg.Client;

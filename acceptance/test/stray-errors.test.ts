@@ -3,7 +3,7 @@ import path from 'node:path';
 import { expect } from 'chai';
 import pg from 'pg';
 import { house } from './house/house.js';
-import { eventually } from './system/eventually.js';
+import { eventually } from '@longshore/test-support';
 import type { Service } from './system/service.js';
 import { useSystem } from './system/system.js';
 
@@ -29,8 +29,7 @@ export const application = {
 };
 `;
 
-describe('a worker whose handlers leave work behind that throws', function () {
-  this.timeout(60_000);
+describe('a worker whose handlers leave work behind that throws', () => {
   const system = useSystem();
   let worker: Service;
   let database: pg.Client;

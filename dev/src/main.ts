@@ -67,7 +67,8 @@ async function run(): Promise<void> {
       interrupted,
       ...(postgres === null ? {} : { databaseEnded: postgres.ended }),
       onLine: sayFrom,
-      onEnded: (name, how) => sayFrom(name, paint('red', `${name} ended by itself: ${how}; restarting it`)),
+      onEnded: (name, how) =>
+        sayFrom(name, paint('red', `${name} exited unexpectedly: ${how}; restarting it`)),
       onStart: (restart) => {
         if (projects.length > 0) stopWatching = rebuildOnChange(root, projects, reload(restart), say);
       },

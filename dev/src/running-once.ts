@@ -14,7 +14,7 @@ export async function runningOnce(directory: string): Promise<() => Promise<void
   const pid = Number(await readFile(file, 'utf8').catch(() => '0'));
   if (pid > 0 && (await commandLine(pid)).includes('dev/dist/main.js'))
     throw new Error(
-      `It is already running (process ${pid}). Stop that one with Ctrl-C, or choose other data with DATA_DIR`,
+      `make dev is already running (process ${pid}). Stop it with Ctrl-C, or choose another data directory with DATA_DIR`,
     );
   await writeFile(file, String(process.pid));
   return () => rm(file, { force: true });

@@ -1,4 +1,4 @@
-/** `make seed`: writes example rows for load tests to the database of `make dev` or to `DATABASE_URL`. */
+/** Implements `make seed`: writes example rows for load tests to the database of `make dev` or to `DATABASE_URL`. */
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -38,6 +38,8 @@ try {
   process.exitCode = await run();
 } catch (error) {
   console.error(`make seed: ${error instanceof Error ? error.message : String(error)}`);
-  console.error('If make dev is running, give its database: make seed ROWS=1000000 DATABASE_URL=…');
+  console.error(
+    'If make dev is running, pass the URL of its database: make seed ROWS=1000000 DATABASE_URL=…',
+  );
   process.exitCode = 1;
 }

@@ -43,7 +43,7 @@ export async function supervise(supervision: Supervision): Promise<void> {
     void service.ended.then((how) => {
       if (over.signal.aborted || running.get(spec.name) !== service) return;
       if (!allReady) {
-        fail(new Error(`${spec.name} ended by itself: ${how}`));
+        fail(new Error(`${spec.name} exited unexpectedly: ${how}`));
         return;
       }
       onEnded(spec.name, how);
@@ -61,7 +61,7 @@ export async function supervise(supervision: Supervision): Promise<void> {
 
   for (const spec of specs) start(spec);
   onStart?.(async () => void (await Promise.all(specs.map(replace))));
-  void databaseEnded?.then(() => fail(new Error('Postgres ended by itself.')));
+  void databaseEnded?.then(() => fail(new Error('Postgres exited unexpectedly.')));
   try {
     const giveUp = AbortSignal.any([over.signal, AbortSignal.timeout(startDeadlineMs)]);
     const ready = Promise.all(specs.map((spec) => untilReady(spec, giveUp))).then(() => {

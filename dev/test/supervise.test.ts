@@ -96,7 +96,7 @@ describe('supervise', () => {
 
   it('does not wait for a service that fails to start', async () => {
     const { error, ready } = await watch({ specs: [await spec('broken', 'failing')] });
-    expect(error).to.have.property('message', 'broken ended by itself: exit code 3');
+    expect(error).to.have.property('message', 'broken exited unexpectedly: exit code 3');
     expect(ready).to.equal(false);
   });
 
@@ -111,7 +111,7 @@ describe('supervise', () => {
       specs: [await spec('one', 'obedient')],
       databaseEnded: Promise.resolve(),
     });
-    expect(error).to.have.property('message', 'Postgres ended by itself.');
+    expect(error).to.have.property('message', 'Postgres exited unexpectedly.');
     expect(pids.map(isRunning)).to.not.include(true);
   });
 });

@@ -2,10 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type DefaultTheme } from 'vitepress';
+import manifest from '../../package.json' with { type: 'json' };
 import reference from '../reference/typedoc-sidebar.json' with { type: 'json' };
 
 const docs = fileURLToPath(new URL('../', import.meta.url));
-const repository = 'https://github.com/longshore/longshore';
+const repository = manifest.homepage.replace('#readme', '');
 
 /** Returns an entry of the side bar, whose text is the page's own title. */
 function page(name: string): DefaultTheme.SidebarItem {
@@ -19,21 +20,26 @@ function pagesOf(folder: string): DefaultTheme.SidebarItem[] {
   return Array.from(overview.matchAll(/\]\(([\w-]+)\.md\)/g), ([, name = '']) => page(`${folder}/${name}`));
 }
 
-const decisions = readdirSync(path.join(docs, 'adr')).toSorted();
+const numbered = readdirSync(path.join(docs, 'adr')).filter((file) => /^\d/.test(file));
+const decisions = ['README.md', ...numbered.toSorted()];
 
 export default defineConfig({
   title: 'Longshore',
   description: 'Background jobs on Postgres and resource-style web APIs, in TypeScript',
   outDir: '../.data/docs',
   cacheDir: '../.data/docs-cache',
-  rewrites: { 'jobs/README.md': 'jobs/index.md' },
+  rewrites: { 'jobs/README.md': 'jobs/index.md', 'adr/README.md': 'adr/index.md' },
   cleanUrls: true,
   ignoreDeadLinks: 'localhostLinks',
   lastUpdated: true,
-  head: [['link', { rel: 'icon', type: 'image/svg+xml', href: '/icon.svg' }]],
+  head: [
+    ['link', { rel: 'icon', type: 'image/svg+xml', href: '/icon.svg' }],
+    // Long names break, so that tables fit the page. On narrow screens, tables scroll instead.
+    ['style', {}, '@media (min-width: 960px) { .vp-doc td { overflow-wrap: anywhere } }'],
+  ],
   markdown: {
     config: ({ core }) => {
-      // Links to files outside of docs/ work in the repository; on the site, they lead there.
+      // Links to files outside of docs/ work in the repository. On the site, they lead to the repository.
       core.ruler.push('links-to-the-repository', ({ tokens, env }) => {
         const { relativePath = '' } = env as { relativePath?: string };
         for (const token of tokens.flatMap(({ children }) => children ?? [])) {
@@ -47,21 +53,44 @@ export default defineConfig({
       });
     },
   },
+  transformPageData: ({ relativePath }) => {
+    // A table with a column for each job queue needs the room of the outline.
+    if (relativePath === 'coming-from.md') return { frontmatter: { aside: false } };
+  },
   themeConfig: {
     logo: '/icon.svg',
     outline: [2, 3],
-    search: { provider: 'local' },
+    search: {
+      provider: 'local',
+      options: {
+        miniSearch: {
+          searchOptions: {
+            // Guides come before the reference and decisions, which mention the same words more often.
+            boostDocument: (id: string) => (/^\/(reference|adr)\//.test(id) ? 0.3 : 1),
+          },
+        },
+      },
+    },
     socialLinks: [{ icon: 'github', link: repository }],
     editLink: { pattern: `${repository}/edit/main/docs/:path` },
     nav: [
-      { text: 'Guide', link: '/own-application' },
+      { text: 'Quick start', link: '/quick-start' },
       { text: 'Jobs', link: '/jobs/' },
       { text: 'HTTP API', link: '/http-api' },
       { text: 'Reference', link: '/reference/' },
     ],
     sidebar: [
-      { text: 'Start', items: [page('own-application'), page('jobs/first-job'), page('coming-from')] },
+      {
+        text: 'Start',
+        items: ['quick-start', 'jobs/first-job', 'own-application', 'testing', 'coming-from'].map(page),
+      },
       { text: 'Jobs', items: [page('jobs/README'), page('job-lifecycle'), ...pagesOf('jobs').slice(1)] },
+      {
+        text: 'Frameworks',
+        items: ['express', 'fastify', 'koa', 'hono', 'nest', 'nextjs'].map((name) =>
+          page(`frameworks/${name}`),
+        ),
+      },
       { text: 'HTTP API', items: ['http-api', 'http-events', 'access', 'errors', 'api-changelog'].map(page) },
       { text: 'Operating', items: ['operations', 'configuration', 'dashboard'].map(page) },
       { text: 'How it is built', items: ['architecture', 'faults', 'fuzz'].map(page) },

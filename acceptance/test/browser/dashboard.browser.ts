@@ -1,39 +1,39 @@
 import { expect } from 'chai';
-import { chromium, type Browser, type Page } from 'playwright-core';
-import { postTest } from '../system/jobs.js';
+import type { Browser, Page } from 'playwright-core';
+import { launchChromium } from '@longshore/test-support/chromium';
+import { type HeldJobs, holdJobs } from '../system/held-job.js';
+import { enqueue } from '../system/jobs.js';
 import { useSystem } from '../system/system.js';
 
-const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
-const quiet = [
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  '--no-first-run',
-];
-
 describe('an operator with a browser', () => {
-  const system = useSystem({ API_TEST_JOB_MS: '4000' });
+  const system = useSystem();
+  let held: HeldJobs;
   let browser: Browser;
   let page: Page;
   let dashboard: string;
   let location: string;
 
   before(async () => {
+    held = await holdJobs();
+    const env = { LONGSHORE_APP: held.application };
     const [api, service] = await Promise.all([
-      system().start('api'),
-      system().start('dashboard'),
-      system().start('worker'),
+      system().start('api', env),
+      system().start('dashboard', env),
+      system().start('worker', env),
     ]);
     dashboard = `${service.url}/job-dashboard`;
-    browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', ...quiet] });
+    browser = await launchChromium();
     page = await browser.newPage();
-    ({ location } = await postTest(api.url));
+    location = await enqueue(api.url, 'held');
   });
-  after(() => browser.close());
+  after(async () => {
+    await browser.close();
+    await held.remove();
+  });
 
   it('sees the job processing, on its one running server', async () => {
     await page.goto(`${dashboard}/jobs?state=processing`);
-    await page.getByRole('link', { name: 'test', exact: true }).waitFor();
+    await page.getByRole('link', { name: 'held', exact: true }).waitFor();
     await page.goto(`${dashboard}/servers`);
     expect(await page.getByText(/, process \d+/).count()).to.equal(1);
   });
@@ -41,7 +41,8 @@ describe('an operator with a browser', () => {
   it('sees the same job become done, with its result, without reloading the page', async () => {
     await page.goto(`${dashboard}/jobs/${location.split('/').at(-1)}`);
     await page.getByText('Processing').first().waitFor();
-    await page.getByRole('heading', { name: 'Result' }).waitFor({ timeout: 15_000 });
-    expect(await page.getByText('waitedMs').first().isVisible()).to.equal(true);
+    await held.finish();
+    await page.getByRole('heading', { name: 'Result' }).waitFor();
+    expect(await page.getByText('"held"').first().isVisible()).to.equal(true);
   });
 });

@@ -1,14 +1,7 @@
 import { expect } from 'chai';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
+import { launchChromium } from '@longshore/test-support/chromium';
 import { useSystem } from '../system/system.js';
-
-const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
-const quiet = [
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  '--no-first-run',
-];
 
 describe('a caller with a browser', () => {
   const system = useSystem();
@@ -20,7 +13,7 @@ describe('a caller with a browser', () => {
 
   before(async () => {
     ({ url: api } = await system().start('api'));
-    browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', ...quiet] });
+    browser = await launchChromium();
     page = await browser.newPage();
     page.on('request', (request) => hosts.add(new URL(request.url()).host));
     page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));

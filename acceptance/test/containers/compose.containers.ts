@@ -1,10 +1,27 @@
 import { expect } from 'chai';
-import { eventually } from '../system/eventually.js';
+import { eventually } from '@longshore/test-support';
 import { getJob, getJson, postTest } from '../system/jobs.js';
-import { api, compose, composeWithoutSecrets, credentials, dashboard, inspect, password } from './compose.js';
+import {
+  api,
+  compose,
+  composeOnCitus,
+  composeWithoutSecrets,
+  credentials,
+  dashboard,
+  inspect,
+  password,
+} from './compose.js';
 import { signIn } from './sign-in.js';
 
 const services = ['api', 'worker', 'dashboard'];
+
+type Services = Readonly<Record<string, { readonly environment: Readonly<Record<string, string>> }>>;
+
+/** Returns the services as compose would start them. */
+async function configured(run: typeof compose): Promise<Services> {
+  const { services } = JSON.parse(await run('config', '--format', 'json')) as { services: Services };
+  return services;
+}
 
 describe('docker compose', () => {
   before(async function () {
@@ -12,8 +29,7 @@ describe('docker compose', () => {
     await compose('down', '--volumes', '--remove-orphans');
     await compose('up', '--build', '--wait', ...services);
   });
-  after(async function () {
-    this.timeout(120_000);
+  after(async () => {
     await compose('down', '--volumes');
   });
 
@@ -35,6 +51,17 @@ describe('docker compose', () => {
   it('fails without passwords, and says that make up generates them', async () => {
     const refused = await composeWithoutSecrets('config').catch(String);
     expect(refused).to.match(/_PASSWORD is missing a value: run make up, which generates it/);
+  });
+
+  it('has a Citus cluster, whose coordinator the services connect to, in the profile citus only', async () => {
+    const usual = await configured(compose);
+    expect(Object.keys(usual)).to.deep.equal(['api', 'dashboard', 'postgres', 'worker']);
+    const onCitus = await configured(composeOnCitus);
+    expect(Object.keys(onCitus)).to.include.members(['citus', 'citus-worker-1', 'citus-worker-2']);
+    for (const service of services) {
+      expect(onCitus[service]?.environment['DATABASE_URL'], service).to.match(/@citus:5432\/longshore$/);
+      expect(onCitus[service]?.environment['DATABASE_DISTRIBUTION'], service).to.equal('citus');
+    }
   });
 
   it('rejects calls to the api without a key', async () => {
@@ -97,9 +124,9 @@ describe('docker compose', () => {
 
   for (const service of services) {
     it(`runs ${service} as an unprivileged user, without development packages, unable to change its own files`, async () => {
-      const look =
-        'id -u; ls node_modules node_modules/@longshore; touch package.json 2>/dev/null && echo writable';
-      const seen = (await compose('exec', service, 'sh', '-c', `${look}; true`)).split('\n');
+      const script =
+        'cd /longshore; id -u; ls node_modules node_modules/@longshore; touch package.json 2>/dev/null && echo writable';
+      const seen = (await compose('exec', service, 'sh', '-c', `${script}; true`)).split('\n');
       expect(seen[0]).to.equal('1000');
       expect(seen).to.include('koa');
       expect(seen).to.not.include.oneOf([
@@ -121,16 +148,14 @@ describe('docker compose', () => {
     for (const line of lines) expect(JSON.parse(line)).to.include.keys('level', 'time', 'msg', 'service');
   });
 
-  it('runs three workers on request', async function () {
-    this.timeout(60_000);
+  it('runs three workers on request', async () => {
     await compose('up', '--wait', '--scale', 'worker=3', ...services);
     await eventually(
       async () => (await getJson<unknown[]>(`${api}/api/v1/servers`, credentials)).length === 3,
     );
   });
 
-  it('drains the workers when they are stopped', async function () {
-    this.timeout(60_000);
+  it('drains the workers when they are stopped', async () => {
     const { location } = await postTest(api, credentials);
     await eventually(async () => (await getJob(location, credentials)).state === 'processing');
     await compose('stop', 'worker');

@@ -39,6 +39,14 @@ export const compose = (...args: string[]): Promise<string> =>
 export const composeGateway = (...args: string[]): Promise<string> =>
   compose('--file', 'compose.yaml', '--file', 'compose.gateway.yaml', ...args);
 
+/** The same with the jobs on a Citus cluster. */
+export const composeOnCitus = (...args: string[]): Promise<string> =>
+  docker(
+    { ...env, ...secrets, COMPOSE_PROFILES: 'citus', DATABASE_HOST: 'citus', DATABASE_DISTRIBUTION: 'citus' },
+    'compose',
+    ...args,
+  );
+
 /** The same on a machine where nobody has run `make up` yet. */
 export const composeWithoutSecrets = (...args: string[]): Promise<string> =>
   docker(env, 'compose', '--env-file', '/dev/null', ...args);

@@ -9,8 +9,7 @@ describe('docker compose with the gateway', () => {
     await composeGateway('down', '--volumes', '--remove-orphans');
     await composeGateway('up', '--build', '--wait');
   });
-  after(async function () {
-    this.timeout(120_000);
+  after(async () => {
     await composeGateway('down', '--volumes');
   });
 

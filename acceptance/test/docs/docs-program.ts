@@ -1,45 +1,39 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { house } from '../house/house.js';
+import { runsByItself, type Snippet, snippets } from './snippet.js';
 
 const run = promisify(execFile);
-
-const directory = 'docs/jobs';
 
 /** A complete program on a page of the documentation, with its documented output. */
 export interface DocsProgram {
   /** The location of its block: `docs/jobs/retries.md:12`. */
   readonly place: string;
+  readonly language: string;
   readonly text: string;
   readonly output: string;
 }
 
-const block = /^```ts\n(?<text>.*?)^```\n\s*^```text\n(?<output>.*?)^```$/gms;
-
-/** Returns every `ts` block that is followed by a `text` block. */
+/** Returns the programs of all pages: blocks that are followed by their output, and excerpts with a frame. */
 export async function docsPrograms(): Promise<DocsProgram[]> {
-  const files = (await readdir(path.join(house, directory))).filter((file) => file.endsWith('.md'));
-  const pages = ['docs/testing.md', ...files.toSorted().map((file) => `${directory}/${file}`)];
-  const found = await Promise.all(
-    pages.map(async (place) => {
-      const page = await readFile(path.join(house, place), 'utf8');
-      return [...page.matchAll(block)].map(({ index, groups }) => {
-        const line = page.slice(0, index).split('\n').length;
-        return {
-          place: `${place}:${line}`,
-          text: groups?.['text'] ?? '',
-          output: groups?.['output'] ?? '',
-        };
-      });
-    }),
-  );
-  return found.flat();
+  const programs: DocsProgram[] = [];
+  for (const snippet of (await snippets()).filter(runsByItself)) {
+    const { page, line, language, output = '' } = snippet;
+    programs.push({ place: `${page}:${line}`, language, text: programOf(snippet), output });
+  }
+  return programs;
+}
+
+/** Returns an excerpt within its frame, where a line with only `…` stands for it. */
+function programOf({ frame, text }: Snippet): string {
+  return frame === undefined ? text : frame.replace(/^…\n/m, () => text);
 }
 
 /**
  * Type-checks and compiles programs together, inside the repository so that they find its packages as a user's would.
+ * Programs in JavaScript are only copied.
  */
 export class CompiledPrograms {
   readonly #directory: string;
@@ -54,10 +48,19 @@ export class CompiledPrograms {
     await mkdir(data, { recursive: true });
     const directory = await mkdtemp(path.join(data, 'docs-'));
     await Promise.all(
-      programs.map(({ place, text }) => writeFile(path.join(directory, `${fileName(place)}.ts`), text)),
+      programs.map(({ place, language, text }) =>
+        writeFile(path.join(directory, `${fileName(place)}.${language}`), text),
+      ),
     );
     const extendedFrom = path.join(house, 'tsconfig.base.json');
-    const compilerOptions = { composite: false, declaration: false, declarationMap: false, sourceMap: false };
+    const compilerOptions = {
+      composite: false,
+      declaration: false,
+      declarationMap: false,
+      sourceMap: false,
+      experimentalDecorators: true, // for Nest
+      noUnusedParameters: false, // examples show which parameters there are
+    };
     const config = JSON.stringify({ extends: extendedFrom, compilerOptions, include: ['*.ts'] });
     await writeFile(path.join(directory, 'tsconfig.json'), config);
     const compiled = new CompiledPrograms(directory);
@@ -71,13 +74,13 @@ export class CompiledPrograms {
   /**
    * Resolves to the program's output.
    *
-   * @throws {Error} if it fails or takes longer than 60 s
+   * @throws {Error} if it fails or hangs
    */
   async run({ place }: DocsProgram, databaseUrl: string): Promise<string> {
     const program = path.join(this.#directory, `${fileName(place)}.js`);
     // Uses the compiled packages, as a user does; not measured for coverage.
     const env = { PATH: process.env['PATH'], DATABASE_URL: databaseUrl };
-    const { stdout } = await run(process.execPath, [program], { cwd: house, env, timeout: 60_000 });
+    const { stdout } = await run(process.execPath, [program], { cwd: house, env, timeout: 240_000 });
     return stdout;
   }
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
-import { eventually } from '../system/eventually.js';
+import { eventually } from '@longshore/test-support';
 import { getJob, getJson, postTest } from '../system/jobs.js';
 import { listen } from '../system/listener.js';
 import { nextPage } from '../system/paging.js';
@@ -29,8 +29,7 @@ const ways = [
 ];
 
 for (const { way, location, environment } of ways) {
-  describe(`behind nginx ${way}`, function () {
-    this.timeout(90_000);
+  describe(`behind nginx ${way}`, () => {
     let results: string;
     let api: Service | undefined;
     let nginx: Nginx | undefined;

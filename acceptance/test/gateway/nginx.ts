@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { eventually } from '../system/eventually.js';
+import { eventually } from '@longshore/test-support';
 
 export interface Nginx {
   stop(): Promise<void>;

@@ -17,7 +17,7 @@ const ownClocks = new Set([
   'shared/jobs/src/storage/clock.ts', // memory storage lives in the process
   'shared/jobs/src/recurring/schedule.ts', // a preview without any storage
   'shared/jobs-postgres/src/connection/database-clock.ts', // until the database's has been read
-  'shared/jobs-postgres/src/control/heartbeat-loop.ts', // measures how wrong it is
+  'shared/jobs-postgres/src/control/heartbeat-connection.ts', // measures how wrong it is
   'services/api/src/access/key-ring.ts', // a default; the service gives the storage's
   'services/api/src/access/memory-api-key-store.ts',
   'services/api/src/access/api-key.ts', // shown only
@@ -50,6 +50,13 @@ const rules: readonly Rule[] = [
         ? []
         : (text.match(/\bDate\.now\b(?!`)|\bnew Date\(\)|\bnow\(\): Date\.now/g) ?? []),
     breach: ['shared/jobs-postgres/src/maintain/retention.ts', 'const now = new Date();'],
+  },
+  {
+    title: 'every acceptance lane checks what it fetches from an API against the document',
+    files: /^acceptance\/package\.json$/,
+    breaches: (_, text) =>
+      (text.match(/mocha --no-config [^"]*/g) ?? []).filter((lane) => !lane.includes('documented-answers')),
+    breach: ['acceptance/package.json', '"test:gateway": "mocha --no-config --spec test/gateway"'],
   },
 ];
 

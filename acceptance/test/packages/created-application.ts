@@ -3,12 +3,15 @@ import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect } from 'chai';
-import { eventually } from '../system/eventually.js';
+import { ConsoleSession } from '../docs/console-session.js';
+import { eventually } from '@longshore/test-support';
+import { house } from '../house/house.js';
+import type { Postgres } from '../system/postgres.js';
 import { freePort } from '../system/service.js';
 import { type Answer, type Consumer, execute } from './consumer.js';
 
 /** Defines the tests of an application created by `npm create longshore` inside the consumer's folder. */
-export function testCreatedApplication(consumer: () => Consumer): void {
+export function testCreatedApplication(consumer: () => Consumer, postgres: () => Postgres): void {
   describe('an application made by create-longshore', () => {
     let directory: string;
     let address: Readonly<Record<string, string>>;
@@ -18,6 +21,21 @@ export function testCreatedApplication(consumer: () => Consumer): void {
     const bin = (name: string): string => path.join(consumer().directory, 'node_modules/.bin', name);
     const longshore = (...args: string[]): Promise<Answer> =>
       execute(bin('longshore'), args, address, directory);
+
+    /** Runs a documented command line, and resolves to its output. */
+    const typed = (command: string): Promise<string> =>
+      new ConsoleSession(
+        { 'http://localhost:8080': address['LONGSHORE_URL'] ?? '' },
+        { cwd: directory, env: { ...address, PATH: `${bin('')}:${process.env['PATH']}` } },
+      ).outputOf(command);
+
+    /** Saves files, and resolves when `longshore dev` has restarted. */
+    const restarted = async (save: () => Promise<void>): Promise<void> => {
+      const ups = (): number => output.split('Longshore is up').length;
+      const before = ups();
+      await save();
+      await eventually(async () => ups() > before);
+    };
 
     before(async () => {
       directory = path.join(consumer().directory, 'my-app');
@@ -36,7 +54,7 @@ export function testCreatedApplication(consumer: () => Consumer): void {
       });
       dev.stdout?.on('data', (data: Buffer) => (output += data.toString()));
       dev.stderr?.on('data', (data: Buffer) => (output += data.toString()));
-      await eventually(() => Promise.resolve(output.includes('Longshore is up')), 90_000).catch(() => {
+      await eventually(() => Promise.resolve(output.includes('Longshore is up'))).catch(() => {
         throw new Error(output);
       });
     });
@@ -67,12 +85,106 @@ export function testCreatedApplication(consumer: () => Consumer): void {
       expect(JSON.parse(text)).to.have.nested.property('[0].id', 'count-customers-every-morning');
     });
 
+    it('shows, cancels, retries and follows one job, and lists queues', async () => {
+      const made = await longshore('enqueue', 'count-customers', '--delay-ms', '3600000', '--json');
+      const { id } = JSON.parse(made.text) as { id: string };
+      expect((await longshore('job', id)).text).to.match(/^state +scheduled$/m);
+      expect((await longshore('cancel', id)).text).to.match(new RegExp(`^${id} .* cancelled`, 'm'));
+      expect((await longshore('retry', id)).ok).to.equal(true);
+      const followed = await longshore('logs', id, '--follow');
+      expect(followed.text, followed.text).to.match(/info There are 0 customers\ndone {"count":0}\n$/);
+      expect((await longshore('queues')).text).to.match(/^NAME +ENQUEUED.*\ndefault /);
+    });
+
+    it('runs the job and the test of the quick start', async () => {
+      const page = await readFile(path.join(house, 'docs/quick-start.md'), 'utf8');
+      const blocks = [...page.matchAll(/`((?:src|test)\/[\w./-]+)`:\n\n```ts\n(.*?)^```$/gms)];
+      expect(blocks).to.have.length(3);
+      await restarted(async () => {
+        for (const [, file = '', text = ''] of blocks) await writeFile(path.join(directory, file), text);
+      });
+      for (const script of ['check', 'test']) {
+        const { ok, text } = await execute('npm', ['run', script], {}, directory);
+        expect(ok, text).to.equal(true);
+      }
+      const commands = [...page.matchAll(/^npx (longshore .*)$/gm)];
+      expect(commands).to.have.length(2);
+      const outputs = await Promise.all(commands.map(([, command = '']) => typed(command)));
+      expect(outputs[0]).to.match(/info There are 0 customers\ndone {"count":0}\n$/);
+      expect(outputs[1]).to.match(/info Greeting Ada\ndone {"greeting":"Hello, Ada!"}\n$/);
+    });
+
+    it('runs jobs in a program that has only installed longshore, as in the quick start', async () => {
+      const page = await readFile(path.join(house, 'docs/quick-start.md'), 'utf8');
+      const [, text = ''] = /^```js\n(.*?)^```$/ms.exec(page) ?? [];
+      const end = `
+const events = new JobEvents(storage);
+const [job] = await storage.jobs.list({ filter: { name: ['greet'] }, limit: 1 });
+console.log((await events.waitForEnd(job.id, 30_000)).state);
+process.exit();`;
+      const program = text.replace('import { ', 'import { JobEvents, ') + end;
+      await restarted(() => writeFile(path.join(directory, 'src/program.js'), program));
+      const answer = await consumer().node(
+        ['--import', 'tsx', 'src/program.js'],
+        { DATABASE_URL: postgres().url },
+        directory,
+      );
+      expect(answer.text).to.equal('done\n');
+    });
+
+    it('runs the commands of its README', async () => {
+      const readme = await readFile(path.join(directory, 'README.md'), 'utf8');
+      const [, , calls = ''] = Array.from(readme.matchAll(/^```sh\n(.*?)^```$/gms), ([, text]) => text);
+      const [create = '', welcome = '', list = ''] = calls.trim().split('\n');
+      const { id } = JSON.parse(await typed(create)) as { id: string };
+      await typed(welcome.replace('ID', id));
+      expect(await typed(list.replace('npx ', ''))).to.match(/ send-welcome +default /);
+    });
+
+    it('writes example rows to the Postgres of longshore dev', async () => {
+      const args = ['seed', 'src/application.ts', '--rows', '7'];
+      const { ok, text } = await execute(bin('longshore'), args, { DATABASE_URL: '' }, directory);
+      expect(ok, text).to.equal(true);
+      expect(text).to.include('Using the Postgres of longshore dev, .longshore/postgres');
+      const response = await fetch(`${address['LONGSHORE_URL']}/api/v1/customers`);
+      expect(await response.json()).to.have.length(7);
+    });
+
+    it('shows an example for each command', async () => {
+      const { text } = await longshore('--help');
+      const [, commands = ''] = /^Commands:\n(.*?)\n\n/ms.exec(text) ?? [];
+      const all = [...commands.matchAll(/^ {2}([a-z-]+) /gm)].map(([, name = '']) => name);
+      const names = all.filter((name) => name !== 'help');
+      expect(names).to.have.length(15);
+      for (const name of names)
+        expect((await longshore(name, '--help')).text, name).to.match(/Example: .*longshore /);
+    });
+
+    it('migrates a database, creates a key there, and runs each service', async () => {
+      const env = { DATABASE_URL: postgres().url, LONGSHORE_APP: './src/application.ts', NODE_OPTIONS: '' };
+      const migrated = await execute(bin('longshore'), ['migrate'], env, directory);
+      expect(migrated.ok, migrated.text).to.equal(true);
+      const terms = ['--name', 'billing', '--scopes', 'read'];
+      const key = await execute(bin('longshore'), ['create-key', ...terms], env, directory);
+      expect(key.text).to.match(/^lsk_\S+$/m);
+      for (const role of ['api', 'worker', 'dashboard']) {
+        const port = String(await freePort());
+        const all = { ...process.env, ...env, PORT: port };
+        const service = spawn(bin('longshore'), [role], { cwd: directory, env: all, stdio: 'ignore' });
+        const ended = once(service, 'close');
+        await eventually(() => fetch(`http://127.0.0.1:${port}/readyz`).then(({ ok }) => ok));
+        service.kill('SIGTERM');
+        expect(await ended, role).to.deep.equal([0, null]);
+      }
+    });
+
     it('restarts when a file is saved', async () => {
       const file = path.join(directory, 'src/jobs/count-customers.ts');
-      await writeFile(file, (await readFile(file, 'utf8')).replace('There are', 'We have'));
-      await eventually(() => Promise.resolve(output.split('Longshore is up').length > 2), 60_000);
-      expect((await longshore('enqueue', 'count-customers', '--wait')).text).to.include(
-        'We have 0 customers',
+      await restarted(async () =>
+        writeFile(file, (await readFile(file, 'utf8')).replace('There are', 'We have')),
+      );
+      expect((await longshore('enqueue', 'count-customers', '--wait')).text).to.match(
+        /We have \d+ customers/,
       );
     });
 
@@ -93,9 +205,12 @@ export function testCreatedApplication(consumer: () => Consumer): void {
         await codeOf('job', '00000000-0000-7000-8000-000000000000'),
         await codeOf('enqueue', 'count-customers', '{wrong'),
         await codeOf('no-such-command'),
+        await codeOf('job', 'no-id'),
+        await codeOf('queues', '--url', 'localhost'),
+        await codeOf('worker'),
         await codeOf('--help'),
       ];
-      expect(codes).to.deep.equal([0, 1, 1, 2, 2, 0]);
+      expect(codes).to.deep.equal([0, 1, 1, 2, 2, 2, 1, 2, 0]);
     });
 
     it('stops on Ctrl-C, including its Postgres', async () => {

@@ -1,9 +1,15 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect } from 'chai';
+import { house } from '../house/house.js';
 import { testCreatedApplication } from './created-application.js';
+import { eventually } from '@longshore/test-support';
 import { type Postgres, startPostgres } from '../system/postgres.js';
+import { freePort } from '../system/service.js';
+import { testPrisma } from './prisma.js';
 import { type Consumer, execute, installTarballs, installTools, textInTarball, tools } from './consumer.js';
 
 const published = [
@@ -86,19 +92,14 @@ describe('the packages, installed from their tarballs', function () {
   });
 
   it('satisfy publint and attw', async () => {
-    for (const [name, tarball] of consumer.tarballs) {
-      const linted = await execute(process.execPath, [
-        tool('publint/src/cli.js'),
-        'run',
-        tarball,
-        '--strict',
-      ]);
-      expect(linted.ok, `${name}: ${linted.text}`).to.equal(true);
-      if (commands.has(name)) continue;
-      const attw = [tool('@arethetypeswrong/cli/dist/index.js'), tarball, '--profile', 'esm-only'];
-      const judged = await execute(process.execPath, attw);
-      expect(judged.ok, `${name}: ${judged.text}`).to.equal(true);
-    }
+    const { ok, text } = await execute(process.execPath, [
+      path.join(tools, 'judge.mjs'),
+      ...consumer.tarballs.values(),
+    ]);
+    expect(ok, text).to.equal(true);
+    const findings = JSON.parse(text) as Record<string, readonly string[]>;
+    expect(Object.keys(findings)).to.have.length(published.length);
+    expect(Object.entries(findings).filter(([, found]) => found.length > 0)).to.deep.equal([]);
   });
 
   it('are installed once each', async () => {
@@ -148,7 +149,50 @@ describe('the packages, installed from their tarballs', function () {
     });
   }
 
-  testCreatedApplication(() => consumer);
+  for (const role of ['api', 'worker', 'dashboard']) {
+    it(`@longshore/${role} is started by the command of its README`, async () => {
+      const tarball = consumer.tarballs.get(`@longshore/${role}`) ?? '';
+      const readme = await textInTarball(tarball, 'package/README.md');
+      const [command = ''] = /^.*npx longshore .*$/m.exec(readme) ?? [];
+      const port = String(await freePort());
+      const service = spawn('bash', ['-c', command.replace('postgres://…', postgres.url)], {
+        cwd: consumer.directory,
+        env: { ...process.env, NODE_OPTIONS: '', PORT: port },
+        stdio: 'ignore',
+        detached: true,
+      });
+      const ended = once(service, 'close');
+      try {
+        await eventually(() => fetch(`http://127.0.0.1:${port}/readyz`).then(({ ok }) => ok));
+      } finally {
+        process.kill(-(service.pid ?? 0), 'SIGTERM');
+        await ended;
+      }
+    });
+  }
+
+  testPrisma(
+    () => consumer,
+    () => postgres,
+  );
+
+  testCreatedApplication(
+    () => consumer,
+    () => postgres,
+  );
+
+  it('would be published after the packages that they depend on', async () => {
+    const directory = path.dirname(consumer.tarballs.get('longshore') ?? '');
+    const release = path.join(house, 'dev/dist/release/main.js');
+    const { ok, text } = await consumer.node([release, 'publish', directory, '--dry-run']);
+    expect(ok, text).to.equal(true);
+    const names = text
+      .trim()
+      .split('\n')
+      .map((line) => line.replace(/(?<=.)@.*/, ''));
+    expect(names).to.have.members(published);
+    expect(names.indexOf('@longshore/jobs')).to.be.lessThan(names.indexOf('longshore'));
+  });
 
   it('are loaded by require in CommonJS', async () => {
     const program = programs.get('longshore')?.program ?? '';

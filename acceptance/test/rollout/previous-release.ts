@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { build } from 'esbuild';
 import { house } from '../house/house.js';
 
 const execute = promisify(execFile);
@@ -13,7 +14,13 @@ const execute = promisify(execFile);
  */
 const previousRelease = 'dd666e456d67aa5fbf34ae685600e908763b9909';
 
-/** Exports the previous release below `.data` and builds its services there, once. Returns its root. */
+/** What a service runs, as opposed to its tests and tools. */
+const runtime = ['services/api', 'services/worker', 'services/dashboard'];
+
+/**
+ * Exports the previous release below `.data` and builds its services there, once. Its types were checked when it was
+ * released, so its code is only transpiled, and only what services need is installed. Returns its root.
+ */
 export async function buildPreviousRelease(): Promise<string> {
   const root = path.join(house, '.data', 'rollout', previousRelease);
   const built = path.join(root, '.built');
@@ -22,9 +29,31 @@ export async function buildPreviousRelease(): Promise<string> {
   await mkdir(root, { recursive: true });
   // An export rather than a work tree, which would leave traces in the repository.
   await execute('sh', ['-c', `git archive ${previousRelease} | tar -x -C "${root}"`], { cwd: house });
-  await execute('npm', ['ci', '--no-audit', '--no-fund', '--prefer-offline'], { cwd: root });
-  const services = ['services/api', 'services/worker', 'services/dashboard'];
-  await execute(path.join(root, 'node_modules/.bin/tsc'), ['-b', ...services], { cwd: root });
+  await Promise.all([install(root), transpile(root)]);
   await mkdir(built);
   return root;
+}
+
+async function install(root: string): Promise<void> {
+  const options = ['--omit=dev', '--no-audit', '--no-fund', '--prefer-offline'];
+  await execute('npm', ['ci', ...options, ...runtime.map((name) => `--workspace=${name}`)], { cwd: root });
+}
+
+/** Compiles each package's `src` to its `dist`, without type declarations. */
+async function transpile(root: string): Promise<void> {
+  for (const folder of ['shared', 'services']) {
+    for (const name of await readdir(path.join(root, folder))) {
+      const [from, to] = [path.join(root, folder, name, 'src'), path.join(root, folder, name, 'dist')];
+      const sources = await readdir(from, { recursive: true }).catch(() => []);
+      const entryPoints = sources.filter((file) => file.endsWith('.ts')).map((file) => path.join(from, file));
+      await build({
+        entryPoints,
+        outbase: from,
+        outdir: to,
+        format: 'esm',
+        target: 'es2023',
+        logLevel: 'error',
+      });
+    }
+  }
 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import pg from 'pg';
 import { house } from '../house/house.js';
-import { eventually } from '../system/eventually.js';
+import { eventually } from '@longshore/test-support';
 import { type Postgres, startPostgres } from '../system/postgres.js';
 import { launchService, type Service, type ServiceName, untilReady } from '../system/service.js';
 import { writeApplication } from './application.js';
@@ -23,8 +23,7 @@ const orders: Readonly<Record<string, readonly Step[]>> = {
 /** Number of jobs that both versions run together before one of them stops. */
 const jobsTogether = 60;
 
-describe('rolling out this version over the previous one, under load', function () {
-  this.timeout(240_000);
+describe('rolling out this version over the previous one, under load', () => {
   const roots: Record<Version, string> = { old: '', new: house };
   const applications: Record<Version, string> = { old: '', new: '' };
 
@@ -52,7 +51,7 @@ describe('rolling out this version over the previous one, under load', function 
           roots[version],
         );
         services.set(`${version} ${name}`, service);
-        await untilReady(service, 60_000);
+        await untilReady(service);
         if (name === 'api') load.use(service.url);
         return service;
       }
@@ -66,7 +65,7 @@ describe('rolling out this version over the previous one, under load', function 
 
       async function runTogether(): Promise<void> {
         const before = await count('true');
-        await eventually(async () => (await count('true')) >= before + jobsTogether, 60_000);
+        await eventually(async () => (await count('true')) >= before + jobsTogether);
       }
 
       before(async () => {
@@ -103,7 +102,7 @@ describe('rolling out this version over the previous one, under load', function 
             [load.accepted],
           );
           return rows.length === load.accepted.length ? rows : null;
-        }, 60_000);
+        });
         expect(jobs?.filter(({ state, attempt }) => state !== 'done' || attempt !== 1)).to.deep.equal([]);
       });
 
@@ -126,9 +125,7 @@ describe('rolling out this version over the previous one, under load', function 
     const workers: Service[] = [];
     try {
       for (const version of ['new', 'old'] as const)
-        workers.push(
-          await untilReady(await launchService('worker', environment(version), roots[version]), 60_000),
-        );
+        workers.push(await untilReady(await launchService('worker', environment(version), roots[version])));
       await database.connect();
       await database.query(
         `select longshore.enqueue('brand-new', max_attempts => 1) from generate_series(1, 40)`,

@@ -32,6 +32,18 @@ export async function postTest(api: string, headers: Headers = {}): Promise<Rece
   };
 }
 
+/** Enqueues a job without arguments; resolves to its URL. */
+export async function enqueue(api: string, name: string): Promise<string> {
+  const response = await fetch(`${api}/api/v1/jobs`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ name, args: {} }),
+  });
+  if (response.status !== 201) throw new Error(`${response.status} ${await response.text()}`);
+  const { id } = (await response.json()) as { id: string };
+  return `${api}/api/v1/jobs/${id}`;
+}
+
 export async function getJson<T>(url: string, headers: Headers = {}): Promise<T> {
   const response = await fetch(url, { headers });
   if (!response.ok) throw new Error(`${url}: ${response.status} ${await response.text()}`);

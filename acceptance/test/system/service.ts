@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { house } from '../house/house.js';
-import { eventually } from './eventually.js';
+import { eventually } from '@longshore/test-support';
 import { run, type Running } from './process.js';
 
 export type ServiceName = 'api' | 'worker' | 'dashboard';
@@ -34,10 +34,10 @@ export async function launchService(
 }
 
 /** Waits until the service is ready. Throws with its output if it ends or takes too long. */
-export async function untilReady(service: Service, deadlineMs = 15_000): Promise<Service> {
+export async function untilReady(service: Service): Promise<Service> {
   const ready = async (): Promise<boolean> =>
     service.ending() !== null || (await fetch(`${service.url}/readyz`)).ok;
-  await eventually(ready, deadlineMs).catch((error: unknown) => {
+  await eventually(ready).catch((error: unknown) => {
     throw new Error(`Not ready:\n${service.lines.join('\n')}`, { cause: error });
   });
   if (service.ending() !== null) throw new Error(`${service.ending()}:\n${service.lines.join('\n')}`);
@@ -47,9 +47,8 @@ export async function untilReady(service: Service, deadlineMs = 15_000): Promise
 export async function startService(
   name: ServiceName,
   env: Readonly<Record<string, string>>,
-  deadlineMs?: number,
 ): Promise<Service> {
-  return untilReady(await launchService(name, env), deadlineMs);
+  return untilReady(await launchService(name, env));
 }
 
 export async function freePort(): Promise<number> {

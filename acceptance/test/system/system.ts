@@ -22,8 +22,7 @@ export function useSystem(env: Readonly<Record<string, string>> = {}): () => Sys
   let results: string;
   const services: Service[] = [];
 
-  before(async function () {
-    this.timeout(90_000);
+  before(async () => {
     postgres = await startPostgres();
     results = await mkdtemp(path.join(tmpdir(), 'longshore-results-'));
     const shared = {
@@ -42,8 +41,7 @@ export function useSystem(env: Readonly<Record<string, string>> = {}): () => Sys
     system = { postgres, results, start, launch };
   });
 
-  after(async function () {
-    this.timeout(90_000);
+  after(async () => {
     await Promise.all(services.map((service) => service.end('SIGKILL')));
     await postgres.remove();
     await rm(results, { recursive: true, force: true });

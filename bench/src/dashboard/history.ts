@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { setTimeout as pause } from 'node:timers/promises';
 import { connected } from '../database.js';
 import type { Sizes } from '../sizes.js';
+import { fillTimings } from './timings.js';
 
 /** The default retention of finished jobs. */
 const days = 7;
@@ -53,6 +54,7 @@ export async function fillForDashboard(url: string, sizes: Sizes): Promise<void>
         select queue_id, state, count(*) from job_history group by queue_id, state
         union all select queue_id, 'enqueued', count(*) from job where queue_id > 0 group by queue_id`,
     );
+    await fillTimings(client, { queues: sizes.dashboardQueues, names });
     await client.query('vacuum analyze');
   });
 }

@@ -27,7 +27,7 @@ export async function openPage(url: string, headers: Record<string, string>): Pr
  * Refreshes the regions of a loaded overview for some seconds, in the same way as the page's script. Resolves to the
  * number of requests.
  */
-export async function look(
+export async function watchOverview(
   url: string,
   headers: Record<string, string>,
   seconds: number,
@@ -61,8 +61,8 @@ interface Page {
 
 async function ask({ url, headers, known }: Page, names: readonly RegionName[]): Promise<void> {
   const etags = names.flatMap((name) => known.get(name) ?? []);
-  const asked = { 'longshore-region': names.join(', '), 'if-none-match': etags.join(', ') };
-  const response = await fetch(url, { headers: { ...headers, ...asked } });
+  const requested = { 'longshore-region': names.join(', '), 'if-none-match': etags.join(', ') };
+  const response = await fetch(url, { headers: { ...headers, ...requested } });
   const text = await response.text();
   if (!response.ok && response.status !== 304) throw new Error(`GET ${url}: ${response.status}`);
   for (const name of names) {

@@ -11,10 +11,11 @@ export interface Listeners {
 }
 
 /**
- * Requests each URL on its own connection, and resolves when all requests have been sent.
+ * Requests each URL on its own connection. For streams, resolves when every response has started; for long polls, which respond
+ * later, when every request has been sent.
  *
- * @param streams whether responses start immediately; long polls respond later
- * @throws {Error} if a request is rejected
+ * @param streams whether responses start immediately
+ * @throws {Error} if a connection fails or a stream's status is not 200
  */
 export async function listen(urls: readonly string[], streams: boolean): Promise<Listeners> {
   const requests: ClientRequest[] = [];

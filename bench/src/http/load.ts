@@ -13,6 +13,9 @@ export interface Load {
   readonly seconds: number;
 }
 
+/** How long a request may wait for its response, and a load without any response may last, in seconds. */
+const patienceSeconds = 120;
+
 /** Autocannon's result; latencies in milliseconds. */
 export interface LoadReport {
   readonly requests: { readonly average: number };
@@ -21,21 +24,40 @@ export interface LoadReport {
 }
 
 /**
- * Sends POST requests for some seconds, one after the other on each connection.
+ * Sends POST requests for some seconds, one after the other on each connection. On a machine so busy that none is answered
+ * in that time, sends them for twice as long, and so on.
  *
- * @throws {Error} if a request fails
+ * @throws {Error} if a request fails, or none is answered within two minutes
  */
-export async function postLoad({ url, body, connections, seconds }: Load): Promise<LoadReport> {
-  const options = ['--json', '--method=POST', `--connections=${connections}`, `--duration=${seconds}`];
+export async function postLoad(load: Load): Promise<LoadReport> {
+  const report = await autocannonReport(load);
+  const { non2xx, errors, timeouts } = report;
+  const answered = report['2xx'];
+  if (non2xx + errors + timeouts === 0 && answered > 0) return report;
+  if (non2xx + errors + timeouts === 0 && load.seconds < patienceSeconds)
+    return postLoad({ ...load, seconds: 2 * load.seconds });
+  throw new Error(
+    `POST ${load.url}: ${answered} × 2xx, ${non2xx} × other, ${errors} errors, ${timeouts} timeouts`,
+  );
+}
+
+interface FullReport extends LoadReport {
+  readonly non2xx: number;
+  readonly errors: number;
+  readonly timeouts: number;
+}
+
+async function autocannonReport({ url, body, connections, seconds }: Load): Promise<FullReport> {
+  const options = [
+    '--json',
+    '--method=POST',
+    `--connections=${connections}`,
+    `--duration=${seconds}`,
+    `--timeout=${patienceSeconds}`,
+  ];
   if (body !== undefined) options.push('--headers=content-type=application/json', `--body=${body}`);
   const child = spawn(peerNode(), [autocannon, ...options, url], { stdio: ['ignore', 'pipe', 'inherit'] });
   const [output] = await Promise.all([text(child.stdout), once(child, 'close')]);
   if (child.exitCode !== 0) throw new Error(`autocannon ended with exit code ${child.exitCode}`);
-  const report = JSON.parse(output) as LoadReport & { non2xx: number; errors: number; timeouts: number };
-  const { non2xx, errors, timeouts } = report;
-  if (non2xx + errors + timeouts > 0 || report['2xx'] === 0)
-    throw new Error(
-      `POST ${url}: ${report['2xx']} × 2xx, ${non2xx} × other, ${errors} errors, ${timeouts} timeouts`,
-    );
-  return report;
+  return JSON.parse(output) as FullReport;
 }

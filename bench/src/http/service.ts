@@ -6,7 +6,7 @@ import { freePort } from '@longshore/local-postgres';
 import { peerNode } from '../peers.js';
 
 const root = new URL('../../../', import.meta.url);
-const startDeadlineMs = 30_000;
+const startDeadlineMs = 120_000;
 
 export interface Service {
   readonly url: string;

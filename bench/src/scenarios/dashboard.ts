@@ -2,7 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { PostgresStorage } from '@longshore/jobs-postgres';
 import type { Scenario } from '../bench.js';
 import { fillForDashboard } from '../dashboard/history.js';
-import { look, openPage } from '../dashboard/viewer.js';
+import { addLandmarks, type Landmarks } from '../dashboard/landmarks.js';
+import { openPage, watchOverview } from '../dashboard/viewer.js';
 import { startService, type Service } from '../http/service.js';
 import { processorTime } from '../processor-time.js';
 import type { Row } from '../result.js';
@@ -23,7 +24,7 @@ const warmUpRounds = 10;
 
 /**
  * The pages to measure, including lists of queues and names with many, some and few jobs. `ID` is replaced by the id of
- * a failed job.
+ * a failed job, `GRAPH`, `BATCH` and `RECURRING` by those of the landmarks.
  */
 const pages = [
   '',
@@ -43,12 +44,29 @@ const pages = [
   'jobs?error=none',
   'jobs?args.n=77',
   'jobs?args.order.id=77',
+  'jobs?by=name',
+  'jobs?state=failed&by=error',
+  'jobs?queue=queue-1&by=args.order.id',
   'jobs/ID',
+  'jobs/GRAPH',
   'queues',
   'queues/queue-1',
+  'queues/queue-1?range=24h&before=day',
+  'queues/queue-1?range=30d&before=week',
+  '?range=24h&before=day',
+  '?range=30d',
+  'types',
+  'types?since=24h&sort=running',
+  'types/name-0',
+  'types/name-0?range=7d&before=week',
+  'bulk/confirm?action=retry&state=failed&name=name-7',
   'recurring',
+  'recurring/RECURRING',
   'batches',
+  'batches/BATCH',
+  'set-aside',
   'errors',
+  'errors?since=7d',
   'servers',
   'audit',
   'bulk',
@@ -70,10 +88,11 @@ export const dashboard: Scenario = {
       await storage.close();
       bench.note(`filling a store with ${sizes.dashboardFinished} finished jobs`);
       await fillForDashboard(url, sizes);
+      const landmarks = await addLandmarks(url);
       await bench.database.settle();
       const env = { DATABASE_URL: url, DASHBOARD_PASSWORD: password, WORKER_STOP_TIMEOUT_MS: '0' };
       service = await startService('services/dashboard/dist/main.js', env);
-      const rows = await measurePages(`${service.url}/job-dashboard/`, sizes.dashboardRounds);
+      const rows = await measurePages(`${service.url}/job-dashboard/`, landmarks, sizes.dashboardRounds);
       const viewers = await measureViewers(service, sizes.dashboardViewers, sizes.dashboardSeconds);
       const slowest = Math.max(...rows.map(({ figures }) => figures['p95 ms'] ?? NaN));
       const slowestWhole = Math.max(...rows.map(({ figures }) => figures['whole p95 ms'] ?? NaN));
@@ -94,8 +113,12 @@ export const dashboard: Scenario = {
   },
 };
 
-async function measurePages(base: string, rounds: number): Promise<Row[]> {
-  const id = await someFailed(base);
+async function measurePages(
+  base: string,
+  { graphId, batchId, recurringId }: Landmarks,
+  rounds: number,
+): Promise<Row[]> {
+  const ids = { ID: await someFailed(base), GRAPH: graphId, BATCH: batchId, RECURRING: recurringId };
   const measured = pages.map((page) => ({
     page,
     firstMs: NaN,
@@ -105,7 +128,8 @@ async function measurePages(base: string, rounds: number): Promise<Row[]> {
   }));
   for (let round = -Math.min(warmUpRounds, rounds); round < rounds; round++) {
     for (const row of measured) {
-      const url = base + row.page.replace('ID', id);
+      const url =
+        base + row.page.replace(/\b(ID|GRAPH|BATCH|RECURRING)$/, (key) => ids[key as keyof typeof ids]);
       const startedAt = performance.now();
       let { html, bytes } = await fetchPage(url);
       const tookMs = performance.now() - startedAt;
@@ -156,7 +180,7 @@ async function measureViewers(
   const overview = `${url}/job-dashboard/`;
   const etags = await openPage(overview, headers);
   const lookOn = (): Promise<number[]> =>
-    Promise.all(Array.from({ length: viewers }, () => look(overview, headers, seconds, etags)));
+    Promise.all(Array.from({ length: viewers }, () => watchOverview(overview, headers, seconds, etags)));
   // Warm-up: V8 optimizes the code for about half a minute, and until then the CPU time is a quarter higher.
   await lookOn();
   await lookOn();

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Scenario } from '../bench.js';
-import { look, openPage } from '../dashboard/viewer.js';
+import { openPage, watchOverview } from '../dashboard/viewer.js';
 import { postLoad } from '../http/load.js';
 import { type Service, startService } from '../http/service.js';
 import type { Row } from '../result.js';
@@ -75,7 +75,7 @@ async function soak(services: ReadonlyMap<string, Service>, seconds: number): Pr
       connections,
       seconds,
     }),
-    ...Array.from({ length: viewers }, () => look(overview, headers, seconds, etags)),
+    ...Array.from({ length: viewers }, () => watchOverview(overview, headers, seconds, etags)),
   ]);
 }
 

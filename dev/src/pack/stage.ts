@@ -48,7 +48,7 @@ async function filesBelow(from: string, listed: string): Promise<string[]> {
 
 function isPublished(file: string, sources: ReadonlySet<string>): boolean {
   if (/\.map$|\.tsbuildinfo$/.test(file)) return false;
-  if (file.startsWith('src/')) return !file.endsWith('.ts'); // templates
+  if (file.startsWith('src/')) return !file.endsWith('.ts'); // template files of new applications
   const compiled = /^dist\/(.*?)(?:\.d)?\.[jt]s$/.exec(file);
   return compiled === null || sources.has(`${compiled[1]}.ts`);
 }

@@ -1,6 +1,7 @@
 -- Up Migration
 
--- Answers to POST requests with an Idempotency-Key, so that a repeated request is answered once whichever process gets it.
+-- Responses to POST requests with an Idempotency-Key, so that any process can answer a repeated request without
+-- executing it again.
 create table kept_answer (
   key text primary key,
   fingerprint text not null,

@@ -1,6 +1,6 @@
 -- Up Migration
 
--- Keys of callers. Only a hash of each secret is kept, so the table opens no door.
+-- API keys. Only a hash of each secret is stored, so a copy of the table gives access to nothing.
 create table api_key (
   id text primary key,
   hash bytea not null check (octet_length(hash) = 32),

@@ -1,10 +1,13 @@
 import { JobClient, JobEvents } from '@longshore/jobs';
-import { createDashboard } from '@longshore/jobs-dashboard';
+import { type AlertOptions, AlertSender, createDashboard } from '@longshore/jobs-dashboard';
 import { answerMalformedHttp, countRequests } from '@longshore/resources';
 import {
+  alertSettings,
+  asConfigured,
   createJobServer,
   createServiceApp,
   dashboardAccess,
+  dashboardSettings,
   listen,
   loadApplication,
   type Logger,
@@ -15,9 +18,11 @@ import {
 import Router from '@koa/router';
 import type Koa from 'koa';
 import { createAccess } from './access/access.js';
+import { memoryApiKeyStore } from './access/memory-api-key-store.js';
+import { tableApiKeyStore } from './access/table-api-key-store.js';
 import { type ApiConfig, rootUrlOf } from './config.js';
 import { resourceApi } from './resource-api.js';
-import { apiMigrations, createStorage } from './storage.js';
+import { apiTables, createStorage, type Storage } from './storage.js';
 import { testRoute } from './test-route.js';
 import { traceJobs, traceRequests } from './trace-context.js';
 
@@ -36,25 +41,28 @@ export async function startApi(
   const client = new JobClient(storage, { middleware: [traceJobs] });
   const events = new JobEvents(storage, { logger });
   const inOneProcess = stored.kind === 'memory';
-  const access = createAccess(config, inOneProcess ? null : stored.application, logger, storage.clock);
+  const keys = inOneProcess ? memoryApiKeyStore() : tableApiKeyStore(database.pool, apiTables(config).keys);
+  const access = createAccess(config, keys, logger, storage.clock);
   const health = storageHealth('api', storage, countRequests(access));
 
   const app = createServiceApp(config, logger);
   app.use(traceRequests);
   app.use(resourceApi({ storage: stored, client, events, application, access, config, logger }));
   useOpenRoutes(app, [health.routes, testRoute(client, access, config)], config.API_PATH_PREFIX);
-  if (config.API_EMBEDDED_DASHBOARD ?? inOneProcess) {
+  const showsDashboard = config.API_EMBEDDED_DASHBOARD ?? inOneProcess;
+  const alerts = showsDashboard ? alertSender(config, storage, logger) : null;
+  if (showsDashboard) {
     app.use(
-      createDashboard({
-        storage,
-        control: storage,
-        onAction: (action) => logger.info({ ...action }, 'dashboard action'),
-        onAccess: (record) => logger.info({ ...record }, 'dashboard access'),
-        path: config.DASHBOARD_PATH,
-        instance: config.DASHBOARD_INSTANCE,
-        ...dashboardAccess(config),
-        production: config.NODE_ENV === 'production',
-      }),
+      asConfigured(() =>
+        createDashboard({
+          storage,
+          control: storage,
+          onAction: (action) => logger.info({ ...action }, 'dashboard action'),
+          onAccess: (record) => logger.info({ ...record }, 'dashboard access'),
+          ...dashboardSettings(config),
+          ...dashboardAccess(config),
+        }),
+      ),
     );
   }
   const listener = await listen(app, config, logger, rootUrlOf(config));
@@ -63,7 +71,7 @@ export async function startApi(
   const available = (work: () => Promise<unknown>): Promise<unknown> => whenAvailable(work, logger, signal);
   await available(() => storage.open());
   const { tables } = application;
-  if (!inOneProcess) await available(() => database.migrate(apiMigrations));
+  if (!inOneProcess) await available(() => database.migrate(apiTables(config).migrations));
   if (tables !== undefined) await available(() => database.migrate(tables.migrations));
   if (config.API_SEED_ROWS > 0) await tables?.seed?.(database.pool, config.API_SEED_ROWS);
   const embedded = config.API_EMBEDDED_SERVER ?? inOneProcess;
@@ -71,16 +79,26 @@ export async function startApi(
   if (server !== null) health.runs(server);
   if (server !== null) await available(() => server.start());
   health.opened();
+  alerts?.start();
   logger.info({ storage: config.API_STORAGE, application: application.name, embedded }, 'ready');
 
   return {
     stop: async () => {
       await events.close(); // ends requests that wait for events, so that the listener can close
+      await alerts?.stop();
       await listener.close();
       await server?.stop();
       await Promise.all([storage.close(), database.close()]);
     },
   };
+}
+
+function alertSender(config: ApiConfig, storage: Storage['jobs'], logger: Logger): AlertSender | null {
+  const settings = alertSettings(config);
+  if (settings === null) return null;
+  const onError: AlertOptions['onError'] = (error, target) =>
+    logger.warn({ err: error, target }, 'alert not sent');
+  return asConfigured(() => new AlertSender({ ...settings, storage, onError }));
 }
 
 /** Mounts routes outside of `/api` both with and without the prefix, because a gateway may or may not strip it. */

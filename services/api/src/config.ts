@@ -37,6 +37,8 @@ const variables = Type.Object({
   API_ERROR_STACK: Type.Optional(Type.Enum(['always', 'trusted'])),
   /** Whether to accept jobs with names that the application does not define. Their arguments are not validated. */
   API_ACCEPT_UNKNOWN_JOBS: Type.Boolean({ default: false }),
+  /** Whether pausing something, and deleting anything of the job platform, requires a reason. */
+  API_REQUIRE_REASONS: Type.Boolean({ default: false }),
   /** Number of ready jobs at which a queue accepts no more jobs over HTTP; unlimited by default. */
   API_MAX_BACKLOG: Type.Optional(Type.Integer({ minimum: 1 })),
   /** Maximum number of open event streams and `?wait` requests, in total and per caller. */

@@ -1,10 +1,9 @@
 import { parseArgs } from 'node:util';
 import { ConfigError, listOf } from '@longshore/service';
-import { apiKeyTable } from './access/access.js';
 import { type ApiKeyTerms, newApiKey, type Scope, scopes } from './access/api-key.js';
 import { tableApiKeyStore } from './access/table-api-key-store.js';
 import type { ApiConfig } from './config.js';
-import { apiMigrations, createStorage } from './storage.js';
+import { apiTables, createStorage } from './storage.js';
 
 const usage =
   'create-key --name NAME --scopes read,write,operate,admin [--queues mail,reports] [--expires 2027-01-31]';
@@ -21,13 +20,14 @@ export async function createKey(config: ApiConfig, args: readonly string[]): Pro
   await storage.jobs.close(); // it has not connected yet
   if (storage.kind === 'memory')
     throw new ConfigError(
-      'Keys in memory are gone with their process: set DATABASE_URL, or use API_ADMIN_KEY',
+      'Keys in memory are lost when the process ends: set DATABASE_URL, or use API_ADMIN_KEY',
     );
   const { application: database } = storage;
   try {
-    await database.migrate(apiMigrations);
+    const tables = apiTables(config);
+    await database.migrate(tables.migrations);
     const { key, token } = newApiKey(terms, null);
-    await tableApiKeyStore(database.pool, apiKeyTable).add(key);
+    await tableApiKeyStore(database.pool, tables.keys).add(key);
     process.stdout.write(`${token}\n`);
   } finally {
     await database.close();

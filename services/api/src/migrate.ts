@@ -1,6 +1,6 @@
 import { ConfigError, loadApplication, type Logger } from '@longshore/service';
 import type { ApiConfig } from './config.js';
-import { apiMigrations, createStorage } from './storage.js';
+import { apiTables, createStorage } from './storage.js';
 
 /**
  * Brings all schemas up to date: those of the jobs, the API and the application. The services do so at start-up; this
@@ -18,7 +18,7 @@ export async function migrateAll(config: ApiConfig, logger: Logger): Promise<nul
       directory: config.WORKER_RESULTS_DIR,
     });
     await jobs.open();
-    await database.migrate(apiMigrations);
+    await database.migrate(apiTables(config).migrations);
     if (tables !== undefined) await database.migrate(tables.migrations);
     logger.info({ application: name }, 'migrated');
   } finally {

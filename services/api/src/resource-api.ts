@@ -8,7 +8,7 @@ import { apiChangelog } from './api-changelog.js';
 import { queueRowScopes, scopeRules } from './access/access-rules.js';
 import { requestGuard } from './access/request-guard.js';
 import { type ApiConfig, baseUrlOf, rootUrlOf } from './config.js';
-import { apiMigrations, type Storage } from './storage.js';
+import { apiTables, type Storage } from './storage.js';
 
 export interface ResourceApiParts {
   readonly storage: Storage;
@@ -20,7 +20,7 @@ export interface ResourceApiParts {
   readonly logger: Logger;
 }
 
-/** Serves everything below `/api` and the error pages, and responds to all other paths with an error. */
+/** Serves everything under `/api` and the error pages, and responds to all other paths with an error. */
 export function resourceApi(parts: ResourceApiParts): Koa.Middleware {
   const { client, events, application, access, config, logger } = parts;
   const { kind, jobs: storage, application: database } = parts.storage;
@@ -31,12 +31,13 @@ export function resourceApi(parts: ResourceApiParts): Koa.Middleware {
     events,
     definitions,
     acceptUnknownJobs: config.API_ACCEPT_UNKNOWN_JOBS,
+    requiresReasons: config.API_REQUIRE_REASONS,
     ...(config.API_MAX_BACKLOG !== undefined && { maxBacklog: config.API_MAX_BACKLOG }),
   });
   return createResourceApi({
     resources: [...jobs, ...access.resources, ...(application.tables?.resources ?? [])],
     ...(kind === 'postgres' && {
-      idempotency: tableIdempotencyStore(database.pool, `${apiMigrations.schema}.kept_answer`),
+      idempotency: tableIdempotencyStore(database.pool, apiTables(config).idempotencyRecords),
     }),
     platform: {
       database: database.pool,
@@ -76,9 +77,9 @@ export function resourceApi(parts: ResourceApiParts): Koa.Middleware {
 /** Returns the introduction of the API reference, in Markdown. */
 function introduction(application: string, config: ApiConfig, needsKey: boolean): string {
   const key = needsKey ? ' -H "Authorization: Bearer $KEY"' : '';
-  return `Longshore runs background jobs on Postgres. This API enqueues jobs, shows what became of them, and manages queues, servers, recurring jobs and batches. It also serves the resources of the application \`${application}\`.
+  return `Longshore runs background jobs on Postgres. This API enqueues jobs, shows their states and results, and manages queues, servers, recurring jobs and batches. It also serves the resources of the application \`${application}\`.
 
-Enqueue a first job; the answer arrives once the job is durable:
+Enqueue a first job; the response arrives once the job is durable:
 
 \`\`\`sh
 curl ${rootUrlOf(config)}/api/v1/jobs${key} \\

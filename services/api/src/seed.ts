@@ -22,7 +22,10 @@ export async function seedTables(config: ApiConfig, logger: Logger): Promise<nul
       database: database.pool,
       directory: config.WORKER_RESULTS_DIR,
     });
-    if (tables?.seed === undefined) throw new ConfigError(`The application "${name}" has no example rows`);
+    if (tables?.seed === undefined)
+      throw new ConfigError(
+        `The application "${name}" has no example rows: give its tables a function "seed"`,
+      );
     await database.migrate(tables.migrations);
     const startedAt = performance.now();
     await tables.seed(database.pool, config.API_SEED_ROWS, { replace: true });

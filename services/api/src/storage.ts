@@ -10,11 +10,22 @@ import { inTransaction } from '@longshore/resources';
 import { databaseOptions, retentionDays } from '@longshore/service';
 import type { ApiConfig } from './config.js';
 
-/** The migrations of the API's own tables. */
-export const apiMigrations: Migrations = {
-  directory: new URL('../migrations', import.meta.url),
-  schema: 'longshore_api',
-};
+/** The API's own tables: their migrations, and their qualified names. */
+export interface ApiTables {
+  readonly migrations: Migrations;
+  readonly keys: string;
+  readonly idempotencyRecords: string;
+}
+
+/** Returns the API's own tables, whose schema is named after that of the jobs. */
+export function apiTables({ DATABASE_SCHEMA }: Pick<ApiConfig, 'DATABASE_SCHEMA'>): ApiTables {
+  const schema = `${DATABASE_SCHEMA}_api`;
+  return {
+    migrations: { directory: new URL('../migrations', import.meta.url), schema },
+    keys: `${schema}.api_key`,
+    idempotencyRecords: `${schema}.kept_answer`,
+  };
+}
 
 /** The storage of jobs, and the database of the application's tables. */
 export type Storage =

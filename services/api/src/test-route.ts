@@ -15,7 +15,7 @@ export function testRoute(client: JobClient, access: AccessControl, config: ApiC
   router.post('/test', requireCaller(access, 'write', testJob.queue), async (context) => {
     const args = { waitMs: config.API_TEST_JOB_MS };
     const { id, created } = await client.enqueue(testJob, args, keyOf(context));
-    if (!created) context.set('idempotency-replayed', 'true');
+    if (!created) context.set('idempotent-replayed', 'true');
     context.status = 202;
     context.set('location', `${rootUrlOf(config)}/api/v1/jobs/${id}`);
     context.type = 'text/plain';

@@ -51,7 +51,7 @@ describe('API_AUTH', () => {
   it('is logged if it is not set', async () => {
     const api = await runApi({ API_AUTH: '', API_ADMIN_KEY: '' });
     await api.stop();
-    expect(api.log()).to.contain('every client on this machine may do everything');
+    expect(api.log()).to.contain('clients on this machine can do everything');
   });
 
   it('is logged if it is `none`', async () => {

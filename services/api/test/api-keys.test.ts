@@ -16,8 +16,7 @@ for (const [name, open] of Object.entries(storages)) {
   describe(`API keys in ${name}`, () => {
     let api: RunningApi;
     let database: TestDatabase | undefined;
-    before(async function () {
-      this.timeout(90_000);
+    before(async () => {
       const opened = await open();
       database = opened.database;
       api = await runApi(opened.environment);

@@ -72,7 +72,7 @@ describe('The examples of the document', () => {
     parametersOf(method, path)
       .filter((parameter) => parameter.in === 'query' && parameter.example !== undefined)
       // Statistics are kept for 31 days, so no fixed time can be an example for long.
-      .filter(({ name }) => path !== '/statistics' || !['from', 'until'].includes(name))
+      .filter(({ name }) => path !== '/statistics' || !['startsAfter', 'startsBefore'].includes(name))
       .flatMap(({ name, example, explode }) => {
         const values = Array.isArray(example) && explode === true ? (example as unknown[]) : [example];
         return values.map((value) => `${name}=${encodeURIComponent(String(value))}`);

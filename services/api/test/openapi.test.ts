@@ -1,7 +1,14 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { MemoryStorage } from '@longshore/jobs';
-import { compileClient } from '@longshore/test-support';
+import {
+  compileClient,
+  kindsOf,
+  type OpenApiDocument,
+  operationsOf,
+  resolve,
+  type Schema,
+} from '@longshore/test-support';
 import { expect } from 'chai';
 import createClient from 'openapi-fetch';
 import { adminKey } from './support/running-api.js';
@@ -71,7 +78,30 @@ describe('The OpenAPI document of the api', () => {
       ({ ruleId, message, location }) => `${ruleId} ${message} ${location[0]?.pointer}`,
     );
     expect(found).to.deep.equal([]);
-  }).timeout(60_000);
+  });
+
+  it('needs at most 100 kB of JSON to reach or to break any limit of a request', () => {
+    const document = JSON.parse(text) as OpenApiDocument;
+    const bodies = operationsOf(document).flatMap(({ bodies }) => Object.values(bodies));
+    const limits = new Limits(document);
+    for (const { schema } of bodies) limits.visit(schema, 'body');
+    expect(limits.bytes.size).to.be.above(50);
+    expect([...limits.bytes].filter(([, bytes]) => bytes > 100_000)).to.deep.equal([]);
+  });
+
+  it('describes fields in sentences, not by their names', () => {
+    const { components } = JSON.parse(text) as { components: { schemas: object } };
+    const poor = JSON.stringify(components).match(
+      /"The (?:[\w -]* (?:at|ms|done|failed|cancelled) of the|(?:at|enqueued|on conflict|states|percent|limit|parents) of the|(\w+) of the \1\b)[^"]*"/g,
+    );
+    expect(poor ?? []).to.deep.equal([]);
+  });
+
+  it('publishes the length of names', () => {
+    const { components } = JSON.parse(text) as OpenApiDocument;
+    const { name, queue, tags } = components.schemas['JobCreate']?.properties ?? {};
+    expect([name?.maxLength, queue?.maxLength, tags?.items?.maxLength]).to.deep.equal([100, 100, 100]);
+  });
 
   it('compiles to a client that works', async () => {
     const compiled = await compileClient(JSON.parse(text) as object, source);
@@ -81,5 +111,52 @@ describe('The OpenAPI document of the api', () => {
       createClient({ baseUrl: `${server.url}/api/v1`, headers: { authorization: `Bearer ${adminKey}` } }),
     );
     expect(result).to.deep.equal({ state: 'enqueued', names: ['test'] });
-  }).timeout(60_000);
+  });
 });
+
+/** Finds how much JSON generators of tests must build to exceed each limit of a schema by one. */
+class Limits {
+  /** The bytes by place in the body. */
+  readonly bytes = new Map<string, number>();
+  readonly #document: OpenApiDocument;
+  readonly #visited = new Set<Schema>();
+
+  constructor(document: OpenApiDocument) {
+    this.#document = document;
+  }
+
+  visit(given: Schema, place: string): void {
+    const schema = resolve(this.#document, given);
+    if (this.#visited.has(schema)) return;
+    this.#visited.add(schema);
+    const { maxLength, maxItems, items = {}, properties = {}, anyOf = [], oneOf = [] } = schema;
+    if (maxLength !== undefined) this.bytes.set(place, maxLength + 3);
+    if (maxItems !== undefined) this.bytes.set(place, (maxItems + 1) * (this.#shortest(items) + 1) + 2);
+    for (const one of [...anyOf, ...oneOf]) this.visit(one, place);
+    if (schema.items !== undefined) this.visit(items, `${place}[]`);
+    for (const [name, property] of Object.entries(properties)) this.visit(property, `${place}.${name}`);
+  }
+
+  /** Returns the length of about the shortest value of a schema. */
+  #shortest(given: Schema): number {
+    const schema = resolve(this.#document, given);
+    const { anyOf, oneOf, properties = {}, required = [], minLength = 0, minItems = 0, items = {} } = schema;
+    const choices = anyOf ?? oneOf;
+    if (choices !== undefined) return Math.min(...choices.map((one) => this.#shortest(one)));
+    if (schema.enum !== undefined)
+      return Math.min(...schema.enum.map((value) => JSON.stringify(value).length));
+    switch (kindsOf(schema)[0]) {
+      case 'object':
+        return required.reduce(
+          (sum, name) => sum + name.length + 4 + this.#shortest(properties[name] ?? {}),
+          2,
+        );
+      case 'array':
+        return 2 + minItems * this.#shortest(items);
+      case 'string':
+        return 2 + minLength;
+      default:
+        return 1;
+    }
+  }
+}

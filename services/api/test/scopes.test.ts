@@ -117,7 +117,7 @@ describe('Scopes', () => {
     }
     expect(operations.size).to.be.greaterThan(50);
     expect(wrong).to.deep.equal([]);
-  }).timeout(60_000);
+  });
 
   it('are required by every documented call: none works without credentials', async () => {
     const statuses = new Map<string, number>();

@@ -1,11 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
 import { formatLogLine, paintFor } from '@longshore/service/log-line';
 import { watch } from 'chokidar';
+import { loaderFor } from './application-module.js';
 import { startDevelopmentPostgres } from './development-postgres.js';
 
 const main = fileURLToPath(new URL('main.js', import.meta.url));
@@ -77,7 +76,8 @@ function startService(application: string, env: NodeJS.ProcessEnv, url: string):
   for (const stream of [child.stdout, child.stderr])
     createInterface({ input: stream }).on('line', (line) => {
       say(formatLogLine(line, paint));
-      if (line.includes('"msg":"ready"')) welcome(url, Math.round(performance.now() - startedAt));
+      if (line.includes('"msg":"ready"'))
+        welcome(url, env['DATABASE_URL'], Math.round(performance.now() - startedAt));
     });
   child.once('close', (code) => {
     if (code !== 0 && code !== null)
@@ -85,17 +85,6 @@ function startService(application: string, env: NodeJS.ProcessEnv, url: string):
   });
   process.once('exit', () => child.kill('SIGKILL'));
   return child;
-}
-
-/** Returns the Node.js options that load TypeScript, using the application's own `tsx`. */
-function loaderFor(application: string): string[] {
-  if (!/\.[cm]?ts$/.test(application)) return [];
-  const here = createRequire(path.resolve('package.json'));
-  try {
-    return ['--import', pathToFileURL(here.resolve('tsx')).href];
-  } catch {
-    throw new Error(`${application} is TypeScript: run npm install --save-dev tsx`);
-  }
 }
 
 async function stop(child: ChildProcess): Promise<void> {
@@ -114,7 +103,7 @@ async function answers(url: string): Promise<boolean> {
   );
 }
 
-function welcome(url: string, ms: number): void {
+function welcome(url: string, database: string | undefined, ms: number): void {
   say(
     [
       '',
@@ -123,6 +112,8 @@ function welcome(url: string, ms: number): void {
       `    API         ${paint('cyan', `${url}/api/v1`)}`,
       `    Reference   ${paint('cyan', `${url}/api/v1/docs`)}`,
       `    Dashboard   ${paint('cyan', `${url}${process.env['DASHBOARD_PATH'] ?? '/job-dashboard'}`)}`,
+      // The URL of a database of one's own may contain a password that should not be shown.
+      ...(process.env['DATABASE_URL'] ? [] : [`    Postgres    ${paint('cyan', database ?? '')}`]),
       '',
     ].join('\n'),
   );

@@ -1,5 +1,32 @@
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { LocalPostgres } from '@longshore/local-postgres';
+
+const directory = path.resolve('.longshore/postgres');
+
+/**
+ * Runs `work` with the database that `longshore dev` uses: that of `DATABASE_URL`; otherwise its Postgres, which is started
+ * for the duration of `work` unless it is running. Without either, `work` finds `DATABASE_URL` not set.
+ *
+ * @param say called with a line that names the Postgres
+ */
+export async function withDevelopmentPostgres<Result>(
+  say: (line: string) => void,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const isGiven = Boolean(process.env['DATABASE_URL']) || process.env['API_STORAGE'] === 'memory';
+  if (isGiven || process.env['NODE_ENV'] === 'production' || !existsSync(directory)) return work();
+  const { runningPostgresUrl } = await import('@longshore/local-postgres');
+  const running = await runningPostgresUrl(directory);
+  if (running !== null) say(`Using the Postgres of longshore dev, ${path.relative('.', directory)}`);
+  const started = running === null ? await startDevelopmentPostgres(say) : null;
+  process.env['DATABASE_URL'] = running ?? started?.url;
+  try {
+    return await work();
+  } finally {
+    await started?.stop();
+  }
+}
 
 /**
  * Starts the Postgres of `longshore dev`, which keeps its data in `.longshore/postgres`.
@@ -15,7 +42,6 @@ export async function startDevelopmentPostgres(say: (line: string) => void): Pro
       );
     },
   );
-  const directory = path.resolve('.longshore/postgres');
   say(`Starting Postgres on ${path.relative('.', directory)}`);
   const onLog = (line: string): void => {
     if (/ (ERROR|PANIC|WARNING): /.test(line)) say(`postgres: ${line}`);

@@ -2,13 +2,12 @@ import type { Installation, Item } from './installation.js';
 
 const final = new Set(['done', 'failed', 'cancelled']);
 
-/** How often to read the job, in milliseconds. */
-const intervalMs = 500;
+/** How long to wait until the job is read again, in milliseconds: short at first, because many jobs end at once. */
+const firstIntervalMs = 50;
+const maxIntervalMs = 500;
 
 /** Maximum number of log lines per request. */
 const pageSize = 100;
-
-const barWidth = 30;
 
 /**
  * Follows a job until it has finished, or reports its current state and returns.
@@ -26,7 +25,7 @@ export async function follow(
 ): Promise<Item> {
   let lines = 0;
   let shown = '';
-  for (;;) {
+  for (let intervalMs = firstIntervalMs; ; intervalMs = Math.min(2 * intervalMs, maxIntervalMs)) {
     // Read before the log, so that the log of a finished job is complete.
     const job = await installation.call<Item>('GET', `jobs/${id}`);
     for (;;) {
@@ -46,13 +45,4 @@ export async function follow(
     if (!untilFinished || final.has(String(job['state']))) return job;
     await new Promise((resolve) => setTimeout(resolve, intervalMs));
   }
-}
-
-/** Draws a progress bar over the current line of a terminal. */
-export function drawProgress(stream: NodeJS.WriteStream, percent: number, message: string | null): void {
-  if (!stream.isTTY) return;
-  const full = Math.round((percent / 100) * barWidth);
-  const bar = '█'.repeat(full) + '░'.repeat(barWidth - full);
-  stream.write(`\r\u001B[K${bar} ${Math.round(percent)} % ${message ?? ''}`);
-  if (percent === 100) stream.write('\n');
 }

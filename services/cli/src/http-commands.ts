@@ -1,6 +1,9 @@
-import { type Command, InvalidArgumentError } from 'commander';
-import { drawProgress, follow } from './follow.js';
+import { misspeltVariables } from '@longshore/service/misspelt-variables';
+import type { Command } from 'commander';
+import { readId, readInteger, readJson } from './arguments.js';
+import { follow } from './follow.js';
 import { type Address, Installation, type Item } from './installation.js';
+import { ProgressBar } from './progress-bar.js';
 import { fields, table } from './table.js';
 
 interface Shared extends Address {
@@ -15,14 +18,21 @@ interface EnqueueOptions extends Shared {
   readonly wait?: boolean;
 }
 
+interface JobError {
+  readonly name: string;
+  readonly message: string;
+  readonly stack: string | null;
+}
+
 interface ListOptions extends Shared {
   readonly state?: string[];
   readonly queue?: string[];
   readonly name?: string[];
   readonly tag?: string[];
-  readonly limit: string;
+  readonly limit: number;
 }
 
+const exampleId = '01a20472-5ed1-7102-9962-bf1f1a0fa733';
 const jobColumns = ['id', 'name', 'queue', 'state', 'attempt', 'createdAt'];
 
 /** Adds the commands that call a running installation over HTTP. */
@@ -34,15 +44,18 @@ export function addHttpCommands(program: Command): void {
       .option(
         '--url <url>',
         'the base URL of the API; default: LONGSHORE_URL',
-        process.env['LONGSHORE_URL'] ?? 'http://localhost:8080',
+        variable('LONGSHORE_URL') ?? 'http://localhost:8080',
       )
-      .option('--key <token>', 'an API key; default: LONGSHORE_KEY', process.env['LONGSHORE_KEY'])
-      .option('--json', 'print JSON');
+      .option('--key <token>', 'an API key; default: LONGSHORE_KEY', variable('LONGSHORE_KEY'))
+      .option('--json', 'print JSON')
+      .hook('preAction', () => {
+        for (const warning of misspeltVariables(process.env, [])) process.stderr.write(`${warning}\n`);
+      });
 
   command('enqueue', 'Enqueue a job')
     .argument('<name>', 'the name of the job')
     .argument('[args]', 'its arguments as JSON', readJson, {})
-    .option('--queue <name>', 'the queue, if not that of the definition')
+    .option('--queue <name>', 'the queue; default: that of the job definition')
     .option('--priority <number>', 'from -100 (first) to 100', readInteger)
     .option('--delay-ms <number>', 'milliseconds to wait before the job may run', readInteger)
     .option('--tag <tag...>', 'labels to find it by')
@@ -68,24 +81,26 @@ export function addHttpCommands(program: Command): void {
     .option('--queue <name...>', 'only jobs in these queues')
     .option('--name <name...>', 'only jobs with these names')
     .option('--tag <tag...>', 'only jobs with these tags')
-    .option('--limit <number>', 'the maximum number of jobs', '20')
+    .option('--limit <number>', 'the maximum number of jobs', readInteger, 20)
     .addHelpText('after', '\nExample: longshore jobs --state failed --queue mail --json')
     .action(async (options: ListOptions) => {
-      const query = new URLSearchParams({ limit: options.limit, sort: '-createdAt' });
+      const query = new URLSearchParams({ limit: String(options.limit), sort: '-createdAt' });
       for (const filter of ['state', 'queue', 'name', 'tag'] as const)
         for (const value of options[filter] ?? []) query.append(filter, value);
       await list(options, `jobs?${query.toString()}`, jobColumns);
     });
 
   command('job', 'Show a job')
-    .argument('<id>')
+    .argument('<id>', 'the id of the job', readId)
+    .addHelpText('after', `\nExample: longshore job ${exampleId} --json`)
     .action(async (id: string, options: Shared) => {
-      show(await new Installation(options).call<Item>('GET', jobPath(id)), options, fields);
+      show(await new Installation(options).call<Item>('GET', `jobs/${id}`), options, fields);
     });
 
   command('logs', 'Show the log of a job')
-    .argument('<id>')
+    .argument('<id>', 'the id of the job', readId)
     .option('--follow', 'follow the log until the job has finished; exit code 1 unless it is done')
+    .addHelpText('after', `\nExample: longshore logs ${exampleId} --follow`)
     .action(async (id: string, options: Shared & { readonly follow?: boolean }) => {
       await showFollowed(new Installation(options), id, options.follow === true, options);
     });
@@ -95,28 +110,39 @@ export function addHttpCommands(program: Command): void {
     ['cancel', 'Cancel jobs'],
   ] as const)
     command(verb, description)
-      .argument('<id...>')
+      .argument('<id...>', 'the ids of the jobs', (id, ids: string[] | undefined) => [
+        ...(ids ?? []),
+        readId(id),
+      ])
+      .addHelpText('after', `\nExample: longshore ${verb} ${exampleId}`)
       .action(async (ids: string[], options: Shared) => {
         const installation = new Installation(options);
         const changed: Item[] = [];
-        for (const id of ids) changed.push(await installation.call<Item>('PUT', `${jobPath(id)}/${verb}`));
-        show(changed, options, (jobs) => table(jobs, jobColumns));
+        try {
+          for (const id of ids) changed.push(await installation.call<Item>('PUT', `jobs/${id}/${verb}`));
+        } finally {
+          if (changed.length > 0) show(changed, options, (jobs) => table(jobs, jobColumns));
+        }
       });
 
-  command('queues', 'List queues').action((options: Shared) =>
-    list(
-      options,
-      'queues?limit=100',
-      ['name', 'enqueued', 'processing', 'failed', 'servers', 'pausedAt'],
-      (queue) => ({
-        ...queue,
-        ...(queue['counts'] as Item),
-      }),
-    ),
-  );
-  command('recurring', 'List recurring jobs').action((options: Shared) =>
-    list(options, 'recurring-jobs?limit=100', ['id', 'name', 'cron', 'timeZone', 'nextDueAt', 'pausedAt']),
-  );
+  command('queues', 'List queues')
+    .addHelpText('after', '\nExample: longshore queues --json')
+    .action((options: Shared) =>
+      list(
+        options,
+        'queues?limit=100',
+        ['name', 'enqueued', 'processing', 'failed', 'servers', 'pausedAt'],
+        (queue) => ({
+          ...queue,
+          ...(queue['counts'] as Item),
+        }),
+      ),
+    );
+  command('recurring', 'List recurring jobs')
+    .addHelpText('after', '\nExample: longshore recurring')
+    .action((options: Shared) =>
+      list(options, 'recurring-jobs?limit=100', ['id', 'name', 'cron', 'timeZone', 'nextDueAt', 'pausedAt']),
+    );
 }
 
 async function list(
@@ -136,17 +162,18 @@ async function showFollowed(
   untilFinished: boolean,
   { json = false }: Shared,
 ): Promise<void> {
-  jobPath(id);
+  const bar = new ProgressBar(process.stderr);
   const onLine = (line: Item): void => {
     const { at, level, message } = line as { at: string; level: string; message: string };
-    write(json ? JSON.stringify(line) : `${at} ${level} ${message}`);
+    bar.writeAbove(() => write(json ? JSON.stringify(line) : `${at} ${level} ${message}`));
   };
-  const onProgress = (percent: number, message: string | null): void =>
-    drawProgress(process.stderr, percent, message);
-  const job = await follow(installation, id, untilFinished, onLine, onProgress);
+  const onProgress = (percent: number, message: string | null): void => bar.draw(percent, message);
+  const job = await follow(installation, id, untilFinished, onLine, onProgress).finally(() => bar.remove());
   if (!untilFinished) return;
-  const { state, result, error } = job as { state: string; result: unknown; error: Item | null };
-  write(json ? JSON.stringify(job) : `${state} ${JSON.stringify(error ?? result)}`);
+  const { state, result, error } = job as { state: string; result: unknown; error: JobError | null };
+  const outcome =
+    error === null ? JSON.stringify(result) : (error.stack ?? `${error.name}: ${error.message}`);
+  write(json ? JSON.stringify(job) : `${state} ${outcome}`);
   if (state !== 'done') process.exitCode = 1;
 }
 
@@ -162,21 +189,8 @@ function write(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-/** @throws {Error} if the text cannot be an id */
-function jobPath(id: string): string {
-  if (!/^[\da-f-]{36}$/i.test(id)) throw new Error(`"${id}" is not the id of a job`);
-  return `jobs/${id}`;
-}
-
-function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new InvalidArgumentError(`The value is not JSON: ${(error as Error).message}`);
-  }
-}
-
-function readInteger(text: string): number {
-  if (!/^-?\d+$/.test(text)) throw new InvalidArgumentError('The value is not a whole number.');
-  return Number(text);
+/** Returns an environment variable; an empty one counts as not set. */
+function variable(name: string): string | undefined {
+  const value = process.env[name];
+  return value === '' ? undefined : value;
 }

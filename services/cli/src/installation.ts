@@ -16,7 +16,10 @@ interface Refusal {
 export class Installation {
   readonly #address: Address;
 
+  /** @throws {Error} if the address is not a URL */
   constructor(address: Address) {
+    if (!/^https?:\/\/./.test(address.url) || !URL.canParse(address.url))
+      throw new Error(`"${address.url}" is not a URL such as https://example.com`);
     this.#address = address;
   }
 

@@ -1,8 +1,13 @@
 import type { ApiConfig } from '@longshore/api';
-import { type Logger, runService, type RunningService } from '@longshore/service';
+import type { Logger, RunningService } from '@longshore/service';
+import { formatLogLine, paintFor } from '@longshore/service/log-line';
 import type { Command } from 'commander';
+import { nameApplication, prepareToLoad } from './application-module.js';
+import { readInteger, readPort } from './arguments.js';
 import { develop } from './develop.js';
+import { withDevelopmentPostgres } from './development-postgres.js';
 
+// The services are imported by the commands that run them: loading them takes longer than a call over HTTP.
 type ApiStart = (config: ApiConfig, logger: Logger, signal: AbortSignal) => Promise<RunningService | null>;
 
 /** Adds the commands that load the application and run in this process. */
@@ -17,34 +22,45 @@ export function addLocalCommands(program: Command): void {
       );
 
   command('dev', 'Run api, worker and dashboard in one process, with reload on save')
-    .option('--port <number>', 'the port to listen on', Number, 8080)
-    .addHelpText('after', '\nWithout DATABASE_URL, starts a Postgres from npm in .longshore/postgres.')
+    .option('--port <number>', 'the port to listen on', readPort, 8080)
+    .addHelpText(
+      'after',
+      '\nWithout DATABASE_URL, starts a Postgres from npm in .longshore/postgres.\n\nExample: longshore dev src/application.ts --port 3000',
+    )
     .action((application: string | undefined, { port }: { port: number }) =>
       develop(nameApplication(application), port),
     );
-  command('api', 'Run the HTTP API').action(async (application?: string) => {
-    nameApplication(application);
-    const { startApi } = await import('@longshore/api');
-    await runApi(startApi);
-  });
-  command('worker', 'Run jobs').action(async (application?: string) => {
-    nameApplication(application);
-    const { readWorkerConfig, startWorker, workerVariables } = await import('@longshore/worker');
-    const environment = process.env;
-    await exitAfter(
-      runService({
-        name: 'worker',
-        environment,
-        variables: workerVariables,
-        readConfig: readWorkerConfig,
-        start: startWorker,
-      }),
-    );
-  });
+  const example = (text: string): [position: 'after', text: string] => ['after', `\nExample: ${text}`];
+  command('api', 'Run the HTTP API')
+    .addHelpText(...example('PORT=8080 longshore api dist/application.js'))
+    .action(async (application?: string) => {
+      await prepareToLoad(nameApplication(application));
+      const { startApi } = await import('@longshore/api');
+      await exitAfter(runApi(startApi));
+    });
+  command('worker', 'Run jobs')
+    .addHelpText(...example('WORKER_QUEUES=mail,default longshore worker dist/application.js'))
+    .action(async (application?: string) => {
+      await prepareToLoad(nameApplication(application));
+      const { runService } = await import('@longshore/service');
+      const { readWorkerConfig, startWorker, workerVariables } = await import('@longshore/worker');
+      const environment = process.env;
+      await exitAfter(
+        runService({
+          name: 'worker',
+          environment,
+          variables: workerVariables,
+          readConfig: readWorkerConfig,
+          start: startWorker,
+        }),
+      );
+    });
   program
     .command('dashboard')
     .description('Run the dashboard')
+    .addHelpText(...example('PORT=8081 DASHBOARD_PASSWORD=… longshore dashboard'))
     .action(async () => {
+      const { runService } = await import('@longshore/service');
       const { dashboardServiceVariables, readDashboardConfig, startDashboard } =
         await import('@longshore/dashboard');
       await exitAfter(
@@ -57,18 +73,21 @@ export function addLocalCommands(program: Command): void {
         }),
       );
     });
-  command('migrate', 'Bring all schemas up to date, and exit').action(async (application?: string) => {
-    nameApplication(application);
-    const { migrateAll } = await import('@longshore/api');
-    await runApi(migrateAll);
-  });
+  command('migrate', 'Bring all schemas up to date, and exit')
+    .addHelpText(...example('longshore migrate dist/application.js'))
+    .action(async (application?: string) => {
+      await prepareToLoad(nameApplication(application));
+      const { migrateAll } = await import('@longshore/api');
+      await runOnce(migrateAll);
+    });
   command('seed', 'Replace the rows of the application’s tables with example rows')
-    .option('--rows <number>', 'how many, approximately', '300')
-    .action(async (application: string | undefined, { rows }: { rows: string }) => {
-      nameApplication(application);
-      process.env['API_SEED_ROWS'] = rows;
+    .option('--rows <number>', 'how many, approximately', readInteger, 300)
+    .addHelpText(...example('longshore seed dist/application.js --rows 1000'))
+    .action(async (application: string | undefined, { rows }: { rows: number }) => {
+      await prepareToLoad(nameApplication(application));
+      process.env['API_SEED_ROWS'] = String(rows);
       const { seedTables } = await import('@longshore/api');
-      await runApi(seedTables);
+      await runOnce(seedTables);
     });
   program
     .command('create-key')
@@ -77,36 +96,35 @@ export function addLocalCommands(program: Command): void {
     .requiredOption('--scopes <list>', 'comma-separated: read, write, operate, admin')
     .option('--queues <list>', 'only these queues, comma-separated')
     .option('--expires <date>', 'such as 2027-01-31')
+    .addHelpText(...example('longshore create-key --name billing --scopes read,write --queues mail'))
     .action(async (options: Readonly<Record<string, string>>) => {
       const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]);
       const { createKey } = await import('@longshore/api');
-      await runApi((config) => createKey(config, args));
+      await runOnce((config) => createKey(config, args));
     });
 }
 
-/**
- * Sets the environment variable that names the application.
- *
- * @throws {Error} if neither the argument nor the variable is given
- */
-function nameApplication(argument: string | undefined): string {
-  const name = argument ?? process.env['LONGSHORE_APP'];
-  if (name === undefined || name === '')
-    throw new Error(
-      'Name the module that exports your application, as an argument or in LONGSHORE_APP: ./dist/application.js',
-    );
-  // An existing file counts as a path even without a leading dot.
-  const isFile = /\.[cm]?[jt]s$/.test(name) && !/^[./]/.test(name) && argument !== undefined;
-  process.env['LONGSHORE_APP'] = isFile ? `./${name}` : name;
-  return process.env['LONGSHORE_APP'];
+async function runApi(start: ApiStart, writeLog?: (line: string) => void): Promise<number> {
+  const { runService } = await import('@longshore/service');
+  const { apiVariables, readApiConfig } = await import('@longshore/api');
+  return runService({
+    name: 'api',
+    environment: process.env,
+    variables: apiVariables,
+    readConfig: readApiConfig,
+    start,
+    ...(writeLog && { writeLog }),
+  });
 }
 
-async function runApi(start: ApiStart): Promise<void> {
-  const { apiVariables, readApiConfig } = await import('@longshore/api');
-  const environment = process.env;
-  await exitAfter(
-    runService({ name: 'api', environment, variables: apiVariables, readConfig: readApiConfig, start }),
-  );
+/** Runs a command that does its work and ends. Its log is for people if it goes to a terminal. */
+async function runOnce(start: ApiStart): Promise<void> {
+  const paint = paintFor(process.stdout, process.env);
+  const writeLog = (line: string): void =>
+    void process.stdout.write(`${formatLogLine(line.trimEnd(), paint)}\n`);
+  const say = (line: string): void => void process.stderr.write(`${line}\n`);
+  const log = process.stdout.isTTY ? writeLog : undefined;
+  await exitAfter(withDevelopmentPostgres(say, () => runApi(start, log)));
 }
 
 /** Exits with the exit code of a service, even if something in the application keeps the process alive. */

@@ -1,15 +1,17 @@
 #!/usr/bin/env node
 import { existsSync } from 'node:fs';
-import { CommanderError } from 'commander';
+import { CommanderError, InvalidArgumentError } from 'commander';
 import { createProgram } from './program.js';
 
+// A reader such as `head` may close the pipe early.
+process.stdout.on('error', () => process.exit());
 if (existsSync('.env')) process.loadEnvFile('.env');
 try {
   await createProgram().parseAsync();
 } catch (error) {
-  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
-  else {
+  const isWrongCall = error instanceof CommanderError;
+  // Commander has printed its own errors, but not those of actions.
+  if (!isWrongCall || error instanceof InvalidArgumentError)
     process.stderr.write(`longshore: ${error instanceof Error ? error.message : String(error)}\n`);
-    process.exitCode = 1;
-  }
+  process.exitCode = isWrongCall ? (error.exitCode === 0 ? 0 : 2) : 1;
 }

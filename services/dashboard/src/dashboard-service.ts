@@ -1,8 +1,16 @@
-import { createDashboard, setSecurityHeaders } from '@longshore/jobs-dashboard';
+import {
+  type AlertOptions,
+  AlertSender,
+  createDashboard,
+  setSecurityHeaders,
+} from '@longshore/jobs-dashboard';
 import { PostgresStorage } from '@longshore/jobs-postgres';
 import {
+  alertSettings,
+  asConfigured,
   createServiceApp,
   dashboardAccess,
+  dashboardSettings,
   databaseOptions,
   listen,
   type Logger,
@@ -23,6 +31,7 @@ export async function startDashboard(
   const storage = new PostgresStorage(databaseOptions(config, 'dashboard'));
   const health = storageHealth('dashboard', storage);
   const app = createServiceApp(config, logger);
+  const alerts = alertSender(config, storage, logger);
   const closing = new AbortController();
   app.use((context, next) => {
     setSecurityHeaders(context);
@@ -31,17 +40,17 @@ export async function startDashboard(
   app.use(metricsGuard(config.HTTP_ALLOWED_HOSTS));
   app.use(health.routes.routes());
   app.use(
-    createDashboard({
-      storage,
-      control: storage,
-      closing: closing.signal,
-      onAction: (action) => logger.info({ ...action }, 'dashboard action'),
-      onAccess: (record) => logger.info({ ...record }, 'dashboard access'),
-      path: config.DASHBOARD_PATH,
-      instance: config.DASHBOARD_INSTANCE,
-      ...access,
-      production: config.NODE_ENV === 'production',
-    }),
+    asConfigured(() =>
+      createDashboard({
+        storage,
+        control: storage,
+        closing: closing.signal,
+        onAction: (action) => logger.info({ ...action }, 'dashboard action'),
+        onAccess: (record) => logger.info({ ...record }, 'dashboard access'),
+        ...dashboardSettings(config),
+        ...access,
+      }),
+    ),
   );
   app.use((context) => {
     if (context.path !== '/') return;
@@ -55,6 +64,7 @@ export async function startDashboard(
 
   const stop = async (): Promise<void> => {
     closing.abort();
+    await alerts?.stop();
     await listener.close();
     await storage.close();
   };
@@ -65,6 +75,15 @@ export async function startDashboard(
     throw error;
   }
   health.opened();
+  alerts?.start();
   logger.info({}, 'ready');
   return { stop };
+}
+
+function alertSender(config: DashboardConfig, storage: PostgresStorage, logger: Logger): AlertSender | null {
+  const settings = alertSettings(config);
+  if (settings === null) return null;
+  const onError: AlertOptions['onError'] = (error, target) =>
+    logger.warn({ err: error, target }, 'alert not sent');
+  return asConfigured(() => new AlertSender({ ...settings, storage, onError }));
 }

@@ -53,7 +53,8 @@ create table shop.line_item (
   price numeric(10, 2) not null check (price >= 0)
 );
 
--- The total of an order is that of its line items, whoever changes them. Statement triggers: one pass for many rows.
+-- The total of an order is the sum of its line items. Triggers keep it up to date, whatever program changes the items.
+-- They run once per statement, so that many rows take a single pass.
 create function shop.sum_orders() returns trigger language plpgsql as $$
 begin
   update shop.order o
@@ -80,7 +81,7 @@ create table shop.cancellation (
 );
 create unique index on shop.cancellation (order_id) where status = 'requested';
 
--- What a refund job does to an order happens once, however often the job runs.
+-- A refund job inserts one entry per order, so a job that runs again refunds nothing twice.
 create table shop.ledger_entry (
   id uuid primary key default gen_random_uuid(),
   order_id uuid not null unique references shop.order on delete cascade,
@@ -111,7 +112,7 @@ create table shop.ticket (
   created_at timestamptz not null default now()
 );
 
--- Customers of a store, with what they have spent there.
+-- The customers of each store, with the amount that they have spent there.
 create view shop.store_customer as
   select o.store_id, c.id, c.name, c.email, c.status, sum(o.total) as cost
   from shop.order o join shop.customer c on c.id = o.customer_id

@@ -1,6 +1,6 @@
 import { defineResource, tableStorage } from '@longshore/resources';
 import Type from 'typebox';
-import { id, line, time } from './field-types.js';
+import { email, id, line, time } from './field-types.js';
 import { orders } from './orders.js';
 
 export const customers = defineResource(
@@ -10,7 +10,7 @@ export const customers = defineResource(
     item: Type.Object({
       id,
       name: line(100),
-      email: Type.String({ format: 'email', maxLength: 254 }),
+      email,
       status: Type.Enum(['active', 'blocked'], { default: 'active' }),
       createdAt: time,
     }),

@@ -12,6 +12,8 @@ export function nullable<Schema extends TSchema>(schema: Schema): TUnion<[Schema
 
 export const id = Type.String({ format: 'uuid' });
 
+export const email = Type.String({ format: 'email', maxLength: 254 });
+
 export const time = Type.String({ format: 'date-time' });
 
 /** An amount of money with two decimals. */

@@ -1,6 +1,6 @@
 import { defineResource, tableStorage } from '@longshore/resources';
 import Type from 'typebox';
-import { id, line, nullable } from './field-types.js';
+import { email, id, line, nullable } from './field-types.js';
 
 const underCustomers = 'Change customers under /customers.';
 
@@ -13,7 +13,7 @@ const customersOfGroup = defineResource(
       id,
       groupId: id,
       name: line(100),
-      email: Type.String({ format: 'email' }),
+      email,
       status: Type.Enum(['active', 'blocked']),
     }),
     serverSet: ['groupId', 'name', 'email', 'status'],

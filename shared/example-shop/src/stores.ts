@@ -1,12 +1,12 @@
 import { defineResource, readOnly, tableStorage } from '@longshore/resources';
 import Type from 'typebox';
-import { id, line, time } from './field-types.js';
+import { email, id, line, time } from './field-types.js';
 
 const StoreCustomer = Type.Object({
   id,
   storeId: line(60),
   name: line(100),
-  email: Type.String({ format: 'email' }),
+  email,
   status: Type.Enum(['active', 'blocked']),
   cost: Type.Number({
     minimum: 0,

@@ -1,10 +1,10 @@
 import { type EnqueueRequest, type JobStorage, ReadTimeoutError } from '@longshore/jobs';
 import { apiError } from '@longshore/resources';
 
-/** How long a count is used, in milliseconds. */
+/** How long a count is reused, in milliseconds. */
 const countMaxAgeMs = 1_000;
 
-/** The number of queues whose counts are kept. */
+/** Maximum number of queues whose counts are kept. */
 const maxQueues = 1_000;
 
 interface Count {

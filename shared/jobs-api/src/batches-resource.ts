@@ -8,28 +8,29 @@ import {
   pageOf,
   type Resource,
 } from '@longshore/resources';
-import Type, { type Static } from 'typebox';
+import Type, { type Static, type TInteger } from 'typebox';
 import { createdAtOf, Id, maxJobs, nullable, text, Time, toTime } from './fields.js';
 import type { JobEnqueuer } from './job-enqueuer.js';
 import { NewJobItem } from './job-item.js';
 import { jobsBelow } from './not-allowed.js';
+import { auditedIfReasoned, ReasonBody } from './reasons.js';
 import { seekPage } from './seek.js';
 
-const Count = Type.Integer({ minimum: 0 });
+const count = (description: string): TInteger => Type.Integer({ minimum: 0, description });
 
 const BatchItem = Type.Object({
   id: Id,
-  name: nullable(Type.String()),
+  name: nullable(text(bounds.keyLength, 'A name for people')),
   total: Type.Integer({ minimum: 0, description: 'The number of its jobs' }),
-  done: Count,
-  failed: Count,
-  cancelled: Count,
-  progress: Type.Integer({
+  done: count('How many of its jobs are done'),
+  failed: count('How many of its jobs have failed'),
+  cancelled: count('How many of its jobs were cancelled'),
+  percent: Type.Integer({
     minimum: 0,
     maximum: 100,
     description: 'The percentage of its jobs that have finished',
   }),
-  followUpId: nullable(
+  callbackId: nullable(
     Type.String({
       format: 'uuid',
       description: 'The batch callback: the job that runs when all others have finished',
@@ -41,27 +42,31 @@ const BatchItem = Type.Object({
 
 const NewBatchItem = Type.Object(
   {
-    name: Type.Optional(text(bounds.keyLength)),
+    name: Type.Optional(text(bounds.keyLength, 'A name for people')),
     jobs: Type.Array(NewJobItem, {
       maxItems: maxJobs,
       description: 'All jobs of the batch; none can be added later',
     }),
-    followUp: Type.Optional(NewJobItem),
-    followUpWhen: Type.Optional(
+    callback: Type.Optional({
+      ...NewJobItem,
+      description: 'The job that runs when all others have finished',
+    }),
+    callbackWhen: Type.Optional(
       Type.Enum([...continuationConditions], {
-        description: 'The end of the batch after which the callback runs',
+        description:
+          'How the batch must finish for the callback to run: all jobs done (`onDone`, the default), at least one failed (`onFailed`), or in any way (`onAny`). If it finishes otherwise, the callback is cancelled',
       }),
     ),
   },
   {
     additionalProperties: false,
-    'x-unknown-fields': { id: 'the platform creates the ids of batches; the answer contains it' },
+    'x-unknown-fields': { id: 'the platform creates the ids of batches; the response contains the id' },
   },
 );
 
 type Item = Static<typeof BatchItem>;
 
-/** How many batches a search looks at, starting with the newest. */
+/** Maximum number of batches that a search examines, starting with the newest. */
 const maxSearched = 10_000;
 
 /** `/batches`: jobs that are enqueued and counted together. */
@@ -82,15 +87,21 @@ export function batchesResource(
       'done',
       'failed',
       'cancelled',
-      'progress',
-      'followUpId',
+      'percent',
+      'callbackId',
       'createdAt',
       'finishedAt',
     ],
     create: NewBatchItem,
     sort: ['createdAt'],
     defaultSort: ['-createdAt'],
-    operations: { cancel: { summary: 'Cancel the unfinished jobs of a batch' } },
+    operations: {
+      cancel: {
+        summary: 'Cancel the unfinished jobs of a batch',
+        note: 'Running jobs are cancelled as by `PUT /jobs/{id}/cancel`. If all jobs have finished, the answer is 409 (40902), unless the batch was cancelled.',
+        body: ReasonBody,
+      },
+    },
     children: [
       {
         resource: jobs,
@@ -131,10 +142,16 @@ export function batchesResource(
         return toBatchItem(batch);
       },
       operations: {
-        cancel: async (id, _body, { transaction }, check) => {
+        cancel: async (id, { reason }, context, check) => {
+          const action = { action: 'batches/cancel', target: id, reason };
           const result = await storage.batches.cancel(id, {
             check: check && ((batch) => check(toBatchItem(batch))),
-            transaction,
+            transaction: context.transaction,
+            audit: auditedIfReasoned(
+              context,
+              action,
+              ({ outcome, ...rest }) => outcome === 'ok' && 'changed' in rest && rest.changed,
+            ),
           });
           if (result.outcome === 'unknown') return undefined;
           if (result.outcome === 'illegal' && endOf(result.batch) !== 'cancelled')

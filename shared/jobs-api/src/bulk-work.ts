@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { BulkOperation, BulkOperations, BulkRequest } from '@longshore/jobs/storage';
+import type { ActionOptions, BulkOperation, BulkOperations, BulkRequest } from '@longshore/jobs/storage';
 import type { Transaction } from '@longshore/resources';
 
 /** Interval between polls while a server works on the operation, in milliseconds. */
@@ -10,18 +10,22 @@ const pollMs = 20;
  *
  * @throws {Error} if the operation fails; changes made before the failure remain
  */
-export async function carryOut(bulk: BulkOperations, request: BulkRequest): Promise<BulkOperation> {
-  return endOf(bulk, await bulk.start(request));
+export async function carryOut(
+  bulk: BulkOperations,
+  request: BulkRequest,
+  audit?: ActionOptions<BulkOperation>['audit'],
+): Promise<BulkOperation> {
+  return endOf(bulk, await bulk.start(request, { audit }));
 }
 
 /** Stores a bulk operation in a transaction and runs it after the commit; if this process dies, servers continue it. */
 export async function carryOutLater(
   bulk: BulkOperations,
   request: BulkRequest,
-  transaction: Transaction,
+  { transaction, audit }: { transaction: Transaction; audit: ActionOptions<BulkOperation>['audit'] },
 ): Promise<void> {
-  const operation = await bulk.start(request, { transaction });
-  transaction.afterCommit(() => void endOf(bulk, operation).catch(() => undefined)); // its record states the failure
+  const operation = await bulk.start(request, { transaction, audit });
+  transaction.afterCommit(() => void endOf(bulk, operation).catch(() => undefined)); // the failure is stored with the operation
 }
 
 async function endOf(bulk: BulkOperations, { id, action }: BulkOperation): Promise<BulkOperation> {

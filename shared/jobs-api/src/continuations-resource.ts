@@ -2,7 +2,7 @@ import type { JobStorage } from '@longshore/jobs';
 import {
   type CollectionQuery,
   defineResource,
-  mostPageBytes,
+  maxPageBytes,
   pageOf,
   type Resource,
 } from '@longshore/resources';
@@ -70,7 +70,7 @@ async function findItems(
   ids: readonly string[],
 ): Promise<{ items: ReadonlyMap<string, Item>; cut: boolean }> {
   const order = (ids[0] ?? '') <= (ids.at(-1) ?? '') ? 'oldest' : 'newest';
-  const page = { filter: { id: ids }, order, limit: ids.length, maxBytes: mostPageBytes } as const;
+  const page = { filter: { id: ids }, order, limit: ids.length, maxBytes: maxPageBytes } as const;
   const { jobs, cut } = await storage.jobs.listPage(page);
   return { items: new Map(jobs.map((job) => [job.id, toJobItem(job)])), cut };
 }

@@ -2,7 +2,8 @@ import type { JobStorage } from '@longshore/jobs';
 import { type Deployment, deploymentBounds } from '@longshore/jobs/storage';
 import { defineResource, pageOf, type Resource } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
-import { nullable, text, Time } from './fields.js';
+import { nullable, text } from './fields.js';
+import { audited } from './reasons.js';
 
 const Item = Type.Object({
   id: Type.String({ format: 'uuid', description: 'A UUIDv7, assigned by the platform' }),
@@ -17,7 +18,7 @@ const Item = Type.Object({
 const New = Type.Object(
   {
     version: Item.properties.version,
-    at: Type.Optional(Time),
+    at: Type.Optional(Item.properties.at),
     note: Type.Optional(Item.properties.note),
   },
   { additionalProperties: false },
@@ -26,12 +27,16 @@ const New = Type.Object(
 const past = 'A deployment is a record of the past. Delete it and create another one.';
 
 /** `/deployments`: when versions were put into service. The dashboard marks them on its charts. */
-export function deploymentsResource({ deployments }: Pick<JobStorage, 'deployments'>): Resource {
+export function deploymentsResource(
+  { deployments }: Pick<JobStorage, 'deployments'>,
+  requiresReason: boolean,
+): Resource {
   return defineResource({
     name: 'deployments',
     description:
       'When versions of applications were put into service; the charts of the dashboard mark these times. Servers that report their version record new ones automatically.',
     item: Item,
+    deletionReason: requiresReason ? 'required' : 'optional',
     serverSet: ['id', 'source'],
     create: New,
     filters: {
@@ -56,12 +61,15 @@ export function deploymentsResource({ deployments }: Pick<JobStorage, 'deploymen
         const when = at === undefined ? {} : { at: new Date(at) };
         return toItem(await deployments.record({ version, note, ...when }, transaction));
       },
-      delete: async (id, check) => {
-        const deployment = await deployments.find(id);
-        if (deployment === null) return false;
-        check?.(toItem(deployment));
-        return deployments.delete(id);
-      },
+      delete: (id, check, context) =>
+        deployments.delete(id, {
+          check: check && ((deployment) => check(toItem(deployment))),
+          audit: audited(
+            context,
+            { action: 'deployments/delete', target: id, reason: context.reason },
+            (existed: boolean) => existed,
+          ),
+        }),
     },
   });
 }

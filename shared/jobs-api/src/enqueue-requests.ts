@@ -54,7 +54,7 @@ export class EnqueueRequests {
  *
  * @param at the position of the body in the request, for messages: `[3]`, `jobs[3]`
  */
-export async function asked<Result>(work: () => Promise<Result> | Result, at = ''): Promise<Result> {
+export async function withApiErrors<Result>(work: () => Promise<Result> | Result, at = ''): Promise<Result> {
   try {
     return await work();
   } catch (error) {
@@ -68,20 +68,20 @@ export async function asked<Result>(work: () => Promise<Result> | Result, at = '
  *
  * @param at returns the position in the request of the body with this index; by default `[3]` for index 3
  */
-export async function askedAll<Result>(
+export async function withEnqueueRequests<Result>(
   bodies: readonly NewJobBody[],
   requests: EnqueueRequests,
   work: (requests: EnqueueRequest[]) => Promise<Result>,
   at: Place = (index) => `[${index}]`,
 ): Promise<Result> {
-  const given = await eachAskedInSlices(bodies, at, (body) => requests.requestOf(body));
-  return asked(async () => {
+  const given = await mapCollectingProblemsInSlices(bodies, at, (body) => requests.requestOf(body));
+  return withApiErrors(async () => {
     try {
       return await work(given);
     } catch (error) {
       // The client reports only the first invalid arguments; an API caller gets all of them.
       if (error instanceof InvalidArgumentsError)
-        await eachAskedInSlices(given, at, ({ definition, args }) => definition.check(args));
+        await mapCollectingProblemsInSlices(given, at, ({ definition, args }) => definition.check(args));
       throw error;
     }
   });
@@ -90,7 +90,7 @@ export async function askedAll<Result>(
 type Place = (index: number) => string;
 
 /** Runs `work` for each entry of a list; throws the problems of all entries together, each with its position. */
-export function eachAsked<Given, Result>(
+export function mapCollectingProblems<Given, Result>(
   list: readonly Given[],
   at: Place,
   work: (one: Given) => Result,
@@ -101,8 +101,8 @@ export function eachAsked<Given, Result>(
   return results;
 }
 
-/** Like {@link eachAsked}, but yields to other requests from time to time. */
-async function eachAskedInSlices<Given, Result>(
+/** Like {@link mapCollectingProblems}, but yields to other requests from time to time. */
+async function mapCollectingProblemsInSlices<Given, Result>(
   list: readonly Given[],
   at: Place,
   work: (one: Given) => Result,

@@ -20,7 +20,7 @@ const described = {
   notAllowed: {
     create: 'Events are sent when something happens to a job.',
     replaceMany: 'Events do not change.',
-    deleteMany: 'Events are not stored on their own; they end with their job.',
+    deleteMany: 'Events are derived from their job, and deleted together with it.',
   },
 } as const;
 

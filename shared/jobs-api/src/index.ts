@@ -1,3 +1,8 @@
+/**
+ * Jobs, queues and servers as resources of an HTTP API.
+ *
+ * @module @longshore/jobs-api
+ */
 import { type JobClient, type JobDefinition, JobEvents, type JobStorage } from '@longshore/jobs';
 import type { Resource } from '@longshore/resources';
 import { Backlog } from './backlog.js';
@@ -44,10 +49,12 @@ export interface JobsApiOptions {
   readonly events?: JobEvents;
   /** The jobs that may be enqueued. */
   readonly definitions: readonly JobDefinition[];
-  /** Whether to accept jobs of other names, too, with any arguments; `false` by default. */
+  /** Whether to accept jobs with other names as well, with any arguments; `false` by default. */
   readonly acceptUnknownJobs?: boolean;
   /** The number of ready jobs above which a queue accepts no more over HTTP (429); unlimited by default. */
   readonly maxBacklog?: number;
+  /** Whether pausing something, and deleting anything of the job platform, requires a reason; `false` by default. */
+  readonly requiresReasons?: boolean;
 }
 
 /**
@@ -56,21 +63,28 @@ export interface JobsApiOptions {
  */
 export function jobsApi(options: JobsApiOptions): Resource[] {
   const { storage, client, definitions, acceptUnknownJobs = false, maxBacklog = Infinity } = options;
+  const { requiresReasons = false } = options;
   const { events = new JobEvents(storage) } = options;
   const requests = new EnqueueRequests(definitions, acceptUnknownJobs);
   const enqueuer = new JobEnqueuer(client, storage, requests, new Backlog(storage, maxBacklog));
-  const jobs = jobsResource({ storage, enqueuer, editor: new JobEditor(storage, requests), events });
+  const jobs = jobsResource({
+    storage,
+    enqueuer,
+    editor: new JobEditor(storage, requests),
+    events,
+    requiresReason: requiresReasons,
+  });
   return [
     jobs,
     eventsResource(events),
-    queuesResource(storage, jobs),
+    queuesResource(storage, jobs, requiresReasons),
     serversResource(storage, jobs),
-    recurringJobsResource(storage, requests, jobs),
+    recurringJobsResource(storage, requests, jobs, requiresReasons),
     batchesResource(storage, enqueuer, jobs),
     jobDefinitionsResource(definitions),
-    setAsideItemsResource(storage.setAside),
+    setAsideItemsResource(storage.setAside, requiresReasons),
     statisticsResource(storage),
-    jobTypesResource(storage, definitions),
-    deploymentsResource(storage),
+    jobTypesResource(storage, definitions, requiresReasons),
+    deploymentsResource(storage, requiresReasons),
   ];
 }

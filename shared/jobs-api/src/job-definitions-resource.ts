@@ -1,15 +1,11 @@
 import type { JobDefinition } from '@longshore/jobs';
 import { defineResource, pageOf, readOnly, type Resource } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
-import { MaxAttempts, Name, nullable, Priority } from './fields.js';
+import { MaxAttempts, members, Name, nullable, Priority } from './fields.js';
 
 const JobDefinitionItem = Type.Object({
-  name: Name,
-  argsSchema: Type.Unsafe<Readonly<Record<string, unknown>>>({
-    type: 'object',
-    additionalProperties: true,
-    description: 'The JSON Schema that arguments must match',
-  }),
+  name: Type.String({ ...Name, description: 'The name of the job definition, and of its jobs' }),
+  argsSchema: members('ArgsSchema', 'The JSON Schema that arguments must match'),
   queue: Type.String({ ...Name, description: 'The queue of jobs that name none' }),
   priority: Priority,
   maxAttempts: MaxAttempts,
@@ -18,7 +14,7 @@ const JobDefinitionItem = Type.Object({
   ),
 });
 
-const inCode = "Job definitions are part of the application's code; deploy it to change them.";
+const inCode = 'Job definitions are part of the application’s code; deploy it to change them.';
 
 /** `/job-definitions`: the jobs that the application defines, with their argument schemas and defaults. */
 export function jobDefinitionsResource(definitions: readonly JobDefinition[]): Resource {

@@ -3,7 +3,7 @@ import { type DecideEdits, editableStates, type JobContent, mapInSlices } from '
 import { ApiError, applyAll, type ItemChange, type KeyedChange } from '@longshore/resources';
 import type { Static } from 'typebox';
 import { type JobItem, toJobItem } from './job-item.js';
-import { asked, type EnqueueRequests } from './enqueue-requests.js';
+import { type EnqueueRequests, withApiErrors } from './enqueue-requests.js';
 
 type Item = Static<typeof JobItem>;
 
@@ -64,7 +64,7 @@ export class JobEditor {
   }
 
   async #edit(ids: readonly string[], decide: DecideEdits): Promise<Item[]> {
-    return mapInSlices(await asked(() => this.#storage.control.edit(ids, decide)), toJobItem);
+    return mapInSlices(await withApiErrors(() => this.#storage.control.edit(ids, decide)), toJobItem);
   }
 
   async #decide(

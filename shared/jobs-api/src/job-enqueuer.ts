@@ -13,7 +13,7 @@ import type { Static } from 'typebox';
 import { maxJobs } from './fields.js';
 import type { Backlog } from './backlog.js';
 import { type JobItem, type NewJobItem, toJobItem } from './job-item.js';
-import { asked, askedAll, type EnqueueRequests } from './enqueue-requests.js';
+import { type EnqueueRequests, withApiErrors, withEnqueueRequests } from './enqueue-requests.js';
 
 type Item = Static<typeof JobItem>;
 type NewJobBody = Static<typeof NewJobItem>;
@@ -29,8 +29,8 @@ interface Caller extends Pick<CallContext, 'rowScope'> {
 export interface NewBatchBody {
   readonly name?: string;
   readonly jobs: readonly NewJobBody[];
-  readonly followUp?: NewJobBody;
-  readonly followUpWhen?: ContinuationCondition;
+  readonly callback?: NewJobBody;
+  readonly callbackWhen?: ContinuationCondition;
 }
 
 /**
@@ -60,14 +60,14 @@ export class JobEnqueuer {
    *
    * @param caller without a row scope, it may see all queues
    * @throws {ApiError} 422 if the platform rejects the job, 42901 if the queue is full, 40901 if the job with the same
-   * key was deleted meanwhile
+   *   key has since been deleted
    */
   async one(body: NewJobBody, caller: Caller = {}): Promise<Item | Existing<Item>> {
     const request = this.#requests.requestOf(body);
     await this.#backlog.admit([request]);
     const { transaction } = caller;
     const { definition, args, options } = shown(request, caller.rowScope);
-    const enqueued = await asked(() =>
+    const enqueued = await withApiErrors(() =>
       this.#client.enqueue(definition, args, { ...options, ...(transaction && { transaction }) }),
     );
     const item = storedItem(enqueued) ?? (await this.#foundItem(enqueued.id, transaction));
@@ -77,7 +77,7 @@ export class JobEnqueuer {
   /** Enqueues all jobs or none; throws as {@link one} does. */
   async many(bodies: readonly NewJobBody[], { rowScope: scope, transaction }: Caller = {}): Promise<Item[]> {
     if (bodies.length > maxJobs) throw apiError(42202, `the body must have at most ${maxJobs} jobs`);
-    const enqueued = await askedAll(bodies, this.#requests, async (requests) => {
+    const enqueued = await withEnqueueRequests(bodies, this.#requests, async (requests) => {
       await this.#backlog.admit(requests);
       const scoped = await mapInSlices(requests, (request) => shown(request, scope));
       return this.#client.enqueueMany(scoped, transaction);
@@ -91,19 +91,19 @@ export class JobEnqueuer {
 
   /** Enqueues a batch as a whole or not at all; throws as {@link one} does. */
   async batch(
-    { jobs, followUp, ...rest }: NewBatchBody,
+    { jobs, callback, ...rest }: NewBatchBody,
     { rowScope: scope, transaction }: Caller = {},
   ): Promise<EnqueuedBatch> {
-    const bodies = followUp === undefined ? jobs : [...jobs, followUp];
-    const at = (index: number): string => (index < jobs.length ? `jobs[${index}]` : 'followUp');
-    return askedAll(
+    const bodies = callback === undefined ? jobs : [...jobs, callback];
+    const at = (index: number): string => (index < jobs.length ? `jobs[${index}]` : 'callback');
+    return withEnqueueRequests(
       bodies,
       this.#requests,
       async (requests) => {
         await this.#backlog.admit(requests);
         const scoped = await mapInSlices(requests, (request) => within(request, scope));
         const [last] = scoped.slice(jobs.length);
-        const batch = { ...rest, jobs: scoped.slice(0, jobs.length), ...(last && { followUp: last }) };
+        const batch = { ...rest, jobs: scoped.slice(0, jobs.length), ...(last && { callback: last }) };
         return this.#client.enqueueBatch(batch, transaction);
       },
       at,

@@ -1,8 +1,8 @@
 import type { JobEvent } from '@longshore/jobs';
-import { jobStates, logLevels } from '@longshore/jobs/storage';
+import { bounds, jobStates, logLevels } from '@longshore/jobs/storage';
 import type { ServerSentEvent } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
-import { Name, nullable, Time } from './fields.js';
+import { members, Name, nullable, Tag, Time } from './fields.js';
 
 /** An event of a job, as the API shows it. Members that its kind does not have are null. */
 export const JobEventItem = Type.Object({
@@ -12,9 +12,9 @@ export const JobEventItem = Type.Object({
   queue: Name,
   attempt: Type.Integer({ minimum: 0, description: 'The current or latest attempt; 0 before the first' }),
   at: Time,
-  tags: Type.Array(Type.String()),
+  tags: Type.Array(Tag, { maxItems: bounds.tags.max }),
   batchId: nullable(Type.String({ format: 'uuid' })),
-  recurringJobId: nullable(Type.String()),
+  recurringJobId: nullable(Name),
   state: nullable(Type.Enum([...jobStates], { description: 'The new state; only of kind `state`' })),
   percent: nullable(
     Type.Number({
@@ -24,18 +24,14 @@ export const JobEventItem = Type.Object({
     }),
   ),
   message: nullable(Type.String({ description: 'The message of the progress or the log line' })),
-  line: nullable(Type.String({ description: 'The id of the log line; only of kind `log`' })),
+  line: nullable(Type.String({ description: 'The ID of the log line; only of kind `log`' })),
   level: nullable(
     Type.Enum([...logLevels], { description: 'The level of the log line; only of kind `log`' }),
   ),
-  fields: nullable(
-    Type.Record(Type.String(), Type.Unknown(), {
-      description: 'Structured data logged with the message; only of kind `log`',
-    }),
-  ),
+  fields: nullable(members('LogData', 'Structured data logged with the message; only of kind `log`')),
 });
 
-const members = Object.keys(JobEventItem.properties);
+const names = Object.keys(JobEventItem.properties);
 
 /** @param resumeAt the position from which a client that has received the event resumes */
 export function toServerSentEvent(event: JobEvent, resumeAt: Date): ServerSentEvent {
@@ -46,7 +42,7 @@ function toItem({ at, tags, ...event }: JobEvent): Static<typeof JobEventItem> {
   const values = new Map<string, unknown>(
     Object.entries({ ...event, at: at.toISOString(), tags: [...tags] }),
   );
-  return Object.fromEntries(members.map((member) => [member, values.get(member) ?? null])) as Static<
+  return Object.fromEntries(names.map((name) => [name, values.get(name) ?? null])) as Static<
     typeof JobEventItem
   >;
 }

@@ -100,7 +100,7 @@ function meanings(text: string): JsonValue[] {
   return isLiteral ? [text, JSON.parse(text) as JsonValue] : [text];
 }
 
-/** Whether the answer to a query includes arguments or results. */
+/** Whether the response to a query includes arguments or results. */
 export function asksForDocuments({ fields }: Pick<CollectionQuery, 'fields'>): boolean {
   return fields?.some((field) => field === 'args' || field === 'result') ?? true;
 }

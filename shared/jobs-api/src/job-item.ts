@@ -11,39 +11,51 @@ import {
   createdAtOf,
   Id,
   integer,
-  MaxAttempts,
   Name,
   nullable,
+  nullInExamples,
   Priority,
+  Tag,
   text,
   Time,
   toTime,
 } from './fields.js';
+import { Reason } from './reasons.js';
 
 export const JobErrorItem = Type.Object({
-  name: Type.String({ description: 'The class of the error', examples: ['TypeError'] }),
-  message: Type.String(),
+  name: { ...text(bounds.errorName, 'The class of the error'), examples: ['TypeError'] },
+  message: text(bounds.errorMessage, 'What went wrong'),
   stack: nullable(Type.String({ description: 'The stack trace' })),
 });
 
-/** A job, as the API shows it. */
+/** A job, as the API shows it. The examples of its fields add up to one that is done. */
 export const JobItem = Type.Object({
   id: Id,
-  name: Type.String({ description: 'The name of its definition', examples: ['test'] }),
-  queue: Type.String({ examples: ['default'] }),
-  state: Type.Enum([...jobStates]),
+  name: Type.String({ ...Name, description: 'The name of its definition', examples: ['test'] }),
+  queue: Type.String({
+    ...Name,
+    description: 'The queue that it is, or was last, in',
+    examples: ['default'],
+  }),
+  state: Type.Enum([...jobStates], { examples: ['done'] }),
   priority: Priority,
   args: Type.Unknown({
     description: 'The arguments, as the handler receives them',
     examples: [{ waitMs: 10 }],
   }),
-  result: Type.Unknown({ description: 'What the handler returned; null unless the job is done' }),
-  error: nullable(JobErrorItem),
+  result: Type.Unknown({
+    description: 'What the handler returned; null unless the job is done',
+    examples: [{ file: 'results/0198c6e0-7b5e-7c3a-9f2e-3d1b5a7c9e01.txt', waitedMs: 10 }],
+  }),
+  error: nullable(JobErrorItem, nullInExamples),
   attempt: Type.Integer({ minimum: 0, description: 'The current or latest attempt; 0 before the first' }),
-  maxAttempts: integer(
-    { least: 1, most: maxCountedAttempts },
-    'How many attempts it gets before it fails for good; retrying a job by hand allows one more',
-  ),
+  maxAttempts: {
+    ...integer(
+      { min: 1, max: maxCountedAttempts },
+      'How many attempts it gets before it fails for good; retrying a job by hand allows one more',
+    ),
+    examples: [10],
+  },
   createdAt: Type.String({ format: 'date-time', description: 'When it was created, as in its id' }),
   runAt: nullable(
     Type.String({ format: 'date-time', description: 'When it is or was due; null if it was ready at once' }),
@@ -52,54 +64,77 @@ export const JobItem = Type.Object({
   finishedAt: nullable(Time),
   progress: nullable(
     Type.Object(
-      { percent: Type.Number({ minimum: 0, maximum: 100 }), message: nullable(Type.String()) },
+      {
+        percent: Type.Number({ minimum: 0, maximum: 100, description: 'How much is done, in percent' }),
+        message: nullable(text(bounds.progressMessage, 'What the handler reported with it')),
+      },
       {
         description: 'The latest progress of the current or last attempt; null while the job waits',
       },
     ),
+    nullInExamples,
   ),
   serverId: nullable(
     Type.String({ format: 'uuid', description: 'The server that is running it or ran it last' }),
   ),
-  tags: Type.Array(Type.String(), { description: 'Labels to find it by' }),
+  tags: Type.Array(Tag, { maxItems: bounds.tags.max, description: 'Labels to find it by' }),
   parentId: nullable(
     Type.String({ format: 'uuid', description: 'The first of the jobs or batches that it depends on' }),
+    nullInExamples,
   ),
-  batchId: nullable(Type.String({ format: 'uuid', description: 'The batch that it belongs to' })),
+  batchId: nullable(
+    Type.String({ format: 'uuid', description: 'The batch that it belongs to' }),
+    nullInExamples,
+  ),
   recurringJobId: nullable(
     Type.String({
+      ...Name,
       description: 'The recurring job that enqueued it',
       examples: ['nightly-report'],
     }),
+    nullInExamples,
   ),
-  idempotencyKey: nullable(Type.String()),
+  idempotencyKey: nullable(text(bounds.keyLength, 'The key that it was enqueued with'), nullInExamples),
   unreadable: nullable(
-    Type.Array(Type.String(), {
+    Type.Array(Type.String({ maxLength: 100 }), {
+      maxItems: 100,
       description:
         'The fields whose stored values are invalid, and are shown as the nearest valid value or as null; null if all are valid',
     }),
+    nullInExamples,
   ),
 });
 
 const noChosenId =
   'the platform creates the ids of jobs; to repeat a request safely, send an idempotencyKey; to let jobs of one request depend on one another, refer to them in after.parents by their positions in the array';
 
+const fromDefinition = '; by default, as in the job definition';
+
 /** The body that enqueues a job. */
 export const NewJobItem = Type.Object(
   {
-    name: Type.String({ ...Name, examples: ['test'] }),
+    name: Type.String({ ...Name, description: 'The name of its job definition', examples: ['test'] }),
     args: Type.Optional(
       Type.Unknown({
         description: 'The arguments; they must match the schema of the job definition. `{}` by default',
         examples: [{ waitMs: 10 }],
       }),
     ),
-    queue: Type.Optional(Name),
-    priority: Type.Optional(Priority),
-    maxAttempts: Type.Optional(MaxAttempts),
-    timeoutMs: Type.Optional(integer(bounds.timeoutMs, 'Time limit of one attempt, in milliseconds')),
+    queue: Type.Optional(Type.String({ ...Name, description: `The queue${fromDefinition}` })),
+    priority: Type.Optional(
+      integer(bounds.priority, `Within a queue, lower numbers run first${fromDefinition}`),
+    ),
+    maxAttempts: Type.Optional(
+      integer(bounds.maxAttempts, `How many attempts it gets before it fails for good${fromDefinition}`),
+    ),
+    timeoutMs: Type.Optional(
+      integer(bounds.timeoutMs, `Time limit of one attempt, in milliseconds${fromDefinition}`),
+    ),
     runAt: Type.Optional(
-      Type.String({ format: 'date-time', description: 'The earliest time to run it, from 1970 to 9999' }),
+      Type.String({
+        format: 'date-time',
+        description: 'The earliest time to run it, from 1970 to 9999; at once by default',
+      }),
     ),
     delayMs: Type.Optional(
       integer(
@@ -108,8 +143,8 @@ export const NewJobItem = Type.Object(
       ),
     ),
     tags: Type.Optional(
-      Type.Array(text(bounds.tagLength), {
-        maxItems: bounds.tags.most,
+      Type.Array(Tag, {
+        maxItems: bounds.tags.max,
         description: 'Labels to find it by',
       }),
     ),
@@ -125,10 +160,17 @@ export const NewJobItem = Type.Object(
                 description: 'The position of an earlier job in the array of this request, counted from 0',
               }),
             ]),
-            { minItems: bounds.parents.least, maxItems: bounds.parents.most },
+            {
+              minItems: bounds.parents.min,
+              maxItems: bounds.parents.max,
+              description: 'The jobs and batches that must finish first',
+            },
           ),
           when: Type.Optional(
-            Type.Enum([...continuationConditions], { description: 'How the parents must have finished' }),
+            Type.Enum([...continuationConditions], {
+              description:
+                'How each parent must finish: as done (`onDone`, the default), as failed (`onFailed`), or in any state (`onAny`). If one finishes otherwise, the job is cancelled',
+            }),
           ),
         },
         {
@@ -140,8 +182,8 @@ export const NewJobItem = Type.Object(
     concurrency: Type.Optional(
       Type.Object(
         {
-          key: text(bounds.keyLength),
-          limit: integer(bounds.concurrencyLimit),
+          key: text(bounds.keyLength, 'The concurrency key, such as the ID of a tenant'),
+          limit: integer(bounds.concurrencyLimit, 'How many jobs with this key run at once'),
         },
         {
           additionalProperties: false,
@@ -152,15 +194,32 @@ export const NewJobItem = Type.Object(
     unique: Type.Optional(
       Type.Object(
         {
-          key: text(bounds.keyLength),
-          periodMs: Type.Optional(integer(bounds.periodMs)),
-          states: Type.Optional(Type.Array(Type.Enum([...jobStates]), { minItems: 1 })),
-          onConflict: Type.Optional(Type.Enum(['keep', 'replace', 'reject'])),
+          key: text(bounds.keyLength, 'The unique key'),
+          periodMs: Type.Optional(
+            integer(
+              bounds.periodMs,
+              'How long the key is held, in milliseconds; by default, as long as the job is in one of `states`',
+            ),
+          ),
+          states: Type.Optional(
+            Type.Array(Type.Enum([...jobStates]), {
+              minItems: 1,
+              maxItems: jobStates.length,
+              description:
+                'The states in which the job holds the key; by default, all unfinished ones. Finished states require `periodMs`',
+            }),
+          ),
+          onConflict: Type.Optional(
+            Type.Enum(['keep', 'replace', 'reject'], {
+              description:
+                'What happens if another job holds the key: `keep` (the default) returns that job, `replace` also gives it the new arguments, priority, time, attempts and tags unless it is running or finished, `reject` answers 409',
+            }),
+          ),
         },
         {
           additionalProperties: false,
           description:
-            'Creates no job while another one of this name in the queue holds the key; the answer is that job or, with `reject`, 409',
+            'Creates no job while another one of this name in the queue holds the key; the response is that job or, with `reject`, 409',
         },
       ),
     ),
@@ -174,10 +233,32 @@ export const NewJobItem = Type.Object(
   { additionalProperties: false, 'x-unknown-fields': { id: noChosenId } },
 );
 
+/** The body of `PUT /jobs/{id}/retry`. */
+export const RetryOptionsItem = Type.Object(
+  {
+    dependents: Type.Optional(
+      Type.Boolean({
+        description:
+          'Whether to restore the jobs that were skipped because this one, or its batch, did not end as required, directly or through other skipped jobs: they wait again. `false` by default',
+      }),
+    ),
+    regardless: Type.Optional(
+      Type.Boolean({
+        description:
+          'Whether to make the job ready even if it was cancelled while it waited for other jobs. By default it waits for them again',
+      }),
+    ),
+    reason: Type.Optional(Reason),
+  },
+  { additionalProperties: false },
+);
+
 export const AttemptItem = Type.Object({
-  attempt: Type.Integer({ minimum: 1 }),
-  outcome: Type.Enum(['processing', 'done', 'failed', 'cancelled', 'lost']),
-  serverId: Type.String({ format: 'uuid' }),
+  attempt: Type.Integer({ minimum: 1, description: 'Counts the attempts of the job from 1' }),
+  outcome: Type.Enum(['processing', 'done', 'failed', 'cancelled', 'lost'], {
+    description: 'How it ended; `lost` if its server died, `processing` while it runs',
+  }),
+  serverId: Type.String({ format: 'uuid', description: 'The server that ran it' }),
   startedAt: Time,
   finishedAt: nullable(Time),
   error: nullable(JobErrorItem),

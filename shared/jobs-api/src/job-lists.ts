@@ -1,6 +1,6 @@
 import type { JobStorage } from '@longshore/jobs';
 import type { JobFilter } from '@longshore/jobs/storage';
-import { type CollectionQuery, mostPageBytes, type Page } from '@longshore/resources';
+import { type CollectionQuery, maxPageBytes, type Page } from '@longshore/resources';
 import type { Static } from 'typebox';
 import { asksForDocuments, toJobFilter } from './job-filters.js';
 import { type JobItem, toJobItem } from './job-item.js';
@@ -26,7 +26,7 @@ async function listed(
   const documents = asksForDocuments(query);
   const [page, counted] = await Promise.all([
     seekPage(query, async (part) => {
-      const wanted = { filter, ...part, documents, maxBytes: mostPageBytes };
+      const wanted = { filter, ...part, documents, maxBytes: maxPageBytes };
       const { jobs, cut } = await storage.jobs.listPage(wanted);
       return { rows: jobs, cut };
     }),
@@ -44,7 +44,7 @@ async function found(
 ): Promise<Page<Item>> {
   let matches = { total: 0, partial: false };
   const page = await seekPage(query, async ({ order, ...part }) => {
-    const wanted = { ...part, filter, documents: asksForDocuments(query), maxBytes: mostPageBytes };
+    const wanted = { ...part, filter, documents: asksForDocuments(query), maxBytes: maxPageBytes };
     const result = await storage.jobs.search({ ...wanted, order: query.byRelevance ? 'best' : order });
     matches = result;
     return { rows: result.jobs, cut: result.cut };

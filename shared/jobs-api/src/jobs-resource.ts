@@ -1,5 +1,5 @@
-import type { JobEvents, JobStorage } from '@longshore/jobs';
-import { type ControlOptions, type ControlResult, statesOfAction } from '@longshore/jobs/storage';
+import type { JobEvents, JobState, JobStorage } from '@longshore/jobs';
+import { type ControlResult, type JobControlOptions, statesOfAction } from '@longshore/jobs/storage';
 import { apiError, type CallContext, type Check, defineResource, type Resource } from '@longshore/resources';
 import type { Static } from 'typebox';
 import { attemptsResource } from './attempts-resource.js';
@@ -9,9 +9,10 @@ import { jobEventsResource } from './events-resource.js';
 import { jobFilters, toJobFilter } from './job-filters.js';
 import { transitionsResource } from './transitions-resource.js';
 import { logsResource } from './logs-resource.js';
+import { type ApiAction, auditedBulkDeletion, auditedIfReasoned, ReasonBody } from './reasons.js';
 import type { JobEnqueuer } from './job-enqueuer.js';
 import { type JobEditor, serverSet } from './job-editor.js';
-import { JobItem, NewJobItem, toJobItem } from './job-item.js';
+import { JobItem, NewJobItem, RetryOptionsItem, toJobItem } from './job-item.js';
 import { jobPage } from './job-lists.js';
 
 interface JobsResourceParts {
@@ -19,14 +20,29 @@ interface JobsResourceParts {
   readonly enqueuer: JobEnqueuer;
   readonly editor: JobEditor;
   readonly events: JobEvents;
+  /** Whether deleting jobs requires a reason. */
+  readonly requiresReason: boolean;
 }
 
+const editable =
+  'Allowed while `state` is `scheduled`, `awaiting` or `enqueued`; in any other state, the answer is 409 (40902).';
+
+/** States in which `retry` and `run` have nothing left to do. */
+const started: readonly JobState[] = ['enqueued', 'processing'];
+
 /** `/jobs`: enqueue, list and control jobs. */
-export function jobsResource({ storage, enqueuer, editor, events }: JobsResourceParts): Resource {
+export function jobsResource({
+  storage,
+  enqueuer,
+  editor,
+  events,
+  requiresReason,
+}: JobsResourceParts): Resource {
   return defineResource({
     name: 'jobs',
     description: 'Units of work that servers run in the background.',
     item: JobItem,
+    deletionReason: requiresReason ? 'required' : 'optional',
     serverSet,
     bulk: ['priority', 'queue', 'args'],
     create: NewJobItem,
@@ -36,13 +52,30 @@ export function jobsResource({ storage, enqueuer, editor, events }: JobsResource
     search: ['name', 'queue', 'tags', 'error', 'args', 'recurringJobId', 'idempotencyKey'],
     searchBy: 'words',
     calls: {
-      delete: { note: 'Only a finished job can be deleted.' },
-      deleteMany: { note: 'Jobs that have not finished stay.' },
+      replaceMany: { note: editable },
+      patch: { note: editable },
+      delete: { note: 'Only a finished job can be deleted; for any other, the answer is 409 (40902).' },
+      deleteMany: { note: 'Jobs that have not finished are kept.' },
     },
     operations: {
-      cancel: { summary: 'Cancel a job' },
-      retry: { summary: 'Retry a failed or cancelled job' },
-      run: { summary: 'Run a scheduled job now' },
+      cancel: {
+        summary: 'Cancel a job',
+        note: 'The signal of a running job is aborted within a second; the job is cancelled once its handler throws, and done if its handler returns anyway.',
+        body: ReasonBody,
+        states: { field: 'state', from: statesOfAction.cancel, to: ['cancelled'] },
+      },
+      retry: {
+        summary: 'Retry a failed or cancelled job',
+        note: 'Allows one more attempt if none is left. A job that was cancelled while it waited for other jobs waits for them again, in the state `awaiting`, unless `regardless` is true.',
+        body: RetryOptionsItem,
+        states: { field: 'state', from: statesOfAction.retry, to: ['enqueued'], unchanged: started },
+      },
+      run: {
+        summary: 'Run a scheduled or awaiting job now',
+        note: 'An awaiting job no longer waits for other jobs.',
+        body: ReasonBody,
+        states: { field: 'state', from: statesOfAction.run, to: ['enqueued'], unchanged: started },
+      },
     },
     notAllowed: {
       replace:
@@ -69,24 +102,38 @@ export function jobsResource({ storage, enqueuer, editor, events }: JobsResource
       },
       create: (body, context) => enqueuer.one(body, context),
       createMany: (bodies, context) => enqueuer.many(bodies, context),
-      deleteMany: async (filters, { principal }) => {
+      deleteMany: async (filters, context) => {
+        const { principal, reason } = context;
         const selected = toJobFilter({ filters, search: undefined });
         if (selected === null) return 0;
         const filter = { state: statesOfAction.delete, ...selected };
         const requestedBy = principal?.name ?? null;
-        return (await carryOut(storage.bulk, { action: 'delete', filter, requestedBy })).changed;
+        const request = { action: 'delete', filter, requestedBy } as const;
+        return (await carryOut(storage.bulk, request, auditedBulkDeletion(context, reason))).changed;
       },
       patch: (id, change) => editor.one(id, change),
       replaceMany: (changes) => editor.all(changes),
       delete: async (id, check, context) =>
-        itemAfter(await storage.control.delete(id, controlOptions(check, context)), 'deleted') !== undefined,
+        itemAfter(
+          await storage.control.delete(
+            id,
+            controlOptions(check, context, { action: 'jobs/delete', target: id, reason: context.reason }),
+          ),
+          'deleted',
+        ) !== undefined,
       operations: {
-        cancel: async (id, _body, context, check) =>
-          itemAfter(await storage.control.cancel(id, controlOptions(check, context)), 'cancelled'),
-        retry: async (id, _body, context, check) =>
-          itemAfter(await storage.control.retry(id, controlOptions(check, context)), 'retried'),
-        run: async (id, _body, context, check) =>
-          itemAfter(await storage.control.run(id, controlOptions(check, context)), 'run now'),
+        cancel: async (id, { reason }, context, check) => {
+          const options = controlOptions(check, context, { action: 'jobs/cancel', target: id, reason });
+          return itemAfter(await storage.control.cancel(id, options), 'cancelled');
+        },
+        retry: async (id, { reason, ...options }, context, check) => {
+          const control = controlOptions(check, context, { action: 'jobs/retry', target: id, reason });
+          return itemAfter(await storage.control.retry(id, { ...control, ...options }), 'retried');
+        },
+        run: async (id, { reason }, context, check) => {
+          const options = controlOptions(check, context, { action: 'jobs/run', target: id, reason });
+          return itemAfter(await storage.control.run(id, options), 'run now');
+        },
       },
     },
   });
@@ -94,12 +141,18 @@ export function jobsResource({ storage, enqueuer, editor, events }: JobsResource
 
 function controlOptions(
   check: Check<Static<typeof JobItem>> | undefined,
-  { transaction }: CallContext,
-): ControlOptions {
-  return { check: check && ((job) => check(toJobItem(job))), transaction };
+  context: CallContext,
+  action?: ApiAction,
+): JobControlOptions {
+  return {
+    check: check && ((job) => check(toJobItem(job))),
+    transaction: context.transaction,
+    audit:
+      action && auditedIfReasoned(context, action, (result) => result.outcome === 'ok' && result.changed),
+  };
 }
 
-/** @throws {ApiError} 40902 if the job's state does not allow it */
+/** @throws {ApiError} 40902 if the job's state does not allow the action */
 function itemAfter(result: ControlResult, done: string): Static<typeof JobItem> | undefined {
   if (result.outcome === 'unknown') return undefined;
   if (result.outcome === 'illegal')

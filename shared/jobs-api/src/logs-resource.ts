@@ -2,23 +2,27 @@ import type { JobStorage } from '@longshore/jobs';
 import { logLevels, type LogLine } from '@longshore/jobs/storage';
 import { type CollectionQuery, defineResource, type Page, pageOf, type Resource } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
-import { nullable } from './fields.js';
+import { members, nullable } from './fields.js';
 import { writtenByServers } from './not-allowed.js';
 
 const LogItem = Type.Object({
-  id: Type.String(),
+  id: Type.String({
+    maxLength: 20,
+    description: 'The ID of the log line, ascending in the order of writing',
+  }),
   attempt: Type.Integer({ minimum: 1, description: 'The attempt that logged the line' }),
-  at: Type.String({ format: 'date-time', description: 'By the clock of the server that ran the job' }),
+  at: Type.String({
+    format: 'date-time',
+    description: 'When it was logged, by the clock of the server that ran the job',
+  }),
   level: Type.Enum([...logLevels]),
   message: Type.String(),
-  fields: nullable(
-    Type.Record(Type.String(), Type.Unknown(), { description: 'Structured data logged with the message' }),
-  ),
+  fields: nullable(members('LogData', 'Structured data logged with the message')),
 });
 
 type Item = Static<typeof LogItem>;
 
-/** How many lines a search looks at: the latest of the log. */
+/** Maximum number of lines that a search examines: the latest of the log. */
 const maxSearched = 10_000;
 
 /** `/jobs/{id}/logs`: what a job's handler logged, in the order of writing. */
@@ -29,7 +33,14 @@ export function logsResource(storage: Pick<JobStorage, 'jobs' | 'reports'>): Res
     description: 'The lines that the handler of a job logged, in the order of writing.',
     item: LogItem,
     serverSet: ['id', 'attempt', 'at', 'level', 'message', 'fields'],
-    filters: { attempt: { field: 'attempt', match: 'exact', description: 'Only lines of these attempts.' } },
+    filters: {
+      attempt: {
+        field: 'attempt',
+        match: 'exact',
+        single: true,
+        description: 'Only lines of this attempt.',
+      },
+    },
     sort: [], // a log can be long, and is only indexed in its own order
     search: ['message', 'level'],
     notAllowed: writtenByServers,

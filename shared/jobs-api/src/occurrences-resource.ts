@@ -2,7 +2,6 @@ import { InvalidScheduleError, nextOccurrences, type RecurringJob } from '@longs
 import type { Clock, RecurringJobs } from '@longshore/jobs/storage';
 import { defineResource, readOnly, type Resource } from '@longshore/resources';
 import Type from 'typebox';
-import { Time } from './fields.js';
 
 /** The number of due times in the list. A schedule has no end, and finding a due time takes up to half a millisecond. */
 const most = 100;
@@ -15,13 +14,13 @@ export function occurrencesResource(recurring: RecurringJobs, clock: Clock): Res
     name: 'occurrences',
     description: `The next ${most} due times of a recurring job, earliest first.`,
     key: 'dueAt',
-    item: Type.Object({ dueAt: Time }),
+    item: Type.Object({ dueAt: Type.String({ format: 'date-time', description: 'A due time' }) }),
     serverSet: ['dueAt'],
     filters: {
       dueAfter: {
         field: 'dueAt',
         match: 'from',
-        description: 'Lists due times from this time on instead of from now on.',
+        description: 'The time from which due times are listed; now by default.',
       },
     },
     limits: { max: most },
@@ -41,7 +40,10 @@ export function occurrencesResource(recurring: RecurringJobs, clock: Clock): Res
   });
 }
 
-/** Returns the next due times; none if the schedule is invalid, because something else wrote it to the database. */
+/**
+ * Returns the next due times; none if the schedule is invalid, which is possible if it was written to the database
+ * directly.
+ */
 function upcoming(schedule: RecurringJob, after: Date): Date[] {
   try {
     return nextOccurrences(schedule, most, after);

@@ -14,12 +14,25 @@ import Type, { type Static, type TInteger } from 'typebox';
 import { carryOut, carryOutLater } from './bulk-work.js';
 import { Name, nullable, Time, toTime } from './fields.js';
 import { jobsBelow } from './not-allowed.js';
+import {
+  type PauseBody,
+  pauseBody,
+  pauseFieldNames,
+  pauseFields,
+  pauseNote,
+  pauseOptions,
+  replacesPause,
+  toPauseItem,
+} from './pauses.js';
+import { audited, ReasonBody } from './reasons.js';
 
 const Counts = Type.Object(
-  Object.fromEntries(jobStates.map((state) => [state, Type.Integer({ minimum: 0 })])) as Record<
-    JobState,
-    TInteger
-  >,
+  Object.fromEntries(
+    jobStates.map((state) => [
+      state,
+      Type.Integer({ minimum: 0, description: `How many of its jobs are in the state \`${state}\`` }),
+    ]),
+  ) as Record<JobState, TInteger>,
 );
 
 const Most = { minimum: 1, maximum: 1_000_000 };
@@ -40,7 +53,7 @@ const RateLimitItem = Type.Object(
 
 const QueueItem = Type.Object({
   name: Type.String({ ...Name, examples: ['default'] }),
-  counts: Counts,
+  counts: Type.Object(Counts.properties, { description: 'How many jobs it holds, by state' }),
   concurrencyLimit: Type.Union([Type.Integer(Most), Type.Null()], {
     default: null,
     description: 'The largest number of its jobs that may run at once, across all servers; null for no limit',
@@ -49,11 +62,9 @@ const QueueItem = Type.Object({
     default: null,
     description: 'The number of its jobs that may start per period, across all servers; null for no limit',
   }),
-  pausedAt: nullable(
-    Type.String({ format: 'date-time', description: 'When it was paused; null if it is not' }),
-  ),
+  ...pauseFields,
   oldestEnqueuedAt: nullable(
-    Type.String({ format: 'date-time', description: 'Since when its oldest ready job has been ready' }),
+    Type.String({ format: 'date-time', description: 'When its oldest ready job became ready' }),
   ),
   servers: Type.Integer({ minimum: 0, description: 'The number of running servers that take jobs from it' }),
   createdAt: Time,
@@ -73,7 +84,11 @@ const each = 'Queues are changed one at a time, at /queues/{queue}.';
 const unstarted: JobState[] = ['scheduled', 'awaiting', 'enqueued'];
 
 /** `/queues`: the queues with their counts and limits. */
-export function queuesResource(storage: Pick<JobStorage, 'queues' | 'bulk'>, jobs: Resource): Resource {
+export function queuesResource(
+  storage: Pick<JobStorage, 'queues' | 'bulk' | 'clock'>,
+  jobs: Resource,
+  requiresReason: boolean,
+): Resource {
   const find = async (name: string, transaction?: Transaction): Promise<Item | undefined> => {
     const queue = await storage.queues.find(name, transaction);
     return queue === null ? undefined : toQueueItem(queue);
@@ -93,37 +108,83 @@ export function queuesResource(storage: Pick<JobStorage, 'queues' | 'bulk'>, job
       if ((await set(queue)) !== null) return find(name, transaction);
     }
   };
-  const setPaused =
-    (set: 'pause' | 'resume') =>
-    (name: string, _body: unknown, { transaction }: CallContext, check: Check<Item> | undefined) =>
-      change(
-        name,
-        async (queue) => {
-          check?.(toQueueItem(queue));
-          return storage.queues[set](name, { seen: queue, transaction });
-        },
-        transaction,
-      );
-  const limit = (name: string, asked: ItemChange<Item, Limits>): Promise<Item | undefined> =>
+  const pause = (name: string, body: PauseBody, context: CallContext, check: Check<Item> | undefined) =>
+    change(
+      name,
+      async (queue) => {
+        check?.(toQueueItem(queue));
+        const options = pauseOptions(body, context, storage.clock.now());
+        return storage.queues.pause(name, {
+          ...options,
+          seen: check && queue,
+          transaction: context.transaction,
+          audit: audited(context, { action: 'queues/pause', target: name, reason: body.reason }, (before) =>
+            replacesPause(before, options),
+          ),
+        });
+      },
+      context.transaction,
+    );
+  const resume = (
+    name: string,
+    { reason }: ReasonBody,
+    context: CallContext,
+    check: Check<Item> | undefined,
+  ) =>
+    change(
+      name,
+      async (queue) => {
+        check?.(toQueueItem(queue));
+        return storage.queues.resume(name, {
+          seen: check && queue,
+          transaction: context.transaction,
+          audit: audited(
+            context,
+            { action: 'queues/resume', target: name, reason },
+            (before) => before !== null && before.pausedAt !== null,
+          ),
+        });
+      },
+      context.transaction,
+    );
+  const limit = (name: string, requested: ItemChange<Item, Limits>): Promise<Item | undefined> =>
     change(name, (queue) =>
-      storage.queues.limit(name, toLimits(asked.apply(toQueueItem(queue))), { seen: queue }),
+      storage.queues.limit(name, toLimits(requested.apply(toQueueItem(queue))), { seen: queue }),
     );
   return defineResource({
     name: 'queues',
     description:
       'Named, ordered lists of jobs, with their counts and limits. A queue is created when it is first named.',
     key: 'name',
+    deletionReason: requiresReason ? 'required' : 'optional',
     item: QueueItem,
-    serverSet: ['name', 'counts', 'pausedAt', 'oldestEnqueuedAt', 'servers', 'createdAt'],
+    serverSet: ['name', 'counts', ...pauseFieldNames, 'oldestEnqueuedAt', 'servers', 'createdAt'],
     filters: { name: { field: 'name', match: 'exact', description: 'Queues with these names.' } },
     operations: {
-      pause: { summary: 'Pause a queue; running jobs continue' },
-      resume: { summary: 'Resume a paused queue' },
-      purge: { summary: 'Cancel all jobs in a queue that have not started' },
+      pause: {
+        summary: 'Pause a queue; running jobs continue',
+        note: pauseNote,
+        body: pauseBody(requiresReason),
+      },
+      resume: {
+        summary: 'Resume a paused queue',
+        note: 'Has no effect if it is not paused.',
+        body: ReasonBody,
+      },
+      purge: {
+        summary: 'Cancel all jobs in a queue that have not started',
+        note: 'Running jobs continue. The answer comes once the jobs are cancelled; with an `Idempotency-Key`, it comes before, with the counts from before.',
+        body: ReasonBody,
+      },
     },
     children: [
       { resource: jobs, by: 'queue', serves: ['list', 'create', 'createMany'], notAllowed: jobsBelow },
     ],
+    calls: {
+      delete: {
+        note: 'While it holds unfinished jobs, or servers take jobs from it, the answer is 409 (40902). Its finished jobs are kept.',
+      },
+    },
     notAllowed: {
       create: 'A queue is created when a job first names it; use POST /queues/{queue}/jobs.',
       replaceMany: each,
@@ -133,12 +194,19 @@ export function queuesResource(storage: Pick<JobStorage, 'queues' | 'bulk'>, job
       seeks: true,
       list: async (query) => pageOf((await storage.queues.list()).map(toQueueItem), query),
       get: (name) => find(name),
-      delete: async (name, check) => {
+      delete: async (name, check, context) => {
         for (;;) {
           const queue = await storage.queues.find(name);
           if (queue === null) return false;
           check?.(toQueueItem(queue));
-          const deletion = await storage.queues.delete(name, { seen: queue });
+          const deletion = await storage.queues.delete(name, {
+            seen: queue,
+            audit: audited(
+              context,
+              { action: 'queues/delete', target: name, reason: context.reason },
+              (result) => result === 'deleted',
+            ),
+          });
           if (deletion === 'holds-jobs' || deletion === 'served') throw apiError(40902, refusals[deletion]);
           if (deletion !== 'changed') return deletion === 'deleted';
         }
@@ -146,16 +214,18 @@ export function queuesResource(storage: Pick<JobStorage, 'queues' | 'bulk'>, job
       replace: limit,
       patch: limit,
       operations: {
-        pause: setPaused('pause'),
-        resume: setPaused('resume'),
-        purge: async (name, _body, { principal, transaction }, check) => {
+        pause,
+        resume,
+        purge: async (name, { reason }, context, check) => {
+          const { principal, transaction } = context;
           const queue = await find(name, transaction);
           if (queue === undefined) return undefined;
-          check?.(queue); // purging changes nothing of the queue itself
+          check?.(queue); // purging does not change the queue itself
           const filter = { queue: [name], state: unstarted };
           const request = { action: 'cancel', filter, requestedBy: principal?.name ?? null } as const;
-          if (transaction === undefined) await carryOut(storage.bulk, request);
-          else await carryOutLater(storage.bulk, request, transaction);
+          const audit = audited(context, { action: 'queues/purge', target: name, reason }, () => true);
+          if (transaction === undefined) await carryOut(storage.bulk, request, audit);
+          else await carryOutLater(storage.bulk, request, { transaction, audit });
           return find(name, transaction);
         },
       },
@@ -180,7 +250,7 @@ function toQueueItem(queue: Queue): Item {
   return {
     ...queue,
     rateLimit: toRateLimitItem(queue.rateLimit),
-    pausedAt: toTime(queue.pausedAt),
+    ...toPauseItem(queue),
     oldestEnqueuedAt: toTime(queue.oldestEnqueuedAt),
     createdAt: queue.createdAt.toISOString(),
   };

@@ -1,6 +1,8 @@
 import type { RecurringJob, RecurringJobOptions } from '@longshore/jobs';
 import Type, { type Static } from 'typebox';
-import { MaxAttempts, Name, nullable, Priority, Time, toTime } from './fields.js';
+import { bounds } from '@longshore/jobs/storage';
+import { integer, MaxAttempts, Name, nullable, Priority, Time, toTime } from './fields.js';
+import { pauseFields, toPauseItem } from './pauses.js';
 import type { EnqueueRequests } from './enqueue-requests.js';
 
 const described = {
@@ -40,10 +42,16 @@ const defaulted = {
   }),
 };
 
+const Id = Type.String({
+  ...Name,
+  description: 'Unique among all recurring jobs',
+  examples: ['nightly-report'],
+});
+
 export const RecurringJobItem = Type.Object({
-  id: Type.String({ ...Name, description: 'Unique among all recurring jobs', examples: ['nightly-report'] }),
+  id: Id,
   ...described,
-  queue: Name,
+  queue: Type.String({ ...Name, description: 'The queue of the jobs that it enqueues' }),
   priority: Priority,
   maxAttempts: MaxAttempts,
   ...defaulted,
@@ -52,22 +60,43 @@ export const RecurringJobItem = Type.Object({
       description: 'The application whose code defines it; null if it was created over the API',
     }),
   ),
-  pausedAt: nullable(Time),
-  nextDueAt: nullable(Time),
-  lastDueAt: nullable(Time),
-  lastJobId: nullable(Type.String({ format: 'uuid' })),
+  ...pauseFields,
+  nextDueAt: nullable(
+    Type.String({
+      format: 'date-time',
+      description: 'The next due time; null while it is paused, and if its schedule matches no further time',
+    }),
+  ),
+  lastDueAt: nullable(
+    Type.String({ format: 'date-time', description: 'The latest due time that got a job' }),
+  ),
+  lastJobId: nullable(
+    Type.String({ format: 'uuid', description: 'The job that was enqueued for `lastDueAt`' }),
+  ),
   createdAt: Time,
   updatedAt: Time,
 });
 
 /** The body that creates a recurring job. */
 export const NewRecurringJobItem = Type.Object({
-  id: Type.String({ ...Name, examples: ['nightly-report'] }),
+  id: Id,
   ...described,
   args: Type.Optional(described.args),
-  queue: Type.Optional(Name),
-  priority: Type.Optional(Priority),
-  maxAttempts: Type.Optional(MaxAttempts),
+  queue: Type.Optional(
+    Type.String({
+      ...Name,
+      description: 'The queue of the jobs that it enqueues; by default, as in the job definition',
+    }),
+  ),
+  priority: Type.Optional(
+    integer(bounds.priority, 'Within a queue, lower numbers run first; by default, as in the job definition'),
+  ),
+  maxAttempts: Type.Optional(
+    integer(
+      bounds.maxAttempts,
+      'How many attempts a job gets before it fails for good; by default, as in the job definition',
+    ),
+  ),
   timeZone: Type.Optional(defaulted.timeZone),
   misfire: Type.Optional(defaulted.misfire),
   misfireLimit: Type.Optional(defaulted.misfireLimit),
@@ -85,7 +114,7 @@ export function toRecurringJobOptions(
 export function toRecurringJobItem(job: RecurringJob): Static<typeof RecurringJobItem> {
   return {
     ...job,
-    pausedAt: toTime(job.pausedAt),
+    ...toPauseItem(job),
     nextDueAt: toTime(job.nextDueAt),
     lastDueAt: toTime(job.lastDueAt),
     createdAt: job.createdAt.toISOString(),

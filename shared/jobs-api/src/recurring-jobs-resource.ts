@@ -6,10 +6,11 @@ import {
   type RecurringJob,
   RecurringJobOwnedError,
 } from '@longshore/jobs';
-import type { ControlOptions } from '@longshore/jobs/storage';
+import type { ControlOptions, NewAuditEntry } from '@longshore/jobs/storage';
 import {
   apiError,
   applyAll,
+  type CallContext,
   type Check,
   defineResource,
   type ItemChange,
@@ -21,8 +22,10 @@ import {
 } from '@longshore/resources';
 import type { Static } from 'typebox';
 import { jobsBelow } from './not-allowed.js';
-import { asked, eachAsked, type EnqueueRequests } from './enqueue-requests.js';
+import { type EnqueueRequests, mapCollectingProblems, withApiErrors } from './enqueue-requests.js';
 import { occurrencesResource } from './occurrences-resource.js';
+import { pauseBody, pauseFieldNames, pauseNote, pauseOptions, replacesPause } from './pauses.js';
+import { audited, ReasonBody } from './reasons.js';
 import {
   NewRecurringJobItem,
   RecurringJobItem,
@@ -34,7 +37,7 @@ type Item = Static<typeof RecurringJobItem>;
 
 const serverSet = [
   'application',
-  'pausedAt',
+  ...pauseFieldNames,
   'nextDueAt',
   'lastDueAt',
   'lastJobId',
@@ -44,15 +47,19 @@ const serverSet = [
 
 type Fields = Omit<Item, (typeof serverSet)[number]>;
 
+const inCode =
+  'A recurring job that is defined in the code of an application can be paused but not changed: the answer is 409 (40902).';
+
 /** `/recurring-jobs`: schedules that enqueue jobs. Schedules defined in an application's code can be paused but not changed. */
 export function recurringJobsResource(
   { recurring, clock }: Pick<JobStorage, 'recurring' | 'clock'>,
   requests: EnqueueRequests,
   jobs: Resource,
+  requiresReason: boolean,
 ): Resource {
   /**
-   * Returns the recurring job with the fields of a body. Keeps what a body cannot contain: the tags, and the concurrency
-   * key unless the job's name or arguments change.
+   * Returns the recurring job with the fields of a body. Keeps what a body cannot contain: the tags, and the
+   * concurrency key if neither the job's name nor its arguments change.
    */
   const changed = (fields: Fields, current: RecurringJob | undefined): NewRecurringJob => {
     const options = toRecurringJobOptions(requests, fields);
@@ -63,7 +70,7 @@ export function recurringJobsResource(
   };
   const update = async (id: string, change: ItemChange<Item, Fields>): Promise<Item | undefined> => {
     const [updated] = await owned(() =>
-      asked(() =>
+      withApiErrors(() =>
         recurring.updateAll([id], async (current) =>
           [...current.values()].map((job) => changed({ ...change.apply(toRecurringJobItem(job)), id }, job)),
         ),
@@ -74,11 +81,11 @@ export function recurringJobsResource(
   const updateAll = async (changes: readonly KeyedChange<Item, Fields>[]): Promise<Item[]> => {
     const ids = changes.map(({ id }) => id);
     const updated = await owned(() =>
-      asked(() =>
+      withApiErrors(() =>
         recurring.updateAll(ids, async (current) => {
           const items = new Map([...current].map(([id, job]) => [id, toRecurringJobItem(job)]));
           const fields = await applyAll({ singular: 'recurring-job' }, changes, items);
-          return eachAsked(
+          return mapCollectingProblems(
             fields,
             (index) => `[${index}]`,
             (each) => changed(each, current.get(each.id)),
@@ -91,6 +98,7 @@ export function recurringJobsResource(
   return defineResource({
     name: 'recurring-jobs',
     description: 'Schedules that enqueue a job at each due time.',
+    deletionReason: requiresReason ? 'required' : 'optional',
     item: RecurringJobItem,
     serverSet,
     create: NewRecurringJobItem,
@@ -111,10 +119,29 @@ export function recurringJobsResource(
         description: 'Recurring jobs of these applications.',
       },
     },
+    calls: {
+      create: { note: 'If there is already one with this `id`, the answer is 409 (40901).' },
+      replaceMany: { note: inCode },
+      replace: { note: inCode },
+      patch: { note: inCode },
+      delete: {
+        note: 'The jobs that it has enqueued are kept. One that is defined in code is added again when its application starts.',
+      },
+      deleteMany: { note: 'The jobs that they have enqueued are kept.' },
+    },
     operations: {
-      trigger: { summary: 'Enqueue a job now, in addition to the schedule', enqueues: true },
-      pause: { summary: 'Pause a recurring job' },
-      resume: { summary: 'Resume a recurring job at its next due time' },
+      trigger: {
+        summary: 'Enqueue a job now, in addition to the schedule',
+        note: 'Also possible while it is paused, and while its previous job is unfinished.',
+        enqueues: true,
+        body: ReasonBody,
+      },
+      pause: { summary: 'Pause a recurring job', note: pauseNote, body: pauseBody(requiresReason) },
+      resume: {
+        summary: 'Resume a recurring job at its next due time',
+        note: 'Has no effect if it is not paused.',
+        body: ReasonBody,
+      },
     },
     children: [
       {
@@ -130,7 +157,7 @@ export function recurringJobsResource(
       list: async (query) => pageOf((await recurring.list()).map(toRecurringJobItem), query),
       get: async (id) => itemOf(await recurring.find(id)),
       create: async (body, { transaction }) => {
-        const job = await asked(() => defineRecurringJob(toRecurringJobOptions(requests, body)));
+        const job = await withApiErrors(() => defineRecurringJob(toRecurringJobOptions(requests, body)));
         const added = await recurring.add(job, transaction);
         if (added === null) throw apiError(40901, `There is already a recurring job "${body.id}"`);
         return toRecurringJobItem(added);
@@ -138,23 +165,60 @@ export function recurringJobsResource(
       replace: update,
       patch: update,
       replaceMany: updateAll,
-      deleteMany: async (filters) => {
+      deleteMany: async (filters, context) => {
         const items = (await recurring.list()).map(toRecurringJobItem);
-        return recurring.removeAll(itemsOf(items, filters).map(({ id }) => id));
+        const ids = itemsOf(items, filters).map(({ id }) => id);
+        return recurring.removeAll(ids, { audit: (id) => deletion(context, id)(true) });
       },
-      delete: (id, check) => recurring.remove(id, checkOf(check)),
+      delete: (id, check, context) =>
+        recurring.remove(id, { ...checkOf(check), audit: deletion(context, id) }),
       operations: {
-        trigger: async (id, _body, { transaction }, check) => {
-          const job = await recurring.trigger(id, { ...checkOf(check), transaction });
+        trigger: async (id, { reason }, context, check) => {
+          const job = await recurring.trigger(id, {
+            ...checkOf(check),
+            transaction: context.transaction,
+            audit: audited(context, { action: 'recurring/trigger', target: id, reason }, isKnown),
+          });
           return job === null ? undefined : withJob(toRecurringJobItem(job.recurringJob), job.id);
         },
-        pause: async (id, _body, { transaction }, check) =>
-          itemOf(await recurring.pause(id, { ...checkOf(check), transaction })),
-        resume: async (id, _body, { transaction }, check) =>
-          itemOf(await recurring.resume(id, { ...checkOf(check), transaction })),
+        pause: async (id, body, context, check) => {
+          const options = pauseOptions(body, context, clock.now());
+          return itemOf(
+            await recurring.pause(id, {
+              ...checkOf(check),
+              ...options,
+              transaction: context.transaction,
+              audit: audited(context, { action: 'recurring/pause', target: id, reason: body.reason }, (job) =>
+                replacesPause(job, options),
+              ),
+            }),
+          );
+        },
+        resume: async (id, { reason }, context, check) =>
+          itemOf(
+            await recurring.resume(id, {
+              ...checkOf(check),
+              transaction: context.transaction,
+              audit: audited(
+                context,
+                { action: 'recurring/resume', target: id, reason },
+                (job) => job !== null && job.pausedAt !== null,
+              ),
+            }),
+          ),
       },
     },
   });
+}
+
+/** Returns the `audit` option of a deletion, whose result is whether the recurring job existed. */
+function deletion(context: CallContext, id: string): (existed: boolean) => NewAuditEntry {
+  const action = { action: 'recurring/delete', target: id, reason: context.reason };
+  return audited(context, action, (existed: boolean) => existed);
+}
+
+function isKnown(result: unknown): boolean {
+  return result !== null;
 }
 
 function itemOf(job: RecurringJob | null): Item | undefined {

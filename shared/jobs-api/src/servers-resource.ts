@@ -7,19 +7,26 @@ import {
 } from '@longshore/jobs/storage';
 import { type CallContext, type Check, defineResource, pageOf, type Resource } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
-import { nullable, Time } from './fields.js';
+import { Name, nullable, Time } from './fields.js';
 import { jobsBelow } from './not-allowed.js';
+import { type ApiAction, audited, ReasonBody } from './reasons.js';
 
 const ServerItem = Type.Object({
-  id: Type.String({ format: 'uuid', description: 'A new id at each start' }),
-  host: Type.String(),
-  pid: Type.Integer({ minimum: 0, description: 'The id of its process' }),
-  queues: Type.Array(Type.String(), { description: 'The queues that it takes jobs from' }),
+  id: Type.String({ format: 'uuid', description: 'A new ID at each start' }),
+  host: Type.String({ description: 'The name of the machine that it runs on' }),
+  pid: Type.Integer({ minimum: 0, description: 'The ID of its process' }),
+  queues: Type.Array(Name, { description: 'The queues that it takes jobs from' }),
+  queueWeights: nullable(
+    Type.Array(Type.Integer({ minimum: 1, maximum: 1_000 }), {
+      description: 'The weights of its queues; null if it serves them in strict order',
+    }),
+  ),
   jobNames: nullable(
-    Type.Array(Type.String(), {
+    Type.Array(Name, {
       description: 'The names of the jobs that it has handlers for; null if unknown',
     }),
   ),
+  version: nullable(Type.String({ description: 'The version of its application; null if it reported none' })),
   concurrency: Type.Integer({ minimum: 1, description: 'How many jobs it can run at once' }),
   processing: Type.Integer({ minimum: 0, description: 'How many jobs it was running at its last heartbeat' }),
   state: Type.Enum([...serverStates], { description: 'Its state at its last heartbeat' }),
@@ -29,7 +36,7 @@ const ServerItem = Type.Object({
     }),
   ),
   startedAt: Time,
-  heartbeatAt: Time,
+  heartbeatAt: Type.String({ format: 'date-time', description: 'The time of its latest heartbeat' }),
   timeoutMs: Type.Integer({
     minimum: 1,
     description: 'Milliseconds without a heartbeat after which it is declared dead',
@@ -56,7 +63,9 @@ export function serversResource(storage: Pick<JobStorage, 'servers'>, jobs: Reso
       'host',
       'pid',
       'queues',
+      'queueWeights',
       'jobNames',
+      'version',
       'concurrency',
       'processing',
       'state',
@@ -76,8 +85,16 @@ export function serversResource(storage: Pick<JobStorage, 'servers'>, jobs: Reso
       },
     },
     operations: {
-      quiet: { summary: 'Stop a server from claiming more jobs' },
-      stop: { summary: 'Stop a server once its jobs finish, within its shutdown grace' },
+      quiet: {
+        summary: 'Stop a server from claiming more jobs',
+        note: 'The server acts on it after its next heartbeat. Has no effect if it was already asked to be quiet or to stop.',
+        body: ReasonBody,
+      },
+      stop: {
+        summary: 'Stop a server once its jobs finish, within its shutdown grace',
+        note: 'The server acts on it after its next heartbeat. Has no effect if it was already asked to stop.',
+        body: ReasonBody,
+      },
     },
     children: [
       {
@@ -103,10 +120,14 @@ export function serversResource(storage: Pick<JobStorage, 'servers'>, jobs: Reso
         return server === undefined ? undefined : toServerItem(server);
       },
       operations: {
-        quiet: async (id, _body, context, check) =>
-          itemAfter(await storage.servers.quiet(id, optionsOf(check, context))),
-        stop: async (id, _body, context, check) =>
-          itemAfter(await storage.servers.stop(id, optionsOf(check, context))),
+        quiet: async (id, { reason }, context, check) => {
+          const action = { action: 'servers/quiet', target: id, reason };
+          return itemAfter(await storage.servers.quiet(id, optionsOf(check, context, action)));
+        },
+        stop: async (id, { reason }, context, check) => {
+          const action = { action: 'servers/stop', target: id, reason };
+          return itemAfter(await storage.servers.stop(id, optionsOf(check, context, action)));
+        },
       },
     },
   });
@@ -114,9 +135,14 @@ export function serversResource(storage: Pick<JobStorage, 'servers'>, jobs: Reso
 
 function optionsOf(
   check: Check<Static<typeof ServerItem>> | undefined,
-  { transaction }: CallContext,
-): ControlOptions<Server> {
-  return { check: check && ((server) => check(toServerItem(server))), transaction };
+  context: CallContext,
+  action: ApiAction,
+): ControlOptions<Server, ServerControlResult> {
+  return {
+    check: check && ((server) => check(toServerItem(server))),
+    transaction: context.transaction,
+    audit: audited(context, action, (result) => result.outcome === 'ok' && result.changed),
+  };
 }
 
 function itemAfter(result: ServerControlResult): Static<typeof ServerItem> | undefined {

@@ -1,28 +1,27 @@
 import { maxSetAside, type SetAside, type SetAsideItem, setAsideRoles } from '@longshore/jobs/storage';
 import { type Check, defineResource, pageOf, type Resource } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
-import { nullable, Time, toTime } from './fields.js';
+import { Name, nullable, Time, toTime } from './fields.js';
+import { JobErrorItem } from './job-item.js';
+import { audited, ReasonBody } from './reasons.js';
 
 const Item = Type.Object({
-  id: Type.String({ pattern: '^[0-9]{1,18}$', examples: ['17'] }),
+  id: Type.String({ minLength: 1, maxLength: 18, pattern: '^[0-9]{1,18}$', examples: ['17'] }),
   role: Type.Enum([...setAsideRoles], { description: 'The background role that failed' }),
   key: Type.String({
     description:
-      'Identifies the item within its role: the id of a job or a recurring job, the number of an outbox entry, the name of a chore',
+      'Identifies the item within its role: the ID of a job or a recurring job, the number of an outbox entry, the name of a chore',
   }),
-  queue: nullable(Type.String({ description: 'The queue of the job concerned' })),
+  queue: nullable(Type.String({ ...Name, description: 'The queue of the job concerned' })),
   jobId: nullable(Type.String({ format: 'uuid', description: 'The job concerned' })),
-  error: Type.Object(
-    { name: Type.String(), message: Type.String(), stack: nullable(Type.String()) },
-    { description: 'The error of the last try' },
-  ),
+  error: Type.Object(JobErrorItem.properties, { description: 'The error of the last try' }),
   failures: Type.Integer({ minimum: 1, description: 'How often it has failed' }),
   createdAt: Time,
   failedAt: Time,
   retryAt: nullable(
     Type.String({
       format: 'date-time',
-      description: 'When it is retried automatically; null if only by `retry`',
+      description: 'When it is retried automatically; null if only `retry` retries it',
     }),
   ),
 });
@@ -30,12 +29,13 @@ const Item = Type.Object({
 const recorded = 'An item records a failure; use PUT /set-aside-items/{id}/retry once the cause is fixed.';
 
 /** `/set-aside-items`: items excluded from background processing because their own data makes it fail. */
-export function setAsideItemsResource(setAside: SetAside): Resource {
+export function setAsideItemsResource(setAside: SetAside, requiresReason: boolean): Resource {
   return defineResource({
     name: 'set-aside-items',
     noun: 'set-aside item',
     description: 'Items excluded from background processing because their own data makes it fail.',
     item: Item,
+    deletionReason: requiresReason ? 'required' : 'optional',
     serverSet: Object.keys(Item.properties) as (keyof typeof Item.properties)[],
     filters: {
       role: { field: 'role', match: 'exact', description: 'Items of these background roles.' },
@@ -43,7 +43,14 @@ export function setAsideItemsResource(setAside: SetAside): Resource {
       jobId: { field: 'jobId', match: 'exact', description: 'Items that concern these jobs.' },
     },
     defaultSort: ['-createdAt'],
-    operations: { retry: { summary: 'Retry a set-aside item now' } },
+    calls: { delete: { note: 'Its work is given up; the job concerned, if any, is not changed.' } },
+    operations: {
+      retry: {
+        summary: 'Retry a set-aside item now',
+        note: 'Background roles try again within seconds, and set the item aside again if they fail.',
+        body: ReasonBody,
+      },
+    },
     notAllowed: {
       create: 'Background roles set an item aside when they fail to process it.',
       replaceMany: recorded,
@@ -61,10 +68,23 @@ export function setAsideItemsResource(setAside: SetAside): Resource {
         const item = await setAside.find(id);
         return item === null ? undefined : toItem(item);
       },
-      delete: async (id, check) => (await setAside.discard(id, { check: checkOf(check) })) !== null,
+      delete: async (id, check, context) => {
+        const action = { action: 'set-aside/discard', target: id, reason: context.reason };
+        const audit = audited(context, action, (item: SetAsideItem | null) => item !== null);
+        return (await setAside.discard(id, { check: checkOf(check), audit })) !== null;
+      },
       operations: {
-        retry: async (id, _body, { transaction }, check) => {
-          const item = await setAside.retry(id, { check: checkOf(check), transaction });
+        retry: async (id, { reason }, context, check) => {
+          const { transaction } = context;
+          const item = await setAside.retry(id, {
+            check: checkOf(check),
+            transaction,
+            audit: audited(
+              context,
+              { action: 'set-aside/retry', target: id, reason },
+              (found) => found !== null,
+            ),
+          });
           if (item === null) return undefined;
           // A set-aside item that belongs to a bulk operation is deleted when it is retried, so it cannot be read again.
           return toItem((await setAside.find(id, transaction)) ?? item);

@@ -2,6 +2,7 @@ import type { JobStorage } from '@longshore/jobs';
 import {
   type DurationHistogram,
   type TimingBucket,
+  type TimingQuery,
   timingsKept,
   usualBucketMs,
 } from '@longshore/jobs/storage';
@@ -13,26 +14,33 @@ import {
   readOnly,
   type Resource,
 } from '@longshore/resources';
-import Type, { type Static } from 'typebox';
+import Type, { type Static, type TNull, type TNumber, type TUnion } from 'typebox';
 import { Name, nullable } from './fields.js';
 
 const hourMs = 3_600_000;
 
-const Milliseconds = nullable(Type.Number({ minimum: 0 }));
+const milliseconds = (description: string): TUnion<[TNumber, TNull]> =>
+  nullable(
+    Type.Number({ minimum: 0, description: `${description}, in milliseconds; null if there are none` }),
+  );
 
-const Durations = Type.Object(
-  {
-    count: Type.Integer({ minimum: 0 }),
-    meanMs: Milliseconds,
-    p50Ms: Milliseconds,
-    p95Ms: Milliseconds,
-    p99Ms: Milliseconds,
-  },
-  { description: 'The mean is exact; percentiles are off by at most 10 %. Null if there are none' },
-);
+const percentile = (name: string): TUnion<[TNumber, TNull]> =>
+  milliseconds(`The ${name}, off by at most 10 %`);
+
+const durations = (description: string) =>
+  Type.Object(
+    {
+      count: Type.Integer({ minimum: 0, description: 'How many durations there are' }),
+      meanMs: milliseconds('The exact mean'),
+      p50Ms: percentile('median'),
+      p95Ms: percentile('95th percentile'),
+      p99Ms: percentile('99th percentile'),
+    },
+    { title: 'Durations', description },
+  );
 
 const Item = Type.Object({
-  at: Type.String({ format: 'date-time', description: 'When the bucket starts' }),
+  startsAt: Type.String({ format: 'date-time', description: 'When the bucket starts' }),
   bucketMs: Type.Integer({
     minimum: 60_000,
     maximum: 86_400_000,
@@ -44,8 +52,8 @@ const Item = Type.Object({
   done: Type.Integer({ minimum: 0, description: 'Attempts that finished a job as done' }),
   failed: Type.Integer({ minimum: 0, description: 'Attempts that finished a job as failed' }),
   retried: Type.Integer({ minimum: 0, description: 'Attempts that failed and will be retried' }),
-  waiting: Durations,
-  running: Durations,
+  waiting: durations('How long jobs were ready before an attempt started'),
+  running: durations('How long attempts ran, whatever their outcome'),
   backlog: nullable(
     Type.Integer({
       minimum: 0,
@@ -62,31 +70,41 @@ export function statisticsResource({ timings, clock }: Pick<JobStorage, 'timings
     singular: 'statistic',
     description:
       'How many attempts ended, and how long jobs waited and ran, per time bucket: for all jobs, a queue, a job name, or a name in a queue. Covers the last hour by default. Servers add their figures every few seconds.',
-    key: 'at',
+    key: 'startsAt',
     item: Item,
     serverSet: Object.keys(Item.properties) as (keyof typeof Item.properties)[],
     filters: {
-      queue: { field: 'queue', match: 'exact', description: 'Only jobs of this queue.' },
-      name: { field: 'name', match: 'exact', description: 'Only jobs of this name.' },
-      from: { field: 'at', match: 'from', description: 'The start; an hour ago by default.' },
-      until: { field: 'at', match: 'to', description: 'The end; now by default.' },
+      queue: { field: 'queue', match: 'exact', single: true, description: 'Only jobs of this queue.' },
+      name: { field: 'name', match: 'exact', single: true, description: 'Only jobs of this name.' },
+      startsAfter: {
+        field: 'startsAt',
+        match: 'from',
+        description: 'Buckets that start at this time or later; by default, those of the last hour.',
+      },
+      startsBefore: {
+        field: 'startsAt',
+        match: 'to',
+        description: 'Buckets that start at this time or earlier; by default, now.',
+      },
       bucketMs: {
         field: 'bucketMs',
         match: 'exact',
+        single: true,
         description: 'The length of a bucket; by default, chosen so that there are at most 120 buckets.',
       },
     },
-    sort: ['at'],
+    sort: ['startsAt'],
     search: [],
     limits: { default: 800 },
     notAllowed: readOnly('Servers record these figures while they run jobs.'),
     storage: {
       list: async (query) => {
-        const asked = readQuery(query, clock.now());
-        const buckets = await timings.read(asked).catch((error: unknown) => {
+        const request = readQuery(query, clock.now());
+        if (request === null) return pageOf([], { ...query, filters: [] });
+        const buckets = await timings.read(request).catch((error: unknown) => {
           throw error instanceof RangeError ? apiError(40003, error.message) : error;
         });
-        const { bucketMs, queue = null, name = null } = asked;
+        const { bucketMs, queue = null, name = null } = request;
         return pageOf(
           buckets.map((bucket) => toItem(bucket, { bucketMs, queue, name })),
           { ...query, filters: [] },
@@ -96,48 +114,45 @@ export function statisticsResource({ timings, clock }: Pick<JobStorage, 'timings
   });
 }
 
-interface Asked {
-  readonly from: Date;
-  readonly until: Date;
-  readonly bucketMs: number;
-  readonly queue?: string;
-  readonly name?: string;
-}
-
-/** @throws {ApiError} 40003 if a parameter has several values, or the span is no longer kept */
-function readQuery({ filters }: CollectionQuery, nowMs: number): Asked {
-  const valueOf = (parameter: string): string | undefined => {
-    const values = filters
-      .filter((filter) => filter.parameter === parameter)
-      .flatMap((filter) => filter.values);
-    if (values.length > 1) throw apiError(40003, `Give only one ${parameter}: figures cover one at a time`);
-    return values[0] === undefined ? undefined : String(values[0]);
+/**
+ * Returns the buckets to read; `null` if none starts within the requested times.
+ * @throws {ApiError} 40003 if the times are no longer kept, or the caller is limited to several queues and names none
+ */
+function readQuery({ filters }: CollectionQuery, nowMs: number): TimingQuery | null {
+  const valuesOf = (parameter: string): readonly (string | number | boolean)[] =>
+    filters.filter((filter) => filter.parameter === parameter).flatMap((filter) => filter.values);
+  const timeOf = (parameter: string): number | undefined => {
+    const [time] = valuesOf(parameter);
+    return time === undefined ? undefined : Date.parse(String(time));
   };
-  const untilMs = Math.min(nowMs, Date.parse(valueOf('until') ?? '') || nowMs);
-  const fromMs = Date.parse(valueOf('from') ?? '') || untilMs - hourMs;
-  if (fromMs >= untilMs) throw apiError(40003, 'from must be earlier than until and not in the future');
-  if (fromMs < nowMs - timingsKept.hour.forMs)
-    throw apiError(40003, 'from must be within the last 31 days; older figures are not kept');
-  const bucketMs = Number(valueOf('bucketMs') ?? usualBucketMs(fromMs, untilMs, nowMs));
-  const queue = valueOf('queue');
-  const name = valueOf('name');
+  const [queue, ...others] = valuesOf('queue');
+  if (others.length > 0)
+    throw apiError(40003, 'queue is required: these credentials are limited to several queues');
+  const [name] = valuesOf('name');
+  const lastMs = Math.min(timeOf('startsBefore') ?? nowMs, nowMs);
+  const firstMs = timeOf('startsAfter') ?? lastMs - hourMs;
+  if (firstMs < nowMs - timingsKept.hour.forMs)
+    throw apiError(40003, 'startsAfter must be within the last 31 days; older figures are not kept');
+  const bucketMs = Number(valuesOf('bucketMs')[0] ?? usualBucketMs(firstMs, lastMs, nowMs));
+  const from = Math.ceil(firstMs / bucketMs) * bucketMs;
+  if (from > lastMs) return null;
   return {
-    from: new Date(fromMs),
-    until: new Date(untilMs),
+    from: new Date(from),
+    until: new Date(lastMs + 1),
     bucketMs,
-    ...(queue !== undefined && { queue }),
-    ...(name !== undefined && { name }),
+    ...(queue !== undefined && { queue: String(queue) }),
+    ...(name !== undefined && { name: String(name) }),
   };
 }
 
 function toItem(
   { at, timing, backlog }: TimingBucket,
-  asked: Pick<Static<typeof Item>, 'bucketMs' | 'queue' | 'name'>,
+  request: Pick<Static<typeof Item>, 'bucketMs' | 'queue' | 'name'>,
 ): Static<typeof Item> {
   const { done, failed, retried, waiting, running } = timing;
   return {
-    at: at.toISOString(),
-    ...asked,
+    startsAt: at.toISOString(),
+    ...request,
     done,
     failed,
     retried,
@@ -147,7 +162,7 @@ function toItem(
   };
 }
 
-function toDurations(histogram: DurationHistogram): Static<typeof Durations> {
+function toDurations(histogram: DurationHistogram): Static<ReturnType<typeof durations>> {
   const { total: count, sumMs } = histogram;
   return {
     count,

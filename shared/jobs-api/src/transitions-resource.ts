@@ -2,7 +2,7 @@ import type { JobStorage } from '@longshore/jobs';
 import { jobStates, type Transition, type TransitionReason } from '@longshore/jobs/storage';
 import { defineResource, pageOf, type Resource } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
-import { nullable, Time } from './fields.js';
+import { nullable } from './fields.js';
 import { JobErrorItem } from './job-item.js';
 import { writtenByServers } from './not-allowed.js';
 
@@ -26,7 +26,7 @@ const TransitionItem = Type.Object({
   number: Type.Integer({ minimum: 1, description: 'Counts the transitions of the job from 1' }),
   state: Type.Enum([...jobStates], { description: 'The new state of the job' }),
   reason: Type.Enum(Object.keys(reasons) as TransitionReason[], { description: 'Why the state changed' }),
-  at: Time,
+  at: Type.String({ format: 'date-time', description: 'When the state changed' }),
   attempt: nullable(
     Type.Integer({ minimum: 1, description: 'The attempt that started or ended; null if none did' }),
   ),
@@ -34,7 +34,11 @@ const TransitionItem = Type.Object({
   runAt: nullable(
     Type.String({ format: 'date-time', description: 'When the job is due, if it is now scheduled' }),
   ),
-  error: nullable(JobErrorItem),
+  error: nullable(
+    Type.Object(JobErrorItem.properties, {
+      description: 'The error of the attempt that ended; null if there is none',
+    }),
+  ),
 });
 
 /** `/jobs/{id}/transitions`: every state that a job has been in, oldest first. */

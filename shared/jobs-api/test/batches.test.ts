@@ -8,13 +8,13 @@ onEachStorage('Batches as resources', (api) => {
   const make = async (jobs: object[] = [job, job], more: object = {}): Promise<string> =>
     (await api.post('/batches', { jobs, ...more })).item.id;
 
-  it('POST /batches answers 201 with the batch and its follow-up', async () => {
-    const made = await api.post('/batches', { name: 'sums', jobs: [job, job], followUp: job });
+  it('POST /batches answers 201 with the batch and its callback', async () => {
+    const made = await api.post('/batches', { name: 'sums', jobs: [job, job], callback: job });
     expect(made.status).to.equal(201);
     expect(made.headers.location).to.equal(`https://jobs.example/api/v1/batches/${made.item.id}`);
-    expect(made.item).to.deep.include({ name: 'sums', total: 2, done: 0, progress: 0, finishedAt: null });
-    const followUp = await api.get(`/jobs/${String(made.item['followUpId'])}`);
-    expect(followUp.item).to.include({ state: 'awaiting', parentId: made.item.id });
+    expect(made.item).to.deep.include({ name: 'sums', total: 2, done: 0, percent: 0, finishedAt: null });
+    const callback = await api.get(`/jobs/${String(made.item['callbackId'])}`);
+    expect(callback.item).to.include({ state: 'awaiting', parentId: made.item.id });
   });
 
   it('POST /batches with bad jobs names each of them and makes none', async () => {
@@ -28,13 +28,13 @@ onEachStorage('Batches as resources', (api) => {
     expect((await api.get(`/jobs?queue=${queue}`)).items).to.deep.equal([]);
   });
 
-  it('POST /batches names what is wrong with its jobs and its follow-up at once', async () => {
+  it('POST /batches names what is wrong with its jobs and its callback at once', async () => {
     const refused = await api.post('/batches', {
       jobs: [job, { name: 'add' }],
-      followUp: { name: 'add', args: { a: 1 } },
+      callback: { name: 'add', args: { a: 1 } },
     });
     expect(refused.codes).to.deep.equal([42201, 42201, 42201]);
-    expect(refused.text).to.contain('jobs[1].args.a is missing').and.to.contain('followUp.args.b is missing');
+    expect(refused.text).to.contain('jobs[1].args.a is missing').and.to.contain('callback.args.b is missing');
   });
 
   it('GET /batches lists the newest first, by links too', async () => {
@@ -65,7 +65,7 @@ onEachStorage('Batches as resources', (api) => {
       await api.storage.maintenance.resolveDependencies(100);
       return (await api.get(`/batches/${id}`)).item['cancelled'] === 1;
     });
-    expect((await api.put(`/batches/${id}/cancel`)).item).to.include({ cancelled: 1, progress: 100 });
+    expect((await api.put(`/batches/${id}/cancel`)).item).to.include({ cancelled: 1, percent: 100 });
   });
 
   it('PUT /batches/{id}/cancel of one that is done is 409', async () => {

@@ -125,6 +125,31 @@ onEachStorage('Changing jobs over HTTP', (api) => {
     });
   }
 
+  it('PUT /jobs/{id}/retry restores skipped dependents and disregards dependencies if it is asked to', async () => {
+    const resolved = async (): Promise<void> => {
+      while ((await api.storage.maintenance.resolveDependencies(100)) > 0);
+    };
+    const stateOf = async (id: string): Promise<unknown> => (await api.get(`/jobs/${id}`)).item['state'];
+    const queue = api.newName();
+    const parent = await api.enqueue(queue, { delayMs: 60_000 });
+    const child = await api.enqueue(queue, { after: { parents: [parent.id] } });
+    await api.put(`/jobs/${parent.id}/cancel`);
+    await resolved();
+    expect(await stateOf(child.id)).to.equal('cancelled');
+
+    await api.put(`/jobs/${parent.id}/retry`);
+    expect(await stateOf(child.id)).to.equal('cancelled');
+    await api.put(`/jobs/${parent.id}/cancel`);
+    await api.put(`/jobs/${parent.id}/retry`, { dependents: true });
+    expect(await stateOf(child.id)).to.equal('awaiting');
+
+    await api.put(`/jobs/${parent.id}/cancel`);
+    await resolved();
+    const { item } = await api.put(`/jobs/${child.id}/retry`, { regardless: true });
+    expect(item['state']).to.equal('enqueued');
+    expect((await api.put(`/jobs/${child.id}/retry`, { anyway: true })).codes).to.deep.equal([42203]);
+  });
+
   it('PUT /jobs/{id}/cancel, retry and run lead where they should', async () => {
     const { id } = await api.enqueue(api.newName(), { delayMs: 60_000 });
     const states = [];

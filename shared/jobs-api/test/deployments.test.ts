@@ -19,6 +19,13 @@ describe('Deployments and job types over HTTP', () => {
     expect((await api.get(path)).status).to.equal(404);
   });
 
+  it('keeps the reason of a deletion in the audit', async () => {
+    const { item } = await api.post('/deployments', { version: '2.4.2' });
+    expect((await api.delete(`/deployments/${item.id}?reason=mistake`)).status).to.equal(204);
+    const [entry] = await storage.audit.list({ limit: 1 });
+    expect(entry).to.include({ action: 'deployments/delete', target: item.id, reason: 'mistake' });
+  });
+
   it('rejects a deployment without a version', async () => {
     expect((await api.post('/deployments', { note: 'no' })).status).to.equal(422);
   });
@@ -29,7 +36,7 @@ describe('Deployments and job types over HTTP', () => {
       .to.have.property('pausedAt')
       .that.is.a('string');
     expect((await storage.jobTypes.listPaused()).map(({ name }) => name)).to.deep.equal(['send']);
-    expect((await api.put('/job-types/send/resume')).item).to.deep.equal({ name: 'send', pausedAt: null });
+    expect((await api.put('/job-types/send/resume')).item).to.include({ name: 'send', pausedAt: null });
     expect((await api.put('/job-types/unknown/pause')).status).to.equal(404);
   });
 });

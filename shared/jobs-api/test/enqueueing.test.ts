@@ -53,7 +53,7 @@ onEachStorage('Enqueueing over HTTP', (api) => {
     ['a job of a queue', '/queues/default/jobs', (id: string) => ({ ...job, id })],
     ['a job of an array', '/jobs', (id: string) => [job, { ...job, id }]],
     ['a job of a batch', '/batches', (id: string) => ({ jobs: [{ ...job, id }] })],
-    ['the follow-up of a batch', '/batches', (id: string) => ({ jobs: [job], followUp: { ...job, id } })],
+    ['the callback of a batch', '/batches', (id: string) => ({ jobs: [job], callback: { ...job, id } })],
     ['a batch', '/batches', (id: string) => ({ id, jobs: [job] })],
   ] as const) {
     it(`takes no id that a caller chose for ${what}, and says what to send instead`, async () => {
@@ -62,7 +62,7 @@ onEachStorage('Enqueueing over HTTP', (api) => {
       expect(refused.codes).to.deep.equal([42203]);
       expect(refused.text)
         .to.contain('id is not a known field: the platform creates the ids of ')
-        .and.to.contain(what === 'a batch' ? 'the answer contains it' : 'idempotencyKey');
+        .and.to.contain(what === 'a batch' ? 'the response contains the id' : 'idempotencyKey');
     });
   }
 

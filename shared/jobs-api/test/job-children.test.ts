@@ -61,6 +61,8 @@ describe('What belongs to a job, as resources', () => {
     expect(lines.map(({ message }) => message)).to.deep.equal(['step 3', 'step 2']);
     expect(lines[0]).to.deep.include({ level: 'info', fields: { step: 3 } });
     expect(response.headers['x-total-count']).to.equal('3');
+    const ofTwo = await api.get(`/api/v1/jobs/${id}/logs?attempt=1&attempt=2`);
+    expect(ofTwo.status).to.equal(400);
     const job = (await api.get(`/api/v1/jobs/${id}`)).json() as { progress: unknown };
     expect(job.progress).to.deep.equal({ percent: 75, message: 'nearly' });
   });

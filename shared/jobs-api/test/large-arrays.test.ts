@@ -1,19 +1,9 @@
-import { PostgresStorage } from '@longshore/jobs-postgres';
-import { createTestDatabase, longestTurn } from '@longshore/test-support';
+import { longestTurn } from '@longshore/test-support';
 import { expect } from 'chai';
-import { JobsApiUnderTest } from './support/jobs-api-under-test.js';
+import { JobsApiUnderTest, openPostgres } from './support/jobs-api-under-test.js';
 
 describe('A request for 10 000 jobs', () => {
-  const api = new JobsApiUnderTest(async () => {
-    const database = await createTestDatabase();
-    const storage = new PostgresStorage({ url: database.url });
-    await storage.open();
-    const close = async (): Promise<void> => {
-      await storage.close();
-      await database.drop();
-    };
-    return { storage, close };
-  }, {});
+  const api = new JobsApiUnderTest(openPostgres, {});
   before(() => api.start());
   after(() => api.stop());
 

@@ -48,6 +48,36 @@ onEachStorage('Queues as resources', (api) => {
     expect((await api.patch(path, { counts: { enqueued: 0 } })).codes).to.deep.equal([42202]);
   });
 
+  it('PUT /queues/{queue}/pause keeps a reason and an end, and records both operations in the audit', async () => {
+    const queue = await make();
+    const until = new Date(Date.now() + 3_600_000).toISOString();
+    const paused = await api.put(`/queues/${queue}/pause`, { reason: 'PSP outage', until });
+    expect(paused.item).to.include({ pauseReason: 'PSP outage', pausedUntil: until });
+    const resumed = await api.put(`/queues/${queue}/resume`, { reason: 'PSP is back' });
+    expect(resumed.item).to.include({ pausedAt: null, pauseReason: null, pausedUntil: null });
+    const entries = await api.storage.audit.list({ limit: 10, target: queue });
+    expect(entries.map(({ action, reason, filter }) => [action, reason, filter])).to.deep.equal([
+      ['queues/resume', 'PSP is back', { via: 'api' }],
+      ['queues/pause', 'PSP outage', { via: 'api' }],
+    ]);
+  });
+
+  it('DELETE /queues/{queue} keeps a reason in the audit', async () => {
+    const queue = api.newName();
+    await api.storage.queues.limit(queue, { concurrencyLimit: 1 });
+    expect((await api.delete(`/queues/${queue}?reason=${'x'.repeat(501)}`)).codes).to.deep.equal([40003]);
+    expect((await api.delete(`/queues/${queue}?reason=no%20longer%20used`)).status).to.equal(204);
+    const [entry] = await api.storage.audit.list({ limit: 1, target: queue });
+    expect(entry).to.include({ action: 'queues/delete', reason: 'no longer used' });
+  });
+
+  it('PUT /queues/{queue}/pause with an end in the past or a reason that is too long is 422', async () => {
+    const path = `/queues/${await make()}/pause`;
+    expect((await api.put(path, { until: '2020-01-01T00:00:00Z' })).codes).to.deep.equal([42202]);
+    expect((await api.put(path, { until: '9999-12-31T23:59:59Z' })).codes).to.deep.equal([42202]);
+    expect((await api.put(path, { reason: 'x'.repeat(501) })).codes).to.deep.equal([42202]);
+  });
+
   for (const [method, path] of [
     ['GET', ''],
     ['PUT', ''],

@@ -163,6 +163,21 @@ onEachStorage('Recurring jobs as resources', (api) => {
     expect((await api.patch(`/recurring-jobs/${job.id}`, { priority: 1 })).codes).to.deep.equal([40902]);
   });
 
+  it('DELETE of recurring jobs keeps a reason in the audit, one entry for each', async () => {
+    const queue = api.newName();
+    const ids = [await make({ queue }), await make({ queue }), await make()];
+    expect((await api.delete(`/recurring-jobs?queue=${queue}&reason=moved`)).status).to.equal(204);
+    expect((await api.delete(`/recurring-jobs/${ids[2]}?reason=closed`)).status).to.equal(204);
+    const entries = await Promise.all(
+      ids.map((target) => api.storage.audit.list({ limit: 2, target, action: 'recurring/delete' })),
+    );
+    expect(entries.flat().map(({ target, reason, count }) => [target, reason, count])).to.deep.equal([
+      [ids[0], 'moved', 1],
+      [ids[1], 'moved', 1],
+      [ids[2], 'closed', 1],
+    ]);
+  });
+
   it('DELETE /recurring-jobs/{id} is 204, then 404', async () => {
     const id = await make();
     expect((await api.delete(`/recurring-jobs/${id}`)).status).to.equal(204);

@@ -27,8 +27,30 @@ describe('Statistics over HTTP', () => {
     expect(items.at(-1)).to.have.nested.property('running.meanMs', 100);
   });
 
-  for (const query of ['queue=a&queue=b', 'from=2020-01-01', 'bucketMs=90000', 'from=2099-01-01'])
+  it('start within the requested times, both inclusive', async () => {
+    const hour = 3_600_000;
+    const start = Math.floor(Date.now() / hour) * hour;
+    const at = (ms: number): string => new Date(ms).toISOString();
+    const query = `bucketMs=${hour}&startsAfter=${at(start - 3 * hour)}&startsBefore=${at(start - hour)}`;
+    const starts = async (parameters: string): Promise<unknown[]> =>
+      (await api.get(`/statistics?${parameters}`)).items.map(({ startsAt }) => startsAt);
+    expect(await starts(query)).to.deep.equal([at(start - 3 * hour), at(start - 2 * hour), at(start - hour)]);
+    expect(await starts(`bucketMs=${hour}&startsAfter=${at(start - hour + 1)}`)).to.deep.equal([at(start)]);
+  });
+
+  for (const query of ['startsAfter=2099-01-01', 'startsAfter=2099-01-01&bucketMs=3600000'])
+    it(`are none for ${query}`, async () => {
+      expect(await api.get(`/statistics?${query}`)).to.deep.include({ status: 200, items: [] });
+    });
+
+  for (const query of [
+    'queue=a&queue=b',
+    'name=a&name=b',
+    'bucketMs=60000&bucketMs=120000',
+    'startsAfter=2020-01-01',
+    'bucketMs=90000',
+  ])
     it(`are rejected for ${query}`, async () => {
-      expect((await api.get(`/statistics?${query}`)).status).to.equal(400);
+      expect((await api.get(`/statistics?${query}`)).codes).to.deep.equal([40003]);
     });
 });

@@ -8,15 +8,16 @@ import sharp from 'sharp';
 import { MemoryStorage } from '@longshore/jobs';
 import { serve } from '@longshore/test-support';
 import { createDashboard, type DashboardOptions } from '../src/index.js';
-import { launchChromium } from '../test/browser/chromium.js';
+import { launchChromium } from '@longshore/test-support/chromium';
 import { listenerOf } from '../test/dashboard-site.js';
 import { seedStory, type Story } from '../test/story.js';
 import { scenesOf } from './scenes.js';
 
 /**
- * Takes pictures of every page into a new folder below the system's temporary one, or into `folder`:
- * `tsx -C source screenshots/main.ts [folder] [--only name]…`. `--only` takes those whose names begin with `name`, such as
- * `jobs-light` or `queue`; `--kept` those that the repository keeps in docs/images. The story's clock shows always the same Monday.
+ * Takes pictures of every page and writes them to a new temporary folder, or to `folder`: `tsx -C source
+ * screenshots/main.ts [folder] [--only name]…`. `--only` limits them to those whose names begin with `name`, such as
+ * `jobs-light` or `queue`; `--kept` to those that the repository keeps in docs/images. The story's clock always shows
+ * the same Monday.
  */
 const nowMs = Date.parse('2026-03-02T14:05:00Z');
 const { positionals, values } = parseArgs({
@@ -36,7 +37,7 @@ const folder =
 
 const MAX_HEIGHT = 1_150;
 
-const looks = [
+const variants = [
   { name: 'light', width: 1280, colorScheme: 'light' },
   { name: 'dark', width: 1280, colorScheme: 'dark' },
   { name: 'narrow', width: 320, colorScheme: 'light' },
@@ -55,6 +56,12 @@ async function takePicture(page: Page, name: string): Promise<void> {
 const story = await seedStory(nowMs, { busy: true });
 const later = await seedStory(nowMs, { busy: true });
 await later.storage.queues.pause('images');
+await later.storage.savedSearches.save({
+  name: 'Ada’s failures',
+  query: 'words=ada&state=failed',
+  savedBy: 'ann',
+});
+await later.storage.savedSearches.save({ name: 'Unpaid orders', query: 'name=charge-card', savedBy: 'ann' });
 later.storage.setAside.add(
   { role: 'recurring', key: 'nightly-report' },
   new Error('Unknown time zone “Mars/Phobos”'),
@@ -77,6 +84,7 @@ const dashboards = {
   open: of(story),
   paused: of(later),
   empty: { storage: nothing, control: nothing },
+  branded: { ...of(story), logo: join(import.meta.dirname, 'logo.svg'), accent: '#8a1c7c' },
   locked: { storage: story.storage, password: 'secret' },
 };
 const sites = Object.fromEntries(
@@ -90,25 +98,25 @@ const sites = Object.fromEntries(
 const browser = await launchChromium();
 await mkdir(folder, { recursive: true });
 try {
-  for (const { name: look, width, colorScheme } of looks) {
+  for (const { name: variant, width, colorScheme } of variants) {
     const size = { width, height: 800 };
     const options = { viewport: size, colorScheme, timezoneId: 'UTC', locale: 'en-GB' };
     const context = await browser.newContext(options);
     const page = await context.newPage();
     for (const { name, path, site = 'open', act } of scenesOf(story)) {
-      if (!wanted.some((start) => `${name}-${look}`.startsWith(start))) continue;
+      if (!wanted.some((start) => `${name}-${variant}`.startsWith(start))) continue;
       const address = `${sites[site]?.url}/job-dashboard/${path}`;
       if (act === undefined) {
         await page.setViewportSize(size);
         await page.goto(address);
-        await takePicture(page, `${name}-${look}`);
+        await takePicture(page, `${name}-${variant}`);
         continue;
       }
       const own = await browser.newContext(options);
       const touched = await own.newPage();
       await touched.goto(address);
       await act(touched);
-      await takePicture(touched, `${name}-${look}`);
+      await takePicture(touched, `${name}-${variant}`);
       await own.close();
     }
     await context.close();

@@ -1,14 +1,14 @@
 import type { Page } from 'playwright-core';
 import type { Story } from '../test/story.js';
 
-/** A picture to take. */
+/** A page, or a state of a page, to take pictures of. */
 export interface Scene {
-  /** Of the file, before the look. */
+  /** The beginning of the file name; the name of the variant follows. */
   readonly name: string;
-  /** Inside the dashboard. */
+  /** The path of the page inside the dashboard. */
   readonly path: string;
-  /** Which dashboard: that of the story by default. */
-  readonly site?: 'locked' | 'paused' | 'empty';
+  /** The dashboard to visit; by default, that of the story. */
+  readonly site?: 'locked' | 'paused' | 'empty' | 'branded';
   /** The interaction before the picture is taken. */
   readonly act?: (page: Page) => Promise<void>;
 }
@@ -18,9 +18,14 @@ export function scenesOf(story: Story): Scene[] {
   return [
     { name: 'overview', path: '' },
     { name: 'overview-empty', path: '', site: 'empty' },
+    { name: 'overview-compact', path: '', act: compact },
+    { name: 'overview-branded', path: '', site: 'branded' },
     { name: 'overview-lost', path: '', act: loseConnection },
     { name: 'jobs', path: 'jobs' },
     { name: 'jobs-found', path: 'jobs?words=ada&state=failed' },
+    { name: 'jobs-compact', path: 'jobs', act: compact },
+    { name: 'jobs-saved', path: 'jobs?words=ada&state=failed', site: 'paused' },
+    { name: 'jobs-breakdown', path: 'jobs?state=failed&by=name' },
     { name: 'jobs-selected', path: 'jobs?words=ada&state=failed', act: selectRows },
     { name: 'job-done', path: `jobs/${story.doneId}` },
     { name: 'job-retried', path: `jobs/${story.retriedId}` },
@@ -33,6 +38,8 @@ export function scenesOf(story: Story): Scene[] {
     { name: 'queue-paused', path: 'queues/images', site: 'paused' },
     { name: 'queue-picking', path: 'queues/orders?range=6h&from=2026-03-02T12:00Z' },
     { name: 'types', path: 'types' },
+    { name: 'queue-picked', path: 'queues/orders?from=2026-03-02T12:00Z&until=2026-03-02T13:30Z' },
+    { name: 'queue-week', path: 'queues/orders?range=7d&before=week' },
     { name: 'type', path: 'types/send-receipt?range=24h&before=day' },
     { name: 'recurring', path: 'recurring' },
     { name: 'recurring-job', path: `recurring/${story.recurringId}` },
@@ -59,6 +66,13 @@ export function scenesOf(story: Story): Scene[] {
     { name: 'not-found', path: 'jobs/none' },
     { name: 'sign-in', path: '', site: 'locked' },
   ];
+}
+
+async function compact(page: Page): Promise<void> {
+  const { width = 0, height = 0 } = page.viewportSize() ?? {};
+  await page.setViewportSize({ width: 1_280, height });
+  await page.getByRole('button', { name: 'Compact' }).click();
+  await page.setViewportSize({ width, height });
 }
 
 async function selectRows(page: Page): Promise<void> {

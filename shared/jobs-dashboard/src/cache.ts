@@ -3,14 +3,16 @@ import { soon, SOON_MS } from './reading/deadline.js';
 
 const MAX_ENTRIES = 1_000;
 /**
- * Before {@link Cache.readSoon} repeats a read, it waits ten times as long as the read took, so that one open list keeps at
- * most a tenth of a core busy.
+ * The pause before {@link Cache.readSoon} repeats a read, as a multiple of the read's duration. With ten, one open list
+ * keeps at most a tenth of a core busy.
  */
 const REST_FACTOR = 10;
 const MAX_REST_MS = 60_000;
 /** How much older than intended a value may be, in milliseconds, before the page shows its age. */
 const OVERDUE_MS = 30_000;
-/** How long {@link Cache.readSoon} keeps a value, in milliseconds: longer than anybody waits before reloading a page. */
+/**
+ * How long {@link Cache.readSoon} keeps a value, in milliseconds: longer than a viewer waits before reloading a page.
+ */
 const MAX_AGE_MS = 5 * 60_000;
 
 /** A value of {@link Cache.readSoon}. */
@@ -23,7 +25,7 @@ export interface Known<T> {
 /** A read that has ended. */
 interface Settled {
   readonly value: Promise<unknown>;
-  readonly askedAtMs: number;
+  readonly readAtMs: number;
   readonly tookMs: number;
   readonly freshUntilMs: number;
   /** Between `freshUntilMs` and this time, the value may be shown while it is read again. */
@@ -38,13 +40,20 @@ interface Entry {
   isQueued: boolean;
 }
 
+interface Refresh<T> {
+  readonly key: string;
+  readonly entry: Entry;
+  readonly load: () => Promise<T>;
+  readonly lifetime: Lifetime<T>;
+}
+
 /** How long a value can be used, in milliseconds, once it has been read. */
 interface Lifetime<T> {
   /** How long the value is fresh; 0 if it is not kept. */
   readonly freshMs: (value: T, tookMs: number) => number;
-  /** How long the value can still be shown, while it is read again, once it is no longer fresh. */
+  /** How long, after that, the value can still be shown while it is being read again. */
   readonly staleMs: (freshMs: number, tookMs: number) => number;
-  /** Whether a failure that took longer than the cache's lifetime is kept, too, for as long as it took. */
+  /** Whether to keep slow failures: the error of a read that took longer than the cache's lifetime is kept for as long as the read took. */
   readonly keepsFailures: boolean;
 }
 
@@ -53,29 +62,36 @@ interface Lifetime<T> {
  *
  * Reads of the same key are coalesced: only one is under way at a time. A value is kept for at least as long as it took
  * to read, so a slow read occupies the storage half of the time at most. Stale values are refreshed through one
- * {@link RefreshQueue}. Holds 1,000 entries at most and evicts the least recently used.
+ * {@link RefreshQueue}, and searches through another. Holds 1,000 entries at most and evicts the least recently used.
  */
 export class Cache {
   readonly lifetimeMs: number;
   readonly #now: () => number;
+  /** For {@link readStale}. */
   readonly #refreshes: RefreshQueue;
+  /** For {@link readSoon}, which may take seconds and must not delay the others. */
+  readonly #searches: RefreshQueue;
   /** Least recently used first. */
   readonly #entries = new Map<string, Entry>();
   #sweptAtMs = 0;
 
-  /** @param lifetimeMs how long a value is fresh by default, in milliseconds */
+  /**
+   * @param lifetimeMs how long a value is fresh by default, in milliseconds
+   * @param newQueue makes the queues of refreshes
+   */
   constructor(
     lifetimeMs: number,
     now: () => number = Date.now,
-    refreshes: RefreshQueue = new RefreshQueue(now),
+    newQueue: () => RefreshQueue = () => new RefreshQueue(now),
   ) {
     this.lifetimeMs = lifetimeMs;
     this.#now = now;
-    this.#refreshes = refreshes;
+    this.#refreshes = newQueue();
+    this.#searches = newQueue();
   }
 
   /**
-   * Returns the value if it is fresh, and reads it otherwise. The same key must always be used for the same read.
+   * Returns the value if it is fresh, and reads it otherwise. A key must always stand for the same read.
    *
    * @param freshMs how long the value is fresh, in milliseconds; `lifetimeMs` by default, 0 to not keep it
    */
@@ -88,9 +104,8 @@ export class Cache {
   }
 
   /**
-   * Like {@link read}, but keeps returning a value that took longer to read than a page should wait. It does so after the
-   * value is no longer fresh, for as long again as it was fresh, and refreshes the value once the page has been answered
-   * (stale-while-revalidate, RFC 5861).
+   * Like {@link read}, but continues to return a value that is slow to read after it has become stale, for as long as
+   * it was fresh. It is refreshed after the response has been sent (stale-while-revalidate, RFC 5861).
    */
   readStale<T>(key: string, load: () => Promise<T>, freshMs: (value: T) => number): Promise<T> {
     const entry = this.#entry(key);
@@ -99,14 +114,14 @@ export class Cache {
     const lifetime = this.#lifetime(freshMs, true);
     if (settled === null || nowMs < settled.freshUntilMs || nowMs >= settled.staleUntilMs)
       return this.#read(entry, load, lifetime);
-    this.#refresh(key, entry, load, lifetime);
+    this.#refresh(this.#refreshes, { key, entry, load, lifetime });
     return settled.value as Promise<T>;
   }
 
   /**
-   * Returns the value if it is fresh or can be read within 5 ms; otherwise the latest value of the last five minutes;
-   * otherwise `undefined`. A value that takes longer than 5 ms to read is refreshed in the background, no sooner than ten
-   * times its reading time after it was read (a minute at most).
+   * Returns the value if it is fresh or can be read within 5 ms; otherwise the latest value of the last five minutes,
+   * or `undefined` if there is none. A value that takes longer than 5 ms to read is refreshed in the background, after
+   * a pause of ten times its reading time (a minute at most).
    *
    * @throws what `load` does, if it fails within 5 ms
    */
@@ -117,7 +132,7 @@ export class Cache {
       return { value: (await settled.value) as T, asOf: null };
     }
     if (settled !== null && settled.tookMs > SOON_MS && this.#now() <= settled.staleUntilMs) {
-      this.#refresh(key, entry, load, slow);
+      this.#refresh(this.#searches, { key, entry, load, lifetime: slow });
       return this.#known<T>(settled);
     }
     const value = await soon((entry.pending ?? this.#load(entry, load, slow)) as Promise<T>);
@@ -169,10 +184,10 @@ export class Cache {
   }
 
   #load<T>(entry: Entry, load: () => Promise<T>, lifetime: Lifetime<T>): Promise<T> {
-    const askedAtMs = this.#now();
+    const readAtMs = this.#now();
     const pending = load();
     entry.pending = pending;
-    void this.#settle(entry, pending, lifetime, askedAtMs);
+    void this.#settle(entry, pending, lifetime, readAtMs);
     return pending;
   }
 
@@ -180,32 +195,35 @@ export class Cache {
     entry: Entry,
     value: Promise<T>,
     { freshMs, staleMs, keepsFailures }: Lifetime<T>,
-    askedAtMs: number,
+    readAtMs: number,
   ): Promise<void> {
     try {
       const read = await value;
       const nowMs = this.#now();
-      const tookMs = nowMs - askedAtMs;
+      const tookMs = nowMs - readAtMs;
       const freshUntilMs = nowMs + freshMs(read, tookMs);
       const staleUntilMs = freshUntilMs + staleMs(freshUntilMs - nowMs, tookMs);
-      entry.settled = { value, askedAtMs, tookMs, freshUntilMs, staleUntilMs };
+      entry.settled = { value, readAtMs, tookMs, freshUntilMs, staleUntilMs };
     } catch {
       const nowMs = this.#now();
-      const tookMs = nowMs - askedAtMs;
+      const tookMs = nowMs - readAtMs;
       const untilMs = nowMs + tookMs;
       if (keepsFailures && tookMs > this.lifetimeMs)
-        entry.settled = { value, askedAtMs, tookMs, freshUntilMs: untilMs, staleUntilMs: untilMs };
+        entry.settled = { value, readAtMs, tookMs, freshUntilMs: untilMs, staleUntilMs: untilMs };
     } finally {
       entry.pending = null;
     }
   }
 
-  /** Reads the value when its turn comes, unless somebody has read it in the meantime or the cache has been cleared. */
-  #refresh<T>(key: string, entry: Entry, load: () => Promise<T>, lifetime: Lifetime<T>): void {
+  /**
+   * Reads the value when its turn comes, unless another read has refreshed it in the meantime or the cache has been
+   * cleared.
+   */
+  #refresh<T>(queue: RefreshQueue, { key, entry, load, lifetime }: Refresh<T>): void {
     if (entry.isQueued || entry.pending !== null) return;
     entry.isQueued = true;
     const { settled } = entry;
-    const refresh = this.#refreshes.add(async () => {
+    const refresh = queue.add(async () => {
       entry.isQueued = false;
       if (this.#entries.get(key) === entry && entry.settled === settled && entry.pending === null)
         await this.#load(entry, load, { ...lifetime, keepsFailures: false });
@@ -214,11 +232,11 @@ export class Cache {
     refresh.catch(() => undefined);
   }
 
-  #known<T>({ value, askedAtMs, tookMs }: Settled): Promise<Known<T>> {
-    const isOverdue = this.#now() - askedAtMs > OVERDUE_MS + restMs(tookMs) + 2 * tookMs;
+  #known<T>({ value, readAtMs, tookMs }: Settled): Promise<Known<T>> {
+    const isOverdue = this.#now() - readAtMs > OVERDUE_MS + restMs(tookMs) + 2 * tookMs;
     return (value as Promise<T>).then((known) => ({
       value: known,
-      asOf: isOverdue ? new Date(askedAtMs) : null,
+      asOf: isOverdue ? new Date(readAtMs) : null,
     }));
   }
 

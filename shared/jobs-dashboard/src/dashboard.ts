@@ -5,10 +5,14 @@ import { createAuthenticator } from './auth/create-authenticator.js';
 import { flashMessageOf } from './actions/flash-message.js';
 import { Cache } from './cache.js';
 import { defaultRedaction } from './format/redaction.js';
+import { JobLinks } from './format/job-links.js';
 import { actionRouter } from './actions/action-routes.js';
 import { Assets } from './http/assets.js';
 import { BasePath } from './http/base-path.js';
+import { documentRouter } from './downloads/documents.js';
+import { exportRouter } from './downloads/export-routes.js';
 import { compress } from './http/compression.js';
+import { displayRouter } from './http/display-routes.js';
 import { Layout } from './http/layout.js';
 import { PageResponder, REGION_HEADER } from './http/page-answer.js';
 import { Problem } from './http/problem.js';
@@ -23,6 +27,7 @@ import { streamRouter } from './live/stream-routes.js';
 import { setRequestContext, findRequestContext, createRequestContext } from './http/request-context.js';
 import type { DashboardOptions } from './options.js';
 import { HealthWatch } from './diagnosis/health.js';
+import { WarningWatch } from './diagnosis/warning-watch.js';
 import { cachedReader } from './reading/cached-reader.js';
 
 /**
@@ -43,12 +48,14 @@ export function createDashboard(options: DashboardOptions): Middleware {
   const { now = storageNow, now: machineNow = Date.now } = options;
   const basePath = new BasePath(options.path ?? '/job-dashboard');
   const authenticator = createAuthenticator(options, now, onAccess);
-  const assets = new Assets();
+  const assets = new Assets(options);
   const layout = new Layout(basePath, assets, new Renderer(), storageNow, options.instance ?? '');
   const cache = new Cache(options.cacheMs ?? 1_000, now);
   const reader = cachedReader(options.storage, cache);
-  const { redact = defaultRedaction, readTimeoutMs = 2_000 } = options;
-  const context = { reader, cache, now: storageNow, machineNow, redact, readTimeoutMs };
+  const { redact = defaultRedaction, readTimeoutMs = 2_000, requireReasons = false } = options;
+  const links = new JobLinks(options);
+  const warnings = new WarningWatch();
+  const context = { reader, cache, warnings, now: storageNow, machineNow, redact, readTimeoutMs, links };
   const health = new HealthWatch(context);
   const pages = pageRouter(basePath.path, context, new PageResponder(layout, cache, readTimeoutMs)).routes();
   const signIn =
@@ -56,6 +63,11 @@ export function createDashboard(options: DashboardOptions): Middleware {
       ? signInRouter(basePath.path, authenticator, layout).routes()
       : null;
 
+  const documents = documentRouter(basePath.path, context).routes();
+  const { storage, closing } = options;
+  const display = displayRouter(basePath.path, layout).routes();
+  const source = { reader: storage, now: storageNow, redact, closing };
+  const exports = exportRouter(basePath.path, source).routes();
   const streams = streamRouter(basePath.path, context, layout, {
     maxStreams: options.maxStreams ?? 100,
     closing: options.closing,
@@ -70,6 +82,7 @@ export function createDashboard(options: DashboardOptions): Middleware {
           clearCache: () => cache.clear(),
           now: storageNow,
           redact,
+          requireReasons,
           onAction,
         }).routes();
 
@@ -82,15 +95,19 @@ export function createDashboard(options: DashboardOptions): Middleware {
     const { latest } = health;
     setRequestContext(
       ctx,
-      Object.assign(createRequestContext(ctx, authenticator, viewer, acts === null), {
-        health: latest,
-        flash: flashMessageOf(ctx, authenticator, viewer),
-      }),
+      Object.assign(
+        createRequestContext(ctx, authenticator, viewer, { readOnly: acts === null, requireReasons }),
+        {
+          health: latest,
+          flash: flashMessageOf(ctx, authenticator, viewer),
+        },
+      ),
     );
     if (latest !== null && ctx.get(REGION_HEADER) !== '')
       ctx.set('Longshore-Health', `${latest.tone} ${latest.text}`);
     await pages(ctx, nothing);
-    if (!isAnswered(ctx)) await streams(ctx, nothing);
+    for (const routes of [documents, exports, display, streams])
+      if (!isAnswered(ctx)) await routes(ctx, nothing);
     if (!isAnswered(ctx)) await acts?.(ctx, nothing);
     if (!isAnswered(ctx)) throw unrouted(ctx);
   };

@@ -1,3 +1,8 @@
+/**
+ * The dashboard, for mounting in an application of your own.
+ *
+ * @module @longshore/jobs-dashboard
+ */
 export type { AccessEvent, AccessRecord, OnAccess } from './auth/access-record.js';
 export { isDirectFromLoopback, isLoopbackHost } from './auth/loopback.js';
 export { isSameOrigin } from './auth/same-origin.js';
@@ -7,6 +12,9 @@ export type { User } from './auth/passwords.js';
 export type { ProxyHeaderOptions } from './auth/proxy-headers.js';
 export type { RoleMapping } from './auth/role-mapping.js';
 export type { Authorize, Role, Viewer } from './auth/viewer.js';
+export { type AlertOptions, AlertSender } from './alerts/alert-sender.js';
+export type { WebhookFormat } from './alerts/message-body.js';
+export type { WebhookOptions } from './alerts/webhook.js';
 export type { ActionRecord } from './actions/audited-action.js';
 export type { DashboardControl } from './actions/control.js';
 export { createDashboard } from './dashboard.js';

@@ -4,10 +4,12 @@ import type { User } from './auth/passwords.js';
 import type { ProxyHeaderOptions } from './auth/proxy-headers.js';
 import type { Authorize } from './auth/viewer.js';
 import type { ActionRecord } from './actions/audited-action.js';
+import type { JobLinkTemplates } from './format/job-links.js';
 import type { DashboardControl } from './actions/control.js';
+import type { Branding } from './http/branding.js';
 import type { DashboardReader } from './reading/dashboard-reader.js';
 
-export interface DashboardOptions {
+export interface DashboardOptions extends JobLinkTemplates, Branding {
   /** The storage to read from. Only its read contract is used. */
   readonly storage: DashboardReader;
   /** The storage to act on, usually the same as `storage`. Without it, the dashboard is read-only. */
@@ -44,6 +46,8 @@ export interface DashboardOptions {
    * application’s `env`, which it takes from `NODE_ENV`, is `production`.
    */
   readonly production?: boolean | undefined;
+  /** Whether actions that pause, delete or discard something require a reason. Default `false`. */
+  readonly requireReasons?: boolean | undefined;
   /** Values under matching keys are shown as “redacted”. Default: keys that look like secrets. */
   readonly redact?: RegExp | undefined;
   /**

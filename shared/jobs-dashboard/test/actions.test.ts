@@ -34,6 +34,7 @@ describe('an action', () => {
     const order = { action: 'retry', filter: { state: ['failed'] } } as const;
     operationId = (await site.story.storage.bulk.start(order)).id;
     await site.story.storage.queues.resume('unused'); // creates it
+    await site.story.storage.savedSearches.save({ name: 'Known', query: 'state=done', savedBy: 'ada' });
     site.story.storage.setAside.add({ role: 'recurring', key: 'nightly' }, new Error('poisoned'));
   });
   afterEach(() => site.close());
@@ -51,7 +52,14 @@ describe('an action', () => {
       headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
     });
   const act = async (path: string, form: Record<string, string> = {}): Promise<HttpResponse> =>
-    post(path, { token: await token(), at: '2026-03-03T08:00', which: 'state=failed', confirmed, ...form });
+    post(path, { token: await token(), ...fields, ...form });
+  const fields = {
+    at: '2026-03-03T08:00',
+    which: 'state=failed',
+    confirmed,
+    name: 'Known',
+    search: 'state=failed',
+  };
   /** Where it leads on, without what that page says of it. */
   const placeIn = ({ location = '' }: HttpResponse['headers']): string => location.replace(/\?done=.*/, '');
   const stateOf = async (id: string) => (await site.story.storage.jobs.find(id))?.state;
@@ -123,6 +131,7 @@ describe('an action', () => {
         filter: null,
         values: null,
         before: null,
+        reason: null,
       },
     ]);
   });
@@ -271,7 +280,7 @@ describe('a dashboard without control', () => {
     const site = await openSite();
     try {
       const { text } = await site.http.get(`/job-dashboard/jobs/${site.story.failedId}`);
-      expect(text).not.to.include('<form class="act"');
+      expect(text).not.to.include('/retry"');
       const { status } = await site.http.post(`/job-dashboard/jobs/${site.story.failedId}/retry`);
       expect(status).to.equal(404);
     } finally {

@@ -96,6 +96,17 @@ describe('the audit', () => {
     }
   });
 
+  it('links to the targets of actions, except those that the action deleted', async () => {
+    const { audit } = site.story.storage;
+    const links = { 'queues/pause': true, 'queues/delete': false, 'deployments/delete': false };
+    for (const action of Object.keys(links))
+      await audit.record({ who: 'ada', action, target: 'gone', filter: null, count: 1 });
+    for (const [action, linked] of Object.entries(links)) {
+      const { text } = await site.http.get(`/job-dashboard/audit?action=${encodeURIComponent(action)}`);
+      expect(/href="[^"]*\/gone"/.test(text), action).to.equal(linked);
+    }
+  });
+
   it('does not record a stop of a finished operation', async () => {
     const { storage } = site.story;
     const { id } = await storage.bulk.start({ action: 'retry', filter: { state: ['failed'] } });
@@ -135,6 +146,7 @@ describe('the audit', () => {
   it('records a job’s new time', async () => {
     await act(`/jobs/${site.story.scheduledId}/reschedule`, { at: '2026-03-03T08:00' });
     expect((await latest())?.filter).to.deep.include({ values: { at: '2026-03-03T08:00:00.000Z' } });
+    expect(await page()).to.include('→ 2026-03-03 08:00:00.000 UTC');
   });
 
   it('rejects relative times as a job’s new time', async () => {
@@ -142,8 +154,8 @@ describe('the audit', () => {
   });
 
   for (const [matched, count, shown] of [
-    [null, 0, 'Retried jobs, not counted'],
-    [{ count: 10_000, exact: false }, 10_000, 'Retried 10,000+ jobs'],
+    [null, 0, 'Started retrying jobs, not counted'],
+    [{ count: 10_000, exact: false }, 10_000, 'Started retrying 10,000+ jobs'],
   ] as const) {
     it(`shows how exact a count is: ${shown}`, async () => {
       const { bulk } = site.story.storage;

@@ -92,4 +92,11 @@ describe('the confirmation of a bulk action, before its jobs are counted', () =>
     expect(textOf(html)).to.include('At least 100 jobs').and.include('Counting took too long');
     expect(html).to.include('data-every="5000"');
   });
+
+  it('cannot be confirmed if the storage gave up searching words', async () => {
+    counting.reject(new StorageUnavailableError('too slow'));
+    const { text } = await site.http.get(`${path}&words=refused`);
+    expect(textOf(text)).to.include('Counting took too long. Narrow the search');
+    expect(text).not.to.include('name="confirmed"');
+  });
 });

@@ -162,7 +162,7 @@ describe('a bulk action', () => {
     const [entry] = await site.story.storage.audit.list({ limit: 1 });
     expect(entry).to.deep.include({ who: 'local', action: 'bulk-retry', count: 1 });
     expect(entry?.filter).to.deep.include({ state: 'failed', terms: [{ key: 'queue', value: 'billing' }] });
-    expect(textOf(await get('audit'))).to.include('local Retried 1 job state:failed queue:billing');
+    expect(textOf(await get('audit'))).to.include('local Started retrying 1 job state:failed queue:billing');
   });
 
   it('resolves “2 hours ago” as of the confirmation page', async () => {

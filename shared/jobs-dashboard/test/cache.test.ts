@@ -15,7 +15,7 @@ describe('the cache', () => {
   const cacheOf = (lifetimeMs: number): Cache => {
     const now = (): number => nowMs;
     const rest = (): Promise<void> => new Promise((resolve) => (turn = resolve));
-    return new Cache(lifetimeMs, now, new RefreshQueue(now, rest));
+    return new Cache(lifetimeMs, now, () => new RefreshQueue(now, rest));
   };
 
   /** Resolves when pending promises have settled. */
@@ -172,7 +172,7 @@ describe('the cache, for parts that a page does not wait for', () => {
     known = new Cache(
       1_000,
       now,
-      new RefreshQueue(now, () => new Promise<void>((resolve) => (turn = resolve))),
+      () => new RefreshQueue(now, () => new Promise<void>((resolve) => (turn = resolve))),
     );
   });
 
@@ -204,6 +204,22 @@ describe('the cache, for parts that a page does not wait for', () => {
 
   it('returns a value that can be read at once', async () => {
     expect(await known.readSoon('a', async () => 7)).to.deep.equal({ value: 7, asOf: null });
+  });
+
+  it('does not delay the refresh of a slow read by a search', async () => {
+    const keptMs = (): number => 5_000;
+    await known.readStale('steady', async () => ((nowMs += 100), 1), keptMs);
+    await readIn(100, 1);
+    nowMs = 6_000; // both are stale
+    await slowly('a').value;
+    await settled();
+    const begins = turn;
+    await known.readStale('steady', async () => 2, keptMs);
+    await settled();
+    expect(turn, 'the turn of the slow read').not.to.equal(begins);
+    turn();
+    await settled();
+    expect(await known.readStale('steady', async () => 3, keptMs)).to.equal(2);
   });
 
   it('returns the previous value until the refresh has ended', async () => {

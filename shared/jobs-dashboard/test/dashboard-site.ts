@@ -123,6 +123,7 @@ export function pathOf(route: string, story: Story): string {
     .replace(':recurring', story.recurringId)
     .replace(':batch', story.batchId)
     .replace(':server', story.serverId)
+    .replace(':file', 'jobs.csv')
     .replace(':operation', story.operationId)
     .replace('/confirm', '/confirm?action=retry&state=failed')
     .replace(':target', 'any');

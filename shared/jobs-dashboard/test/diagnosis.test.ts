@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { explain, type Surroundings } from '../src/diagnosis/explanation.js';
+import { explain, type ExplanationContext } from '../src/diagnosis/explanation.js';
 import { ago, attempt, failure, job, lease, nowMs, queue, server, read } from './situation.js';
 
 describe('the explanation of a job’s state', () => {
-  const around = (own: Partial<Surroundings> = {}): Surroundings => ({
+  const around = (own: Partial<ExplanationContext> = {}): ExplanationContext => ({
     attempts: [],
     servers: [server()],
     queue: queue(),
@@ -11,7 +11,7 @@ describe('the explanation of a job’s state', () => {
     ...own,
   });
 
-  for (const [what, subject, surroundings, words] of [
+  for (const [what, subject, context, words] of [
     [
       'that no server takes',
       job({}),
@@ -115,7 +115,7 @@ describe('the explanation of a job’s state', () => {
     ['that was cancelled', job({ state: 'cancelled' }), around(), 'was cancelled'],
   ] as const) {
     it(`${what} says: ${words}`, () => {
-      expect(read(explain(subject, surroundings).text)).to.include(words);
+      expect(read(explain(subject, context).text)).to.include(words);
     });
   }
 

@@ -14,7 +14,7 @@ describe('the page of errors', () => {
   after(() => site.close());
 
   it('marks an error as new if its first failure was in the last hour, unless all are', async () => {
-    expect(await page('/errors')).to.include('first seen 2 min ago new');
+    expect(await page('/errors')).to.include('first seen 39 min ago new');
     expect(await page('/errors?since=1h')).not.to.include(' new ');
   });
 

@@ -1,5 +1,6 @@
 import { defineJob, handleJob, JobClient, JobServer, MemoryStorage } from '@longshore/jobs';
-import { eventually } from '@longshore/test-support';
+import { type NameTiming, Timing } from '@longshore/jobs/storage';
+import { eventually, overriding } from '@longshore/test-support';
 import { expect } from 'chai';
 import { failingTypeWarnings, findFailingTypes } from '../src/diagnosis/failing-types.js';
 import { read } from './situation.js';
@@ -61,6 +62,45 @@ describe('a job type that fails', () => {
   it('is not reported for a few failures, which may be chance', async () => {
     await run(4);
     expect(await findFailingTypes(storage)).to.deep.equal([]);
+  });
+
+  const timing = (done: number, failed: number): NameTiming => {
+    const measured = new Timing();
+    Object.assign(measured, { done, failed });
+    return { name: charge.name, timing: measured };
+  };
+
+  it('is reported within a minute, although most of its jobs before were done', async () => {
+    await run(12);
+    const failing = async (doneInLastMinute: number) =>
+      failingTypeWarnings(
+        await findFailingTypes({
+          statistics: storage.statistics,
+          timings: overriding(storage.timings, {
+            listNames: async ({ sinceMs }) => [timing(sinceMs === 60_000 ? doneInLastMinute : 900, 12)],
+          }),
+        }),
+      ).map(({ advice }) => advice);
+    expect(await failing(4)).to.deep.equal([
+      '75 % of its attempts in the last minute failed; it hardly ran in the 24 hours before.',
+    ]);
+    expect(await failing(180)).to.deep.equal([]);
+  });
+
+  it('is reported although it failed the first few times that it ran, which says nothing about what is usual', async () => {
+    await run(12);
+    const read = async (before: { done: number; failed: number }): Promise<(number | null)[]> => {
+      const found = await findFailingTypes({
+        statistics: storage.statistics,
+        timings: overriding(storage.timings, {
+          listNames: async ({ sinceMs }) =>
+            sinceMs < 3_600_000 ? [timing(20, 12)] : [timing(20 + before.done, 12 + before.failed)],
+        }),
+      });
+      return found.map(({ usual }) => usual);
+    };
+    expect(await read({ done: 6, failed: 3 })).to.deep.equal([null]);
+    expect(await read({ done: 60, failed: 30 })).to.deep.equal([]);
   });
 
   it('is not reported any more once its failed jobs have been retried', async () => {

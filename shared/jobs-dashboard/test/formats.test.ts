@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { cutMiddle } from '../src/format/cut-middle.js';
 import { counted, formatCount } from '../src/format/count.js';
 import { argsLine } from '../src/format/args-line.js';
 import { parseExactly } from '../src/format/exact-json.js';
@@ -170,5 +171,15 @@ describe('a document', () => {
     expect(jsonTokens(redact(['redacted'], defaultRedaction)).tokens.map(({ kind }) => kind)).not.to.include(
       'redacted',
     );
+  });
+});
+
+describe('A long name', () => {
+  it('is cut in the middle, and its parts are the whole', () => {
+    const name = `${'a'.repeat(30)}😀${'b'.repeat(30)}`;
+    const { start, middle, end } = cutMiddle(name);
+    expect(start + middle + end).to.equal(name);
+    expect([start, end]).to.deep.equal(['a'.repeat(22), 'b'.repeat(12)]);
+    expect(cutMiddle('short')).to.deep.equal({ start: 'short', middle: '', end: '' });
   });
 });

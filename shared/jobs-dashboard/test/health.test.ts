@@ -83,9 +83,9 @@ describe('the health line on every page', () => {
     expect(await healthAt('/help')).to.equal('');
   });
 
-  it('shows that the storage does not answer', async () => {
+  it('shows that the storage does not respond', async () => {
     listOrphans = async () => Promise.reject(new StorageUnavailableError('gone'));
-    await eventually(async () => (await healthAt('/help')) === 'The storage does not answer');
+    await eventually(async () => (await healthAt('/help')) === 'The storage does not respond');
   });
 
   it('is hidden a minute after it was read', async () => {

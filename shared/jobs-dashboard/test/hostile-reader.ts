@@ -37,6 +37,7 @@ export function hostileReader(reader: DashboardReader, text: string): DashboardR
     progress: { percent: 50, message: text },
     recurringJobId: text,
     idempotencyKey: text,
+    traceId: text,
   });
   const hostileBatch = (batch: Batch): Batch => ({ ...batch, name: text });
   const hostileBulk = (operation: BulkOperation): BulkOperation => ({
@@ -63,6 +64,7 @@ export function hostileReader(reader: DashboardReader, text: string): DashboardR
         const job = await reader.jobs.find(id);
         return job === null ? null : hostileJob(job);
       },
+      findMany: async (ids) => (await reader.jobs.findMany(ids)).map(hostileJob),
       findDocuments: async (id) => {
         const found = await reader.jobs.findDocuments(id);
         return found === null ? null : { args: JSON.stringify(args), result: JSON.stringify(args) };
@@ -133,12 +135,17 @@ export function hostileReader(reader: DashboardReader, text: string): DashboardR
         (await reader.timings.listNames(query)).map(({ timing }) => ({ name: text, timing })),
     },
     jobTypes: {
-      listPaused: async () => [{ name: text, pausedAt: new Date(0) }],
+      listPaused: async () => [
+        { name: text, pausedAt: new Date(0), pausedBy: text, pauseReason: text, pausedUntil: null },
+      ],
     },
     deployments: {
       list: async (span) => [
         { id: 'x', version: text, note: text, at: span?.until ?? new Date(0), source: 'api' as const },
       ],
+    },
+    savedSearches: {
+      list: async () => [{ name: text, query: `words=${text}`, savedBy: text, savedAt: new Date(0) }],
     },
     audit: {
       list: async (query) =>
@@ -146,6 +153,7 @@ export function hostileReader(reader: DashboardReader, text: string): DashboardR
           ...entry,
           who: text,
           target: text,
+          reason: text,
           filter: { state: text, terms: [{ key: text, value: text }] },
         })),
     },

@@ -129,6 +129,7 @@ describe('an unreachable storage', () => {
     const out = {
       jobs: { stateCounts: fail, listBrief: fail, listLatestFailed: fail, find: fail },
       queues: { list: fail },
+      savedSearches: { list: fail },
       servers: { list: fail },
     };
     const statistics = { throughput: fail, throughputByQueue: fail, listErrorGroups: fail };
@@ -154,7 +155,7 @@ describe('a storage that times out on one part', () => {
     try {
       const { status, text } = await site.http.get('/job-dashboard/jobs');
       expect(status).to.equal(200);
-      expect(text).to.include('The storage took too long to answer').and.include('72');
+      expect(text).to.include('The storage took too long to respond').and.include('72');
     } finally {
       await site.close();
     }

@@ -110,7 +110,7 @@ describe('an interrupted action', () => {
   it('links from a bulk action to the bulk actions', async () => {
     failing = { step: 'begin', error: away };
     const { text } = await post('/bulk-retry');
-    expect(textOf(text)).to.include('Actions on many jobs');
+    expect(textOf(text)).to.include('Bulk actions');
     expect(text).to.match(/href="(\.\/)?bulk"/);
   });
 

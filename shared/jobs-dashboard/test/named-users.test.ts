@@ -18,10 +18,10 @@ describe('a dashboard whose users have passwords of their own', () => {
   const basic = (text: string) => ({
     headers: { authorization: `Basic ${Buffer.from(text).toString('base64')}` },
   });
-  const signIn = async (name: string, password: string) => {
-    const { text } = await site.http.get('/job-dashboard/');
+  const signIn = async (name: string, password: string, { http } = site) => {
+    const { text } = await http.get('/job-dashboard/');
     const token = /name="token" value="([^"]*)"/.exec(text)?.[1] ?? '';
-    return site.http.post(
+    return http.post(
       '/job-dashboard/sign-in',
       new URLSearchParams({ name, password, token, next: '' }).toString(),
       { headers: { 'content-type': 'application/x-www-form-urlencoded' } },
@@ -56,6 +56,37 @@ describe('a dashboard whose users have passwords of their own', () => {
       const answer = await signIn(name, password);
       expect(answer.status).to.equal(401);
       expect(answer.text).to.include('Wrong name or password.');
+    });
+
+  it('checks hashed passwords one at a time, and returns 429 if many wait', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, index) => signIn('bob', `hashed and wrong ${index}`)),
+    );
+    expect(answers.map(({ status }) => status)).to.include(429);
+  });
+
+  for (const [what, options, status] of [
+    ['shares sessions with a process that has the same users and secret', { secret: 'a secret' }, 200],
+    ['does not sign sessions with a key that hashed passwords reveal', {}, 401],
+    ['ends sessions when the users change', { secret: 'a secret', changed: true }, 401],
+  ] as const)
+    it(what, async () => {
+      const { changed, ...secret } = { changed: false, ...options };
+      const users: User[] = [
+        { name: 'bob', role: 'viewer', password: await hashPassword('hashed and long') },
+      ];
+      const others: User[] = changed ? [{ name: 'ann', role: 'admin', password: 'plain and long' }] : [];
+      const sites = await Promise.all(
+        [[...users, ...others], users].map((of) => openSite({ production: true, users: of, ...secret })),
+      );
+      try {
+        const answer = await signIn('bob', 'hashed and long', sites[0]);
+        const cookie = answer.headers['set-cookie']?.[0]?.split(';')[0] ?? '';
+        const there = await sites[1]?.http.get('/job-dashboard/', { headers: { cookie } });
+        expect(there?.status).to.equal(status);
+      } finally {
+        await Promise.all(sites.map((opened) => opened.close()));
+      }
     });
 
   it('reports who signed in', () => {

@@ -156,7 +156,7 @@ describe('the pages', () => {
 
   it('show a job’s dependencies and dependents', async () => {
     expect(await page(`/jobs/${site.story.awaitingId}`)).to.include(
-      'It waits for job “import-catalogue” to finish, which is processing.',
+      'It waits for job “import-catalogue”, which is processing.',
     );
     expect(await page(`/jobs/${site.story.processingId}`)).to.include('Dependent jobs publish-catalogue');
   });
@@ -219,13 +219,28 @@ describe('the pages', () => {
     expect(textOf(text)).to.match(/There is no such page .* All jobs Overview Audit/);
   });
 
-  for (const path of ['/jobs?state=lost', '/jobs?after=1', '/jobs?before=%27', '/jobs/%zz', '/jobs/%00']) {
+  for (const path of [
+    '/jobs?state=lost',
+    '/jobs?after=1',
+    '/jobs?before=%27',
+    '/jobs?state=failed&after=0195514a-0000-7000-8000-000000000000',
+    '/jobs?failed=x',
+    '/jobs/%zz',
+    '/jobs/%00',
+  ]) {
     it(`return a page of their own for ${path}`, async () => {
       const { status, text } = await site.http.get(`/job-dashboard${path}`);
       expect(status).to.be.within(400, 404);
       expect(text).to.include('<!doctype html>');
     });
   }
+
+  it('list failed jobs after one that is no longer among them', async () => {
+    const { text } = await site.http.get(
+      `/job-dashboard/jobs?state=failed&after=${site.story.doneId}&failed=2100-01-01T00:00:00.000Z`,
+    );
+    expect(text).to.include(site.story.failedId);
+  });
 
   it('answer other methods with 405 and Allow', async () => {
     for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {

@@ -39,11 +39,24 @@ describe('a dashboard behind an authenticating proxy', () => {
     ['a request without a user', proxy, { 'x-forwarded-groups': 'sre' }],
     ['an empty user', proxy, { 'x-forwarded-user': ' ', 'x-forwarded-groups': 'sre' }],
     ['users without a mapped group', proxy, { 'x-forwarded-user': 'ann', 'x-forwarded-groups': 'office' }],
+    [
+      'a group whose name contains that of a mapped one',
+      proxy,
+      { 'x-forwarded-user': 'ann', 'x-forwarded-groups': 'not sre' },
+    ],
     ['a role that is not mapped', proxy, { 'x-forwarded-user': 'ann', 'x-forwarded-groups': 'admin' }],
   ] as const)
     it(`refuses ${what}`, async () => {
       expect((await statusAndText(options, headers)).status).to.equal(403);
     });
+
+  it('splits groups at another separator', async () => {
+    const { text } = await statusAndText(
+      { ...proxy, groupsSeparator: '|' },
+      { 'x-forwarded-user': 'ann', 'x-forwarded-groups': 'office|sre' },
+    );
+    expect(text).to.include('<span class="role">admin</span>');
+  });
 
   it('gives users without a mapped group the default role', async () => {
     const { text } = await statusAndText({ ...proxy, defaultRole: 'viewer' }, { 'x-forwarded-user': 'ann' });

@@ -50,28 +50,35 @@ describe('the blocker of a queue', () => {
       queue({ counts: ready, oldestEnqueuedAt: ago(31) }),
       [server()],
       'Stuck',
-      'although 1 of 2 slots are free',
+      'although 1 of 2 slots is free',
     ],
     [
       'nothing, for a moment',
       queue({ counts: ready, oldestEnqueuedAt: ago(9) }),
       [server()],
       'About to start',
-      '3 jobs are ready, the oldest for 9.0 s, and 1 of 2 slots are free',
+      '3 jobs are ready, the oldest for 9.0 s, and 1 of 2 slots is free',
+    ],
+    [
+      'nothing, as its server has only just started',
+      queue({ counts: ready, oldestEnqueuedAt: ago(400) }),
+      [server({ startedAt: ago(20) })],
+      'About to start',
+      'the oldest for 6 min 40 s, and 1 of 2 slots is free',
+    ],
+    [
+      'slots that have been taken since the last heartbeat',
+      queue({ counts: { ...ready, processing: 2 }, oldestEnqueuedAt: ago(9) }),
+      [server()],
+      'All slots busy',
+      'but all 2 slots are busy',
     ],
     [
       'nothing, as its jobs are running',
       queue({ counts: { ...ready, processing: 1 }, oldestEnqueuedAt: ago(60) }),
       [server()],
       'Running',
-      '1 of 2 slots are free',
-    ],
-    [
-      'keys hold its jobs back',
-      queue({ counts: ready }),
-      [server()],
-      'At its limit',
-      '3 jobs are blocked by concurrency keys',
+      '1 of 2 slots is free',
     ],
     ['nothing', queue(), [server()], 'Queue is empty', 'No job is ready. 1 server takes jobs'],
     [
@@ -94,7 +101,7 @@ describe('the blocker of a queue', () => {
     const mail = queue({ name: 'mail', counts: { ...counts, processing: 2 }, oldestEnqueuedAt: ago(60) });
     const given = queue({ counts: ready, oldestEnqueuedAt: ago(60) });
     const both = server({ queues: ['mail', given.name], processing: 1 });
-    const { badge, text } = queueStatus(given, [both], nowMs, [mail, given]);
+    const { badge, text } = queueStatus(given, [both], nowMs, { queues: [mail, given] });
     expect(badge.word).to.equal('All slots busy');
     expect(read(text)).to.include('but 2 of 2 slots are running “mail”, which this server serves first');
   });

@@ -1,13 +1,19 @@
 import { expect } from 'chai';
 import { actions } from '../src/actions/actions.js';
 import { roles } from '../src/auth/viewer.js';
+import { documents } from '../src/downloads/documents.js';
+import { exportPath } from '../src/downloads/export-routes.js';
+import { displayPath } from '../src/http/display-routes.js';
 import { pages } from '../src/pages/routes.js';
 import { streamPath } from '../src/live/stream-routes.js';
 import { openSite, pagePaths, pathOf, type Site } from './dashboard-site.js';
 
 /** All routes. The effect of actions with a valid form, by role, is covered by the tests of actions. */
 const routes = [
-  ...[...Object.keys(pages), streamPath].map((route) => ({ route, acts: false })),
+  ...[...Object.keys(pages), ...Object.keys(documents), exportPath, streamPath].map((route) => ({
+    route,
+    acts: false,
+  })),
   ...Object.keys(actions).map((route) => ({ route, acts: true })),
 ];
 
@@ -19,6 +25,12 @@ function statusFor(role: string | null, acts: boolean, method: string): number {
 }
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+
+/** Without a field, the form of the display is valid for every role. */
+function statusOfDisplay(role: string | null, method: string): number {
+  if (role === null) return 403;
+  return method === 'POST' ? 303 : 405;
+}
 
 /** Their status for every client without a valid form; `undefined` where it is not tested. */
 const sessionRoutes: Readonly<Record<string, (method: string) => number | undefined>> = {
@@ -40,6 +52,8 @@ describe('each route', () => {
             expect([path, answer.status]).to.deep.equal([path, expected]);
             expect(answer.headers, path).to.include.keys('content-security-policy');
           }
+          const { status } = await site.http.request(method, `/job-dashboard${displayPath}`);
+          expect(status).to.equal(statusOfDisplay(role, method));
         } finally {
           await site.close();
         }

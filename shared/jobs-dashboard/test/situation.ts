@@ -1,8 +1,15 @@
 import type { Job, RecurringJob } from '@longshore/jobs';
-import type { Attempt, Lease, LostServer, Queue, Server, SetAsideItem } from '@longshore/jobs/storage';
-import { formatDuration } from '../src/format/duration.js';
+import {
+  type Attempt,
+  type Lease,
+  type LostServer,
+  notPaused,
+  type Queue,
+  type Server,
+  type SetAsideItem,
+} from '@longshore/jobs/storage';
+import { plainText } from '../src/format/plain-text.js';
 import type { Sentence } from '../src/format/sentence.js';
-import { timeText } from '../src/format/time.js';
 
 /** A moment, and what there may be at it: each thing as it mostly is, but for what is given. */
 export const nowMs = Date.parse('2026-03-01T12:00:00Z');
@@ -36,9 +43,12 @@ export const job = (own: Partial<Job>): Job => ({
   serverId: null,
   tags: [],
   parentId: null,
+  parentIds: [],
   batchId: null,
   recurringJobId: null,
   idempotencyKey: null,
+  traceId: null,
+  concurrencyKey: null,
   progress: null,
   ...own,
 });
@@ -47,6 +57,8 @@ export const server = (own: Partial<Server> = {}): Server => ({
   host: 'host',
   pid: 7,
   queues: ['q'],
+  queueWeights: null,
+  version: null,
   jobNames: null,
   concurrency: 2,
   processing: 1,
@@ -88,7 +100,7 @@ export const lostServer = (own: Partial<LostServer> = {}): LostServer => ({
 export const queue = (own: Partial<Queue> = {}): Queue => ({
   name: 'q',
   counts,
-  pausedAt: null,
+  ...notPaused,
   concurrencyLimit: null,
   rateLimit: null,
   oldestEnqueuedAt: null,
@@ -111,7 +123,7 @@ export const recurring = (own: Partial<RecurringJob> = {}): RecurringJob => ({
   tags: [],
   concurrency: null,
   application: null,
-  pausedAt: null,
+  ...notPaused,
   nextDueAt: ago(61),
   lastDueAt: null,
   lastJobId: null,
@@ -123,14 +135,7 @@ export const failure = { name: 'TypeError', message: 'x', stack: null };
 
 /** A sentence as it reads at the moment. */
 export function read(sentence: Sentence): string {
-  return sentence
-    .map((part) => {
-      if (typeof part === 'string') return part;
-      return 'since' in part
-        ? formatDuration(nowMs - part.since.getTime())
-        : timeText(part.at, nowMs).relative;
-    })
-    .join('');
+  return plainText(sentence, nowMs);
 }
 
 export const setAside = (own: Partial<SetAsideItem> = {}): SetAsideItem => ({

@@ -5,10 +5,15 @@ import { openSite, type Site, textOf } from './dashboard-site.js';
 import { ago, nowMs, queue, read, server } from './situation.js';
 
 describe('a stalled overview', () => {
-  const ready = (name: string) => ({ queue: name, state: 'enqueued' as const });
-  const later = (name: string) => ({ queue: name, state: 'scheduled' as const });
+  const ready = (name: string) => ({ queue: name, name: 'mail', state: 'enqueued' as const });
+  const later = (name: string) => ({ queue: name, name: 'mail', state: 'scheduled' as const });
   const paused = queue({ name: 'paused', pausedAt: ago(120) });
-  const around = { queues: [queue(), queue({ name: 'orphans' }), paused], servers: [server()], nowMs };
+  const around = {
+    queues: [queue(), queue({ name: 'orphans' }), paused],
+    servers: [server()],
+    pausedTypes: [],
+    nowMs,
+  };
 
   it('gives the reason of the only queue', () => {
     const { badge, text } = stallOf([ready('orphans'), later('orphans')], around, 'batch') ?? {};
@@ -54,7 +59,7 @@ describe('a stalled overview', () => {
 describe('a stalled batch', () => {
   let site: Site;
   let id: string;
-  let followUpId: string;
+  let callbackId: string;
   beforeEach(async () => {
     site = await openSite({ control: ({ storage }) => storage });
     const { storage } = site.story;
@@ -64,13 +69,13 @@ describe('a stalled batch', () => {
       meta: { batchId: id },
     }));
     const publish = storage.order({ name: 'publish', queue: 'mail' });
-    followUpId = publish.id;
-    const followUp = {
+    callbackId = publish.id;
+    const callback = {
       ...publish,
       meta: { parentIds: [id] },
       after: { parents: [id], when: 'onDone' as const },
     };
-    await storage.enqueuer.enqueueBatch({ id, name: 'album 7', jobs, followUp });
+    await storage.enqueuer.enqueueBatch({ id, name: 'album 7', jobs, callback });
   });
   afterEach(() => site.close());
 
@@ -90,8 +95,8 @@ describe('a stalled batch', () => {
   });
 
   it('passes the reason on to the job that waits for it', async () => {
-    const page = await text(`/jobs/${followUpId}`);
-    expect(page).to.include(`It waits for batch “album 7” to finish, which is processing. ${why}`);
+    const page = await text(`/jobs/${callbackId}`);
+    expect(page).to.include(`It waits for batch “album 7”, which is processing. ${why}`);
   });
 
   it('shows that its queue is paused', async () => {

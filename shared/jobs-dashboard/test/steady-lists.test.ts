@@ -175,4 +175,15 @@ describe('a filtered list with slow counts and searches', () => {
     later(60_000);
     expect(textOf(await get())).to.match(/All of history was searched 1 min\w* ago/);
   });
+
+  for (const page of ['batches', 'recurring'] as const)
+    it(`does not delay the page of a ${page === 'batches' ? 'batch' : 'recurring job'} that lists its jobs`, async () => {
+      isComplete = false;
+      const { batchId, recurringId } = site.story;
+      const at = `/job-dashboard/${page}/${page === 'batches' ? batchId : recurringId}`;
+      expect(await get(at)).to.include('Still searching older jobs');
+      await searching.end(await failedJobs());
+      later(1_500);
+      expect(await get(at)).not.to.include('Still searching older jobs');
+    });
 });

@@ -20,7 +20,7 @@ export async function seedBatch(storage: SeededStorage): Promise<string> {
     id,
     name: 'March newsletter',
     jobs,
-    followUp: { ...report, meta: { parentIds: [id] }, after: { parents: [id], when: 'onAny' } },
+    callback: { ...report, meta: { parentIds: [id] }, after: { parents: [id], when: 'onAny' } },
   });
   storage.manualClock.advance(100);
   return id;

@@ -34,7 +34,7 @@ async function seedBatches(storage: SeededStorage, serverId: string): Promise<vo
       }),
       meta: { batchId: id },
     }));
-    await storage.enqueuer.enqueueBatch({ id, name, jobs, followUp: null });
+    await storage.enqueuer.enqueueBatch({ id, name, jobs, callback: null });
     for (let place = 0; place < size; place += 1) {
       const claimed = await storage.start(serverId, 'batched');
       storage.manualClock.advance(600 + 37 * (place % 5));

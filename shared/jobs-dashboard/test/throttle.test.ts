@@ -13,7 +13,7 @@ describe('a throttle', () => {
   ] as const) {
     it(`counts ${missed} and ${other} ${shared ? 'together' : 'separately'}`, () => {
       const throttle = new Throttle(1, 1_000, () => 0);
-      throttle.miss(missed);
+      throttle.count(missed);
       expect(throttle.waitMs(missed)).to.equal(1_000);
       expect(throttle.waitMs(other)).to.equal(shared ? 1_000 : 0);
     });

@@ -1,7 +1,12 @@
+import { MemoryStorage } from '@longshore/jobs';
+import type { Timings } from '@longshore/jobs/storage';
+import { ManualClock, overriding } from '@longshore/test-support';
 import { expect } from 'chai';
 import { backlogTrend } from '../src/format/backlog-trend.js';
 import { linePath } from '../src/format/line-chart.js';
+import type { PageContext } from '../src/pages/page.js';
 import { rangeOf } from '../src/pages/trends/range.js';
+import { trendsRegion } from '../src/pages/trends/region.js';
 
 const MINUTE = 60_000;
 const nowMs = Date.parse('2026-03-02T14:05:30Z');
@@ -20,6 +25,40 @@ describe('the trend of a backlog', () => {
     it(`is ${text ?? 'unknown'} for ${values.join(', ')} per minute`, () => {
       expect(backlogTrend(points(...values), nowMs)).to.equal(text);
     });
+});
+
+describe('the backlog chart', () => {
+  const textAt = async (measuredMs: number): Promise<string> => {
+    const storage = new MemoryStorage({ clock: new ManualClock(new Date(nowMs)) });
+    const read: Timings['read'] = async (query) =>
+      (await storage.timings.read(query)).map((bucket) => ({
+        ...bucket,
+        backlog: bucket.at.getTime() <= measuredMs ? 0 : null,
+      }));
+    const reader = overriding(storage, { timings: { read } });
+    const context = { reader, now: () => nowMs } as unknown as PageContext;
+    const region = trendsRegion(context, { path: '', query: new URLSearchParams(), subject: {} });
+    const { charts } = (await region.load()) as { charts: Record<string, unknown>[] };
+    const { lines, note } = charts[2] as { lines: { text: string }[]; note: string };
+    return `${lines[0]?.text} ${note}`;
+  };
+
+  it('shows no number and no trend if the backlog has not been measured for two minutes', async () => {
+    expect(await textAt(nowMs - MINUTE)).to.equal('0 Empty');
+    expect(await textAt(nowMs - 4 * MINUTE)).to.equal('– No recent figures');
+  });
+});
+
+describe('the time axis', () => {
+  it('names its middle and its end if the charts do not end now', async () => {
+    const storage = new MemoryStorage({ clock: new ManualClock(new Date(nowMs)) });
+    const context = { reader: storage, now: () => nowMs } as unknown as PageContext;
+    const query = new URLSearchParams('from=2026-03-02T10:00Z&until=2026-03-02T12:00Z');
+    const region = trendsRegion(context, { path: '', query, subject: {} });
+    const { ticks, end } = (await region.load()) as { ticks: Date[]; end: Date };
+    const hours = [...ticks, end].map((at) => at.toISOString().slice(11, 16));
+    expect(hours).to.deep.equal(['10:00', '11:00', '12:00']);
+  });
 });
 
 describe('the line of a chart', () => {

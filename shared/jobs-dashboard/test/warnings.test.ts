@@ -1,6 +1,8 @@
-import type { RecurringJob } from '@longshore/jobs';
+import { type Job, MemoryStorage, type RecurringJob } from '@longshore/jobs';
+import { overriding } from '@longshore/test-support';
 import { expect } from 'chai';
-import { lateAmong, withoutReason } from '../src/diagnosis/late-recurring.js';
+import { noBlockingKeys } from '../src/diagnosis/blocking-keys.js';
+import { findLate } from '../src/diagnosis/late-recurring.js';
 import { findWarnings, type Situation } from '../src/diagnosis/warnings.js';
 import {
   ago,
@@ -26,9 +28,14 @@ describe('the warnings', () => {
     lost: [],
     late: [],
     setAside: [],
+    alertFailures: [],
     clockAheadMs: 0,
     recent: { done: 0, failed: 0, common: null },
     failingTypes: [],
+    failingRecurring: [],
+    missed: [],
+    blocking: noBlockingKeys,
+    pausedJobs: [],
     nowMs,
     ...own,
   });
@@ -96,7 +103,7 @@ describe('the warnings', () => {
     [
       'jobs that nothing keeps from running',
       situation({ queues: [queue({ oldestEnqueuedAt: ago(40), counts: waiting })] }),
-      'Queue “q” is stalled: its oldest job has been ready for 40 s, although 1 of 2 slots are free',
+      'Queue “q” is stalled: its oldest job has been ready for 40 s, although 1 of 2 slots is free',
     ],
     [
       'many failures',
@@ -151,22 +158,28 @@ describe('the warnings', () => {
     });
   }
 
-  it('report a recurring job as late a minute after it was due, unless it is paused or waits for its last job', () => {
-    const due = (own: Partial<RecurringJob>): RecurringJob[] => lateAmong([recurring(own)], nowMs);
-    expect(due({})).to.have.lengthOf(1);
-    expect(due({ nextDueAt: ago(59) })).to.deep.equal([]);
-    expect(due({ nextDueAt: null })).to.deep.equal([]);
-    expect(due({ pausedAt: ago(100) })).to.deep.equal([]);
-    const waits = [recurring({ overlap: 'wait', lastJobId: 'last' })];
-    expect(withoutReason(waits, [job({ id: 'last', state: 'processing' })])).to.deep.equal([]);
-    expect(withoutReason(waits, [job({ id: 'last', state: 'done' })])).to.deep.equal(waits);
-    expect(withoutReason([recurring({ lastJobId: 'last' })], [job({ id: 'last' })])).to.have.lengthOf(1);
+  it('report a recurring job as late a minute after it was due, unless it is paused or waits for its last job', async () => {
+    const due = (own: Partial<RecurringJob>, lastState: Job['state'] = 'done'): Promise<RecurringJob[]> =>
+      findLate([recurring(own)], nowMs, {
+        jobs: overriding(new MemoryStorage().jobs, {
+          findMany: async () => [job({ id: 'last', state: lastState })],
+        }),
+      });
+    expect(await due({})).to.have.lengthOf(1);
+    expect(await due({ nextDueAt: ago(59) })).to.deep.equal([]);
+    expect(await due({ nextDueAt: null })).to.deep.equal([]);
+    expect(await due({ pausedAt: ago(100) })).to.deep.equal([]);
+    const waits = { overlap: 'wait', lastJobId: 'last' } as const;
+    expect(await due(waits, 'processing')).to.deep.equal([]);
+    expect(await due(waits, 'done')).to.have.lengthOf(1);
+    expect(await due({ lastJobId: 'last' }, 'processing')).to.have.lengthOf(1);
   });
 
   for (const [what, common, words] of [
     [
       'the queue and the error of most failures',
       {
+        stored: 4_541,
         queue: { name: 'bulk', failed: 4_503 },
         error: { name: 'HttpError', message: 'upstream said 503\nat 7', most: true },
       },
@@ -174,7 +187,11 @@ describe('the warnings', () => {
     ],
     [
       'the one queue of all failures, and one of several frequent errors',
-      { queue: { name: 'bulk', failed: 4_600 }, error: { name: 'Error', message: '', most: false } },
+      {
+        stored: 9,
+        queue: { name: 'bulk', failed: 4_600 },
+        error: { name: 'Error', message: '', most: false },
+      },
       'All in queue “bulk”; often Error',
     ],
     ['where to look if nothing is known of them', null, 'Check what they have in common.'],
@@ -185,8 +202,9 @@ describe('the warnings', () => {
     });
   }
 
-  it('stop after the failed jobs have been retried or deleted', () => {
-    const common = { queue: { name: 'bulk', failed: 4_541 }, error: null };
+  it('stop when hardly any failed job is left to retry or delete', () => {
+    const error = { name: 'HttpError', message: 'upstream said 503', most: true };
+    const common = { queue: { name: 'bulk', failed: 4_541 }, stored: 4, error };
     expect(findWarnings(situation({ recent: { done: 0, failed: 4_541, common } }))).to.deep.equal([]);
   });
 

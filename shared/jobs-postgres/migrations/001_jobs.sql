@@ -1,7 +1,7 @@
 -- Up Migration
 
--- Jobs live in one table per stage of their life, so that the hot table stays small and no frequent write maintains an index it
--- does not need (docs/adr/001):
+-- Jobs live in one table per stage of their life, so that the hot table stays small and its frequent writes maintain no
+-- index that they do not need (docs/adr/001):
 --
 --   job_awaiting   waits for other jobs or batches
 --   job_scheduled  waits for a time
@@ -52,9 +52,9 @@ create table queue_bucket (
 
 create sequence job_seq as bigint;
 
--- Ready and running jobs. A claim changes only lease_until, started_at, server_id and attempt, and no index covers or is filtered
--- by these, so a claim is a heap-only update. The fill factor leaves every row of a page room for its second version: at 70, only
--- a third of the claims were heap-only.
+-- Ready and running jobs. A claim changes only lease_until, started_at, server_id and attempt. No index covers these
+-- columns or is filtered by them, so a claim is a heap-only update. The fill factor leaves every row of a page room for
+-- its second version; at 70, only a third of the claims were heap-only.
 create table job (
   queue_id integer not null,
   id uuid not null,
@@ -74,8 +74,8 @@ create table job (
   -- Properties that only some jobs have: tags, batch, parents, keys, trace. Null for a plain job, so that it costs nothing there.
   meta jsonb,
   primary key (queue_id, id),
-  -- Padding rows (docs/adr/003) have negative queue ids. Checks only what could make a claim fail, because the check costs
-  -- time in every enqueue and every claim.
+  -- Padding rows (docs/adr/003) have negative queue ids. The constraint checks only what could make a claim fail,
+  -- because it costs time in every enqueue and every claim.
   constraint job_bounds check (priority between -100 and 100 and attempt <= 10000 or queue_id < 0)
 ) with (
   fillfactor = 40,
@@ -223,8 +223,8 @@ select queue_id, id, 'cancelled', name, priority, args, result, error, attempt, 
   ready_at, started_at, finished_at, server_id, meta, past_attempts
 from job_history_cancelled;
 
--- What attempts report while they run: line 0 is their progress, rewritten as it changes; the others are their log. Separate from
--- the job's row, so that a job without reports pays nothing, with one partition per day like history.
+-- What attempts report while they run: line 0 is the progress, rewritten as it changes; the other lines are the log.
+-- Separate from the job's row, so that a job without reports pays nothing. Has one partition per day, like history.
 create table job_report (
   queue_id integer not null,
   job_id uuid not null,

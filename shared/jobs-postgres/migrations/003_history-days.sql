@@ -59,14 +59,14 @@ declare
   following timestamptz := (day + 1)::timestamp at time zone 'UTC';
   strays bigint;
 begin
-  -- One process at a time. The table's oid makes the lock this database's own.
+  -- One process at a time. The table's oid serves as the key of the lock.
   perform pg_advisory_xact_lock('longshore.job_history'::regclass::oid::bigint);
   -- Not to_regclass(), which may return a result cached before the lock.
-  if exists (select from pg_catalog.pg_class where relname = part and relnamespace = 'longshore'::regnamespace) then
+  if exists (select 1 from pg_catalog.pg_class where relname = part and relnamespace = 'longshore'::regnamespace) then
     return false;
   end if;
   execute format(
-    'select count(*) from (select from longshore.%1$I where %2$I >= %3$L and %2$I < %4$L limit 100001) as found',
+    'select count(*) from (select 1 from longshore.%1$I where %2$I >= %3$L and %2$I < %4$L limit 100001) as found',
     other, at, first, following
   ) into strays;
   if strays > 100000 then
@@ -77,7 +77,7 @@ begin
   if history = 'job_history_failed' then
     perform longshore.index_failures(part);
   end if;
-  -- Attaching takes this lock in any case; readers and writers of the default partition wait from here on.
+  -- Attaching takes this lock in any case. From here on, readers and writers of the default partition wait.
   execute format('lock table longshore.%I in access exclusive mode', other);
   execute format(
     'with moved as (delete from longshore.%1$I where %2$I >= %3$L and %2$I < %4$L returning *)

@@ -45,7 +45,7 @@ begin
   if not pg_try_advisory_xact_lock(part::oid::bigint) then
     return false;
   end if;
-  execute format('select count(*) from (select from %s limit %s) as counted', part, most + 1) into live;
+  execute format('select count(*) from (select 1 from %s limit %s) as counted', part, most + 1) into live;
   if live > most then
     return false;
   end if;

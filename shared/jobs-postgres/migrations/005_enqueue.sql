@@ -43,7 +43,7 @@ begin
   end if;
   -- A separate statement, which sees the job that another transaction has just committed with the key.
   if not holder.expired and exists (
-    select from (
+    select 1 from (
       select coalesce((select queue_id from longshore.moved_job where job_id = holder.job_id), number) as queue_id
     ) as place
     cross join lateral (
@@ -137,7 +137,7 @@ begin
   number := longshore.queue_number(enqueue.queue);
   if number is null then
     raise program_limit_exceeded using
-      message = format('The maximum of %s queues is reached, so "%s" cannot be created', (select most from longshore.queue_cap), enqueue.queue),
+      message = format('The maximum of %s queues has been reached, so "%s" cannot be created', (select most from longshore.queue_cap), enqueue.queue),
       hint = 'Delete queues that are no longer used, or raise DATABASE_MAX_QUEUES (maxQueues).';
   end if;
   if enqueue.priority <> 0 then

@@ -41,6 +41,14 @@ create table timing (
 
 create index timing_at on timing (queue_id, seconds, at);
 
+-- The last batch of timings that each process has stored. A process whose connection broke sends its batch again, not
+-- knowing whether the first attempt was committed.
+create table timing_writer (
+  id uuid primary key,
+  batch integer not null,
+  written_at timestamptz not null default now()
+);
+
 -- Job names with timings of their own. The jobs of all other names are counted together.
 create table timed_name (
   name text collate "C" primary key,

@@ -1,3 +1,8 @@
+/**
+ * The Postgres storage. The package `longshore` exports all of it.
+ *
+ * @module @longshore/jobs-postgres
+ */
 export { type ApplicationDatabase, createApplicationDatabase } from './connection/application-database.js';
 export type { Migrations } from './connection/migrate.js';
 export { type DrizzleTransaction, drizzleTransaction } from './drivers/drizzle.js';

@@ -1,4 +1,7 @@
 import type { JobStorage } from '@longshore/jobs';
+import { distribute } from './citus/distribution.js';
+import { citusForm } from './citus/forms.js';
+import { PostgresAlerts } from './alerts/alerts.js';
 import { retentionOf } from '@longshore/jobs/storage';
 import { Database } from './connection/database.js';
 import { DatabaseClock } from './connection/database-clock.js';
@@ -6,7 +9,7 @@ import { HistoryIndexes } from './maintain/history-indexes.js';
 import { Housekeeping } from './maintain/housekeeping.js';
 import { JobEditor } from './control/job-editor.js';
 import { LimitedQueues } from './claim/limited-queues.js';
-import { jobStore, migrate } from './connection/migrate.js';
+import { jobStoreIn, migrate } from './connection/migrate.js';
 import { endsWithin } from './connection/pool.js';
 import { ConcurrencySemaphore } from './dependencies/concurrency-semaphore.js';
 import { PostgresAuditLog } from './control/audit.js';
@@ -26,8 +29,9 @@ import { PostgresLeases } from './read/leases.js';
 import { DependencyMarker } from './dependencies/dependency-marker.js';
 import { PostgresMaintenance } from './maintain/maintenance.js';
 import {
+  besideOptions,
   databaseOptions,
-  mostQueues,
+  maxQueues,
   type PostgresOptions,
   readOptions,
   replicaOptions,
@@ -37,7 +41,9 @@ import { OutboxRelay } from './dependencies/outbox-relay.js';
 import { PostgresQueues } from './control/queues.js';
 import { PostgresRecurringJobs } from './recurring/recurring-jobs.js';
 import { PostgresReports } from './read/reports.js';
+import { PostgresSavedSearches } from './control/saved-searches.js';
 import { PostgresServers } from './control/servers.js';
+import { Resumptions } from './maintain/resumptions.js';
 import { PostgresSetAside } from './maintain/set-aside.js';
 import { PostgresStatistics } from './read/statistics.js';
 import { PostgresTimings } from './timings/timings.js';
@@ -46,6 +52,7 @@ import { ReadyScans } from './claim/ready-scans.js';
 import { longestOf } from './maintain/retention.js';
 import { indexPlans, searchPlans } from './connection/settings.js';
 import { Notifier } from './connection/notifier.js';
+import { setOtherForms } from './connection/statement.js';
 
 /** Maximum time that each step of closing waits for running work, in milliseconds. */
 const closeGraceMs = 3_000;
@@ -71,8 +78,10 @@ export class PostgresStorage implements JobStorage {
   readonly timings: PostgresTimings;
   readonly jobTypes: PostgresJobTypes;
   readonly deployments: PostgresDeployments;
+  readonly savedSearches: PostgresSavedSearches;
   readonly audit: PostgresAuditLog;
   readonly setAside: PostgresSetAside;
+  readonly alerts: PostgresAlerts;
   readonly #database: Database;
   readonly #reads: Database;
   readonly #pools: readonly Database[];
@@ -84,41 +93,42 @@ export class PostgresStorage implements JobStorage {
   readonly #historyIndexes: HistoryIndexes;
 
   constructor(options: PostgresOptions) {
-    const own = databaseOptions(options);
-    const database = new Database(own, indexPlans, 1);
+    if (options.distribution === 'citus') setOtherForms(citusForm);
+    const database = new Database(databaseOptions(options), indexPlans, 1);
+    const beside = besideOptions(options);
     const reads = new Database(readOptions(options));
     const searches = new Database(searchOptions(options), searchPlans);
     const onReplica = replicaOptions(options);
     const usersSearches = onReplica === undefined ? searches : new Database(onReplica, searchPlans);
     // The event feed does not share connections with searches.
-    const feeds = new Database({ ...own, poolSize: 2 }, searchPlans);
-    // Look-ups have their own connections. A transaction that needs a queue's id could otherwise wait forever for a connection
+    const feeds = new Database({ ...beside, poolSize: 2 }, searchPlans);
+    // Lookups have their own connections. A transaction that needs a queue's id could otherwise wait forever for a connection
     // whose holder waits for a lock of that transaction, and callers that wait for a job (`?wait`) would queue behind lists.
-    const lookUps = new Database({ ...own, poolSize: 4 });
-    const indexing = new Database({ ...own, poolSize: 1 });
+    const lookups = new Database({ ...beside, poolSize: 4 });
+    const indexing = new Database({ ...beside, poolSize: 1 });
     const clock = new DatabaseClock(database);
     const notifier = new Notifier(database);
     const notify = (queue: string | null): void => notifier.notify(queue);
-    const queues = new QueueIdCache(lookUps, reads, mostQueues(options));
+    const queues = new QueueIdCache(lookups, reads, maxQueues(options));
     const setAside = new PostgresSetAside(database, clock, notify);
     const limits = new LimitedQueues(database, notifier);
     const scans = new ReadyScans(database, queues, notifier);
     const counters = new PostgresCounters(reads);
     // Reads that precede a change use the connections for writes.
     const written = new PostgresJobReader(
-      { database, searches, lookUps: database },
+      { database, searches, lookups: database },
       clock,
       queues,
       new PostgresCounters(database),
     );
     const retentionDays = retentionOf(options.retentionDays);
     const timings = new PostgresTimings({ database, reads }, queues, clock);
-    const housekeeping = new Housekeeping(database, retentionDays, setAside, timings);
+    const housekeeping = new Housekeeping(database, clock, retentionDays, setAside, timings, notify);
     const historyIndexes = new HistoryIndexes(database, indexing);
     this.clock = clock;
     this.enqueuer = new PostgresEnqueuer(database, clock, queues, notifier);
     this.jobs = new PostgresJobReader(
-      { database: reads, searches: usersSearches, lookUps },
+      { database: reads, searches: usersSearches, lookups },
       clock,
       queues,
       counters,
@@ -140,7 +150,7 @@ export class PostgresStorage implements JobStorage {
       this.jobs,
       longestOf(retentionDays),
     );
-    this.queues = new PostgresQueues({ database, reads, queues, counters, notifier });
+    this.queues = new PostgresQueues({ database, reads, queues, counters, notifier, clock });
     this.batches = new PostgresBatches({ database, reads }, queues, notify);
     const resolvers = [this.batches, new PostgresContinuations(queues), new ConcurrencySemaphore(queues)];
     const marker = new DependencyMarker(database, setAside);
@@ -155,21 +165,30 @@ export class PostgresStorage implements JobStorage {
       housekeeping,
       historyIndexes,
       setAside,
+      resumptions: new Resumptions({ database, notifier, scans, setAside }),
     });
     this.servers = new PostgresServers({ database, reads }, clock, queues, this.deployments, () =>
       this.maintenance.rescue(true),
     );
-    this.recurring = new PostgresRecurringJobs(database, this.enqueuer, notifier, setAside);
+    this.recurring = new PostgresRecurringJobs({
+      database,
+      enqueuer: this.enqueuer,
+      notifier,
+      setAside,
+      clock,
+    });
     this.bulk = new PostgresBulkOperations(database, queues, written, setAside, clock, notify);
     this.feed = new PostgresFeed(database, feeds, clock, queues);
     this.statistics = new PostgresStatistics(reads, queues, clock);
     this.timings = timings;
-    this.jobTypes = new PostgresJobTypes({ database, reads }, scans);
+    this.jobTypes = new PostgresJobTypes({ database, reads }, scans, notifier, clock);
+    this.savedSearches = new PostgresSavedSearches({ database, reads });
     this.audit = new PostgresAuditLog(database, reads);
     this.setAside = setAside;
+    this.alerts = new PostgresAlerts({ database, reads }, clock);
     this.#database = database;
     this.#reads = reads;
-    this.#pools = [...new Set([reads, searches, usersSearches, feeds, lookUps, database])];
+    this.#pools = [...new Set([reads, searches, usersSearches, feeds, lookups, database])];
     this.#queueIds = queues;
     this.#limits = limits;
     this.#notifier = notifier;
@@ -187,9 +206,10 @@ export class PostgresStorage implements JobStorage {
   }
 
   async open(): Promise<void> {
-    await migrate(this.#database.options, jobStore);
+    await migrate(this.#database.options, await jobStoreIn(this.#database.schema));
+    await distribute(this.#database.options);
     await this.#housekeeping.days.make();
-    // Do now what the first caller would otherwise wait for.
+    // Does now what the first caller would otherwise have to wait for.
     await Promise.all([this.#database.connect(), this.#queueIds.all(), this.clock.read()]);
     if (this.#setsCap) await this.#queueIds.setCap();
   }

@@ -1,7 +1,9 @@
 import { defineJob, JobClient, type JobStorage } from '@longshore/jobs';
 import type { BulkOperation } from '@longshore/jobs/storage';
-import type { TestDatabase } from '@longshore/test-support';
+import { eventually, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
+import pg from 'pg';
+import { deleteOldBulk } from '../src/control/bulk-operations.sql.js';
 import { PostgresStorage } from '../src/index.js';
 import { createStoreDatabase } from './support/store-database.js';
 
@@ -29,6 +31,23 @@ describe('Bulk operations on Postgres', () => {
     return storage.bulk.find(id);
   };
 
+  /** Stores an operation that ended a month ago and has changed so many jobs. */
+  const recordOld = async (jobs: number): Promise<void> => {
+    const id = '00000000-0000-7000-8000-000000000001';
+    await database.query(
+      `insert into longshore.bulk_operation (id, action, filter, state, finished_at) values ($1, 'retry', '{}', 'done', now() - interval '31 days')`,
+      [id],
+    );
+    await database.query(
+      'insert into longshore.bulk_operation_job select $1, gen_random_uuid() from generate_series(1, $2::integer)',
+      [id, jobs],
+    );
+  };
+  const recorded = (): Promise<unknown[]> =>
+    database.query(
+      'select (select count(*) from longshore.bulk_operation)::integer as operations, (select count(*) from longshore.bulk_operation_job)::integer as jobs',
+    );
+
   it('continue where a server stopped', async () => {
     await fill(3_500);
     const { id } = await storage.bulk.start({ action: 'cancel', filter: { state: ['enqueued'] } });
@@ -36,6 +55,39 @@ describe('Bulk operations on Postgres', () => {
     while (((await storage.bulk.find(id))?.changed ?? 0) < 2_000) await first.bulk.advance();
     await first.close();
     expect(await carriedOut(storage, id)).to.include({ state: 'done', changed: 3_500, skipped: 0 });
+  });
+
+  it('are deleted after 30 days, with all the jobs they recorded', async () => {
+    await recordOld(12_000);
+    // Refuses statements that delete more than 10,000 rows, which may take too long.
+    await database.query(`
+      create function longshore.bound() returns trigger language plpgsql as $$
+      begin
+        if (select count(*) from gone) > 10000 then raise 'too many'; end if;
+        return null;
+      end $$`);
+    await database.query(
+      'create trigger bound after delete on longshore.bulk_operation_job referencing old table as gone for each statement execute function longshore.bound()',
+    );
+    await storage.maintenance.maintain();
+    expect(await recorded()).to.deep.equal([{ operations: 0, jobs: 0 }]);
+  });
+
+  it('are deleted with all the jobs they recorded even if two servers begin at once', async () => {
+    await recordOld(12_000);
+    const client = new pg.Client(database.url);
+    await client.connect();
+    await client.query('begin');
+    await client.query(deleteOldBulk.text, [10_000]);
+    const other = storage.maintenance.maintain();
+    const isWaiting = async (): Promise<boolean> =>
+      (await database.query(`select from pg_stat_activity where wait_event_type = 'Lock'`)).length > 0;
+    await Promise.race([other, eventually(isWaiting)]);
+    await client.query('commit');
+    await other;
+    while ((await client.query<{ more: boolean }>(deleteOldBulk.text, [10_000])).rows[0]?.more === true);
+    await client.end();
+    expect(await recorded()).to.deep.equal([{ operations: 0, jobs: 0 }]);
   });
 
   it('run once, however many servers work on them', async () => {

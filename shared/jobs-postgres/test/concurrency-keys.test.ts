@@ -4,6 +4,7 @@ import { eventually, type TestDatabase } from '@longshore/test-support';
 import Type from 'typebox';
 import { expect } from 'chai';
 import { Database } from '../src/connection/database.js';
+import { DatabaseClock } from '../src/connection/database-clock.js';
 import { Housekeeping } from '../src/maintain/housekeeping.js';
 import { PostgresStorage } from '../src/index.js';
 import { PostgresSetAside } from '../src/maintain/set-aside.js';
@@ -110,8 +111,18 @@ describe('Concurrency keys on Postgres', () => {
     const direct = new Database(databaseOptions({ url: database.url }));
     const retention = { done: 7, failed: 30, cancelled: 7 };
     const setAside = new PostgresSetAside(direct, storage.clock, () => undefined);
-    await new Housekeeping(direct, retention, setAside, storage.timings).noteRoom();
+    const notified: (string | null)[] = [];
+    const notify = (queue: string | null): void => void notified.push(queue);
+    await new Housekeeping(
+      direct,
+      new DatabaseClock(direct),
+      retention,
+      setAside,
+      storage.timings,
+      notify,
+    ).noteRoom();
     await direct.close();
+    expect(notified).to.deep.equal([null]);
     expect(await storage.maintenance.resolveDependencies(100)).to.equal(1);
     const inside = await database.query('select from longshore.job where queue_id > 0');
     expect(inside).to.have.length(1);
@@ -122,7 +133,7 @@ describe('Concurrency keys on Postgres', () => {
       ...job,
       meta: { concurrencyKey: `key-${n}`, concurrencyLimit: 1 },
     }));
-    const claimer = new PostgresStorage({ url: database.url });
+    const claimer = new PostgresStorage({ url: database.url, applicationName: 'measured' });
     await claimer.enqueuer.enqueue(jobs);
     while ((await claimer.maintenance.resolveDependencies(500)) > 0);
     const claimed = await claimer.claims.claim({
@@ -131,7 +142,8 @@ describe('Concurrency keys on Postgres', () => {
       limit: 500,
       leaseMs: 60_000,
     });
-    await claimer.close(); // a connection hands in its statistics when it ends
+    await claimer.close();
+    await database.disconnected('measured');
     const [statistics] = await database.query<{ updated: string; hot: string }>(
       `select n_tup_upd as updated, n_tup_hot_upd as hot from pg_stat_all_tables
        where schemaname = 'longshore' and relname = 'job'`,

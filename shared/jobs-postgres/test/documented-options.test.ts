@@ -1,7 +1,7 @@
 import { retentionOf } from '@longshore/jobs/storage';
 import { documentedOptions } from '@longshore/test-support';
 import { expect } from 'chai';
-import { databaseOptions, mostQueues, readOptions, searchOptions } from '../src/connection/options.js';
+import { databaseOptions, maxQueues, readOptions, searchOptions } from '../src/connection/options.js';
 
 const url = 'postgres://127.0.0.1:1/none';
 
@@ -15,7 +15,7 @@ describe('The options of the Postgres storage in docs/operations.md', () => {
     poolSize: (value) => databaseOptions(withValue('poolSize', value)).poolSize,
     readPoolSize: (value) => readOptions(withValue('readPoolSize', value)).poolSize,
     readTimeoutMs: (value) => readOptions(withValue('readTimeoutMs', value)).statementTimeoutMs,
-    maxQueues: (value) => mostQueues(withValue('maxQueues', value)),
+    maxQueues: (value) => maxQueues(withValue('maxQueues', value)),
     searchTimeoutMs: (value) => searchOptions(withValue('searchTimeoutMs', value)).statementTimeoutMs,
     'retentionDays.done': (value) => retentionOf(value === undefined ? {} : { done: value }).done,
     'retentionDays.failed': (value) => retentionOf(value === undefined ? {} : { failed: value }).failed,
@@ -43,7 +43,7 @@ describe('The options of the Postgres storage in docs/operations.md', () => {
       useRecommendedIsolationLevel: true,
       disableGlobalLocks: true,
       pooler: 'none',
-      directUrl: url,
+      schema: 'longshore',
       applicationName: 'longshore',
     });
   });

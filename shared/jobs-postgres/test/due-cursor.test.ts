@@ -7,9 +7,9 @@ interface Seen {
   readonly mark?: string;
 }
 
-/** Where a look begins after looks that saw this, and found nothing due. */
-const after = (...looks: readonly Seen[]): DueCursor =>
-  looks.reduce(
+/** Returns the cursor after polls that saw these snapshots and found nothing due. */
+const after = (...polls: readonly Seen[]): DueCursor =>
+  polls.reduce(
     (cursor, { snapshot, at, mark = null }) => cursor.after({ snapshot, at, mark, due: new Map() }),
     DueCursor.start,
   );

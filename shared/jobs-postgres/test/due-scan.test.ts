@@ -14,7 +14,7 @@ import { createStoreDatabase } from './support/store-database.js';
 
 const jobs = 5_000;
 
-/** After its first look none begins at the head. */
+/** Creates a scan that starts at the head only in its first poll. */
 const newScan = (database: Database): DueScan => new DueScan(database, new PacedScan(-Infinity));
 
 describe('A scan for due jobs', () => {
@@ -46,7 +46,7 @@ describe('A scan for due jobs', () => {
       [queueId, count],
     );
 
-  /** The queues in which the next look finds a due job. */
+  /** The queues in which the next poll finds a due job. */
   const dueIn = async (scan: DueScan): Promise<number[]> =>
     (await scan.poll()).filter(({ dueAt }) => dueAt !== null).map(({ id }) => id);
 
@@ -69,8 +69,8 @@ describe('A scan for due jobs', () => {
     ];
     let cursor = DueCursor.start;
     for (let polls = 0; polls < 2; polls++) {
-      const [look] = await database.query<DueRow>(nextDue, valuesOf(cursor));
-      if (look !== undefined) cursor = cursor.after({ ...look, due: new Map() });
+      const [row] = await database.query<DueRow>(nextDue, valuesOf(cursor));
+      if (row !== undefined) cursor = cursor.after({ ...row, due: new Map() });
     }
     const fromHead = await buffersOf(store, nextDue, valuesOf(DueCursor.start));
     const fromCursor = await buffersOf(store, nextDue, valuesOf(cursor));

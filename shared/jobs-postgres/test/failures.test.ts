@@ -1,3 +1,4 @@
+import { type ErrorGroup, newId } from '@longshore/jobs/storage';
 import type { TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import { Database } from '../src/connection/database.js';
@@ -79,6 +80,59 @@ describe('Failed jobs in Postgres', () => {
       ['rare', 'Error: No ship <n>', 2, true],
     ]);
     expect(complete).to.equal(true);
+  });
+
+  it('are dated by the first one with their error, although its job is no longer stored', async () => {
+    await storage.queues.pause('failing');
+    const failAt = (hoursAgo: number): Promise<unknown> =>
+      database.query(
+        `insert into longshore.job_history_failed
+           (queue_id, id, created_at, finished_at, priority, attempt, max_attempts, name, args, error)
+         select id, longshore.new_id(), now(), now() - $1::integer * interval '1 hour', 0, 1, 1, 'charge', '{}',
+           jsonb_build_object('name', 'Error', 'message', 'No ship ' || $1, 'stack', null)
+         from longshore.queue where name = 'failing'`,
+        [hoursAgo],
+      );
+    const group = async (): Promise<ErrorGroup | undefined> =>
+      (await storage.statistics.listErrorGroups({ sinceMs: 60_000 })).groups[0];
+    await failAt(30);
+    await failAt(0);
+    const before = await group();
+    await storage.maintenance.maintain();
+    await database.query(
+      `delete from longshore.job_history_failed where finished_at < now() - interval '1 day'`,
+    );
+    expect(await group()).to.deep.equal(before);
+    expect(before?.firstSeenAt).to.be.below(new Date(Date.now() - 29 * 3_600_000));
+  });
+
+  it('of an attempt that is repeated are dated by the first one, too', async () => {
+    const { id: serverId } = await storage.servers.register({
+      host: 'host',
+      pid: 1,
+      queues: ['mail'],
+      concurrency: 1,
+      timeoutMs: 60_000,
+    });
+    const failOnce = async (): Promise<string> => {
+      const id = newId();
+      const job = { id, name: 'send', queue: 'mail', priority: 0, args: '{}', maxAttempts: 3, due: null };
+      await storage.enqueuer.enqueue([job]);
+      const claimed = await storage.claims.claim({ serverId, queue: 'mail', limit: 1, leaseMs: 60_000 });
+      const error = { name: 'Error', message: 'not yet', stack: null };
+      const outcome = { kind: 'retry', error, delayMs: 60_000 } as const;
+      await storage.completions.complete(claimed.map(({ claim }) => ({ claim, outcome })));
+      return id;
+    };
+    const firstSeen = async (): Promise<Date | undefined> =>
+      (await storage.statistics.listErrorGroups({ sinceMs: 60_000 })).groups[0]?.firstSeenAt;
+    const id = await failOnce();
+    const before = await firstSeen();
+    await storage.maintenance.maintain();
+    await storage.control.cancel(id);
+    await failOnce();
+    expect(before).not.to.equal(undefined);
+    expect(await firstSeen()).to.deep.equal(before);
   });
 
   it('of one name with ever new errors leave room for those of others', async () => {

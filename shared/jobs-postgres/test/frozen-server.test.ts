@@ -2,7 +2,7 @@ import { defineJob, JobClient } from '@longshore/jobs';
 import type { TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
-import { transactionName } from '../src/control/servers.sql.js';
+import { defaultSchema, Schema } from '../src/connection/schema.js';
 import { PostgresStorage } from '../src/index.js';
 import { createStoreDatabase } from './support/store-database.js';
 
@@ -74,7 +74,7 @@ describe('A server that freezes in a transaction', () => {
     });
     const transaction = new pg.Client({
       connectionString: database.url,
-      application_name: transactionName(serverId),
+      application_name: new Schema(defaultSchema).transactionName(serverId),
     });
     const ended = new Promise((resolve) => transaction.on('error', resolve));
     await transaction.connect();
@@ -94,7 +94,7 @@ describe('A server that freezes in a transaction', () => {
     });
     const claim = new pg.Client({
       connectionString: database.url,
-      application_name: transactionName(serverId),
+      application_name: new Schema(defaultSchema).transactionName(serverId),
     });
     claim.on('error', () => undefined);
     await claim.connect();

@@ -1,5 +1,8 @@
 import { eventually, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
+import pg from 'pg';
+import { databaseOptions } from '../src/connection/options.js';
+import { Heartbeats } from '../src/control/heartbeat.js';
 import { PostgresStorage } from '../src/index.js';
 import { createStoreDatabase } from './support/store-database.js';
 
@@ -31,7 +34,7 @@ describe('The heartbeat of a server on Postgres', () => {
     const first = await heartbeatOf(registration.id);
     await eventually(async () => (await heartbeatOf(registration.id)) > first); // the thread is up
     const blockedAt = Date.now();
-    while (Date.now() < blockedAt + 1_200); // a handler that computes
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_200); // as a handler that computes does
     const last = await heartbeatOf(registration.id);
     await registration.unregister();
     expect(last).to.be.greaterThan(blockedAt);
@@ -62,5 +65,59 @@ describe('The heartbeat of a server on Postgres', () => {
     await database.query('delete from longshore.server where id = $1', [registration.id]);
     await eventually(() => registration.lost.aborted);
     await registration.unregister();
+  });
+
+  it('shares a connection with those of the other servers of the storage', async () => {
+    const registrations = [await register(300), await register(600)];
+    const heartbeats = await Promise.all(registrations.map(({ id }) => heartbeatOf(id)));
+    for (const [index, { id }] of registrations.entries())
+      await eventually(async () => (await heartbeatOf(id)) > (heartbeats[index] ?? 0));
+    const connections = await database.query(
+      `select from pg_stat_activity where application_name like '% heartbeat' and datname = current_database()`,
+    );
+    await Promise.all(registrations.map((registration) => registration.unregister()));
+    expect(connections).to.have.length(1);
+  });
+
+  it('continues while the row of another server is locked', async () => {
+    const [locked, other] = [await register(600), await register(600)];
+    const client = new pg.Client(database.url);
+    await client.connect();
+    await client.query('begin');
+    await client.query('select from longshore.server where id = $1 for update', [locked.id]);
+    const [lockedAt, since] = [await heartbeatOf(locked.id), await heartbeatOf(other.id)];
+    await eventually(async () => (await heartbeatOf(other.id)) > since + 1_200);
+    const held = await heartbeatOf(locked.id);
+    await client.end();
+    await eventually(async () => (await heartbeatOf(locked.id)) > lockedAt);
+    await Promise.all([locked.unregister(), other.unregister()]);
+    expect([held, locked.lost.aborted]).to.deep.equal([lockedAt, false]);
+  });
+});
+
+describe('The thread that sends heartbeats', () => {
+  const database = databaseOptions({ url: 'postgres://nobody@127.0.0.1:1/none' });
+  const program = (text: string): URL => new URL(`data:text/javascript,${encodeURIComponent(text)}`);
+
+  for (const [title, text] of [
+    ['fails', 'throw new Error("crashed")'],
+    ['ends', 'process.exit()'],
+  ] as const) {
+    it(`makes its servers count as lost if it ${title}, and another one starts with the next server`, async () => {
+      const heartbeats = new Heartbeats(database, program(text));
+      for (const id of ['first', 'second']) {
+        const { lost } = heartbeats.start(id, 60_000, () => undefined);
+        await eventually(() => lost.aborted);
+        expect(lost.reason).to.be.instanceOf(Error);
+      }
+      await heartbeats.close();
+    });
+  }
+
+  it('is terminated if it does not answer when the storage closes', async () => {
+    const heartbeats = new Heartbeats(database, program('setInterval(() => undefined, 60_000)'));
+    const { lost } = heartbeats.start('server', 60_000, () => undefined);
+    await heartbeats.close(); // resolves when the thread has ended
+    expect(lost.aborted).to.equal(false);
   });
 });

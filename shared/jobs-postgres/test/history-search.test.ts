@@ -222,13 +222,13 @@ describe('A large history in Postgres', () => {
         insert into longshore.job_count (queue_id, state, jobs) select id, 'enqueued', 100000 from busy`);
       const startedAt = performance.now();
       const cameWhileBehind = await eventually(async () => {
-        const came = await lull.hasCome();
+        const came = await lull.canStart();
         return came || performance.now() - startedAt > 600 ? String(came) : null;
       });
       await database.query(
         `delete from longshore.job_count using longshore.queue where queue.id = queue_id and name = 'busy'`,
       );
-      await eventually(() => lull.hasCome());
+      await eventually(() => lull.canStart());
       expect(cameWhileBehind).to.equal('false');
       await builder.buildNext();
       expect(await indexes(true)).to.have.length(names.length);

@@ -35,7 +35,7 @@ describe('The hot path on Postgres', () => {
 
   it('claims with heap-only updates: no index is written', async () => {
     await storage.enqueuer.enqueue(newJobs(1_000));
-    const claimer = new PostgresStorage({ url: database.url });
+    const claimer = new PostgresStorage({ url: database.url, applicationName: 'measured' });
     const server = await claimer.servers.register({
       host: 'x',
       pid: 1,
@@ -44,7 +44,8 @@ describe('The hot path on Postgres', () => {
       timeoutMs: 60_000,
     });
     await claimer.claims.claim({ serverId: server.id, queue: 'default', limit: 1_000, leaseMs: 60_000 });
-    await claimer.close(); // a connection hands in its statistics when it ends
+    await claimer.close();
+    await database.disconnected('measured');
     const [statistics] = await database.query<{ updated: string; hot: string }>(
       `select n_tup_upd as updated, n_tup_hot_upd as hot from pg_stat_all_tables
        where schemaname = 'longshore' and relname = 'job'`,
@@ -55,7 +56,7 @@ describe('The hot path on Postgres', () => {
   it('scans no table, even if its statistics say that it is empty', async () => {
     await database.query('vacuum analyze longshore.job');
     const [before] = await database.query<{ scans: string }>(scansOfJob);
-    const worker = new PostgresStorage({ url: database.url });
+    const worker = new PostgresStorage({ url: database.url, applicationName: 'measured' });
     const { id: serverId } = await worker.servers.register({
       host: 'x',
       pid: 1,
@@ -73,7 +74,8 @@ describe('The hot path on Postgres', () => {
       );
     }
     await worker.maintenance.rescue();
-    await worker.close(); // a connection hands in its statistics when it ends
+    await worker.close();
+    await database.disconnected('measured');
     const [after] = await database.query<{ scans: string }>(scansOfJob);
     expect(after?.scans).to.equal(before?.scans);
   });
@@ -84,7 +86,7 @@ describe('The hot path on Postgres', () => {
   ]) {
     it(`looks up exactly the ${sizes.batch} jobs it works on, even if the statistics say that there are none`, async () => {
       await database.query('vacuum analyze longshore.job');
-      const worker = new PostgresStorage({ url: database.url });
+      const worker = new PostgresStorage({ url: database.url, applicationName: 'measured' });
       const { id: serverId } = await worker.servers.register({
         host: 'x',
         pid: 1,
@@ -107,9 +109,10 @@ describe('The hot path on Postgres', () => {
           claims.map((claim) => ({ claim, outcome: { kind: 'done', result: 'null' } })),
         );
       }
-      await worker.close(); // a connection hands in its statistics when it ends
+      await worker.close();
+      await database.disconnected('measured');
       const [after] = await database.query<{ read: string }>(tuplesReadOfJob);
-      // Each job is met when it is claimed (twice), renewed (twice) and finished, and once more by the look from the head.
+      // Each job is met when it is claimed (twice), renewed (twice) and finished, and once more by the poll from the head.
       expect(Number(after?.read) - Number(before?.read)).to.be.below(10 * sizes.batch * 12 + 500);
     });
   }

@@ -51,7 +51,7 @@ describe('A job that another process moved to another queue', () => {
     return id;
   }
 
-  const lookUps: Record<string, (id: string) => Promise<unknown>> = {
+  const lookups: Record<string, (id: string) => Promise<unknown>> = {
     findJob: async (id) => (await storage.jobs.find(id))?.queue,
     'findJob, in capitals': async (id) => (await storage.jobs.find(id.toUpperCase()))?.queue,
     findDocuments: async (id) => (await storage.jobs.findDocuments(id)) !== null && 'to',
@@ -65,7 +65,7 @@ describe('A job that another process moved to another queue', () => {
       return found?.queue;
     },
   };
-  for (const [what, lookUp] of Object.entries(lookUps)) {
+  for (const [what, lookUp] of Object.entries(lookups)) {
     it(`is found by ${what}`, async () => {
       expect(await lookUp(await moved())).to.equal('to');
     });

@@ -27,7 +27,7 @@ describe('The maximum number of queues', () => {
       const refused = await enqueue('d').catch((error: unknown) => error);
       expect(refused).to.be.instanceOf(TooManyQueuesError);
       expect((refused as Error).message)
-        .to.contain('The maximum of 3 queues is reached')
+        .to.contain('The maximum of 3 queues has been reached')
         .and.to.contain('"d"');
       const order = (queue: string) => ({ definition: job, args: {}, options: { queue } });
       expect(
@@ -79,7 +79,7 @@ describe('The maximum number of queues for SQL callers', () => {
     expect(await enqueue('c'))
       .to.be.instanceOf(Error)
       .and.include({ code: '54000' })
-      .with.property('message', 'The maximum of 2 queues is reached, so "c" cannot be created');
+      .with.property('message', 'The maximum of 2 queues has been reached, so "c" cannot be created');
   });
 
   it('counts a deleted queue no longer, which must then fit in again', async () => {

@@ -61,7 +61,7 @@ describe('The oldest ready jobs of the queues', () => {
     await finishAll();
     await enqueue(1);
     const [head] = await store.query<{ seq: string }>('select seq from longshore.job where queue_id = 1');
-    const from = [null, '{1}', '{0}', `{${head?.seq}}`, '{}', '{}'];
+    const from = [null, JSON.stringify({ 1: { 0: head?.seq } })];
     const fromHead = await buffersOf(store, selectHeads, [null]);
     const fromPlace = await buffersOf(store, selectHeadsFrom, from);
     await pinning.end();

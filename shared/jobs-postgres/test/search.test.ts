@@ -35,6 +35,7 @@ describe('Searching history in Postgres', () => {
     const jobs = await storage.jobs.list({ filter: { tag: ['tag-7'] }, limit: 20 });
     expect(jobs).to.have.length(rows / 10_000);
     await storage.close();
+    await database.disconnected('longshore');
     storage = new PostgresStorage({ url: database.url });
     const [row] = await database.query<{ scans: number }>(scansOfMeta);
     expect(row?.scans).to.be.above(0);

@@ -1,5 +1,7 @@
 import type { Outcome } from '@longshore/jobs/storage';
 import { expect } from 'chai';
+import pg from 'pg';
+import { PostgresStorage } from '../src/index.js';
 import { deleteOldAside } from '../src/maintain/set-aside.sql.js';
 import { accept, history, refuse, unbound } from './support/poison.js';
 import { done, poison, PoisonedStore, work } from './support/poisoned-store.js';
@@ -161,6 +163,26 @@ describe('On Postgres, an item that cannot be processed', () => {
     expect([await store.stateOf(bad), await store.stateOf(good)]).to.deep.equal(['enqueued', 'cancelled']);
     const keys = (await store.setAside('cleaner')).map(({ key }) => key);
     expect(keys).to.have.members(['fold counters', `cancel ${bad}`]);
+  });
+
+  it('does not keep the cleaner from its other tasks if it takes too long', async () => {
+    const impatient = new PostgresStorage({ url: database.url, commandBatchMaxTimeoutMs: 1_000 });
+    const locking = new pg.Client(database.url);
+    await Promise.all([impatient.open(), locking.connect()]);
+    try {
+      await locking.query('begin; lock table longshore.timing');
+      impatient.timings.ended('work', 'work', 'done', 1);
+      const id = await store.enqueue();
+      const claims = await store.claim();
+      await storage.control.cancel(id);
+      await storage.claims.release(claims);
+      await impatient.maintenance.maintain();
+      expect(await store.stateOf(id)).to.equal('cancelled');
+      expect((await store.setAside('cleaner')).map(({ key }) => key)).to.include('store timings');
+    } finally {
+      await locking.end();
+      await impatient.close();
+    }
   });
 
   it('fails if its outcome cannot be stored', async () => {

@@ -4,13 +4,19 @@ set priorities = array(select distinct priority from unnest(priorities || $2::sm
 where id = $1 and not priorities @> $2::smallint[];
 
 -- longshore-add-timings
+with advanced as (
+  insert into longshore.timing_writer as last (id, batch) values ($1, $2::integer)
+  on conflict (id) do update set batch = excluded.batch, written_at = now() where last.batch < excluded.batch
+  returning 1
+)
 insert into longshore.timing as stored
   (queue_id, name, seconds, at, done, failed, retried, waiting, running, waited_ms, ran_ms)
 select queue_id, name, seconds, to_timestamp(ms / 1000), done, failed, retried, waiting::integer[], running::integer[],
   waited_ms, ran_ms
-from unnest($1::integer[], $2::text[], $3::smallint[], $4::float8[], $5::integer[], $6::integer[], $7::integer[], $8::text[],
-  $9::text[], $10::float8[], $11::float8[])
+from unnest($3::integer[], $4::text[], $5::smallint[], $6::float8[], $7::integer[], $8::integer[], $9::integer[], $10::text[],
+  $11::text[], $12::float8[], $13::float8[])
   as recorded (queue_id, name, seconds, ms, done, failed, retried, waiting, running, waited_ms, ran_ms)
+where exists (select 1 from advanced)
 on conflict (queue_id, name, seconds, at) do update set
   done = stored.done + excluded.done,
   failed = stored.failed + excluded.failed,
@@ -20,7 +26,7 @@ on conflict (queue_id, name, seconds, at) do update set
   waited_ms = stored.waited_ms + excluded.waited_ms,
   ran_ms = stored.ran_ms + excluded.ran_ms;
 
--- longshore-admit-held
+-- longshore-admit-blocked
   with admissible as materialized (
     select candidate.id
     from unnest($2::text[]) as wanted (key)
@@ -60,7 +66,7 @@ with known as (
 added as (
   insert into longshore.timed_name (name)
   select wanted.name from unnest($1) as wanted (name)
-  where not exists (select from longshore.timed_name where name = wanted.name)
+  where not exists (select 1 from longshore.timed_name where name = wanted.name)
   limit greatest(0, $2::integer - (select count(*) from longshore.timed_name))
   on conflict (name) do nothing
   returning name
@@ -77,24 +83,36 @@ where id = $1;
 select claim.id, claim.attempt
 from unnest($1::uuid[], $2::uuid[], $3::smallint[]) as claim (id, server_id, attempt)
 where exists (
-    select from longshore.job_history as job
+    select 1 from longshore.job_history as job
     where job.id = claim.id and job.server_id = claim.server_id and job.attempt = claim.attempt)
   or exists (
-    select from longshore.queue join longshore.job_scheduled as job on job.queue_id = queue.id
+    select 1 from longshore.queue join longshore.job_scheduled as job on job.queue_id = queue.id
     where job.id = claim.id and job.past_attempts @> jsonb_build_array(
       jsonb_build_object('attempt', claim.attempt, 'serverId', claim.server_id, 'outcome', 'failed')));
 
 -- longshore-are-behind
 select coalesce(sum(jobs), 0) > 1000 as behind
 from longshore.job_count join longshore.queue on queue.id = queue_id
-where state = 'enqueued' and paused_at is null;
+where state = 'enqueued' and not (paused_at is not null and coalesce(paused_until > now(), true));
 
 -- longshore-beat
-update longshore.server set heartbeat_at = now(), processing = $2, state = $3, clock_ahead_ms = coalesce($4, clock_ahead_ms)
-    where id = $1 returning requested, extract(epoch from clock_timestamp()) * 1000 as now;
+with free as materialized (
+  select id from longshore.server where id = $1 for no key update skip locked
+),
+beaten as (
+  update longshore.server set heartbeat_at = now(), processing = $2, state = $3, clock_ahead_ms = coalesce($4, clock_ahead_ms)
+  from free where server.id = free.id
+  returning server.id
+)
+select exists (select 1 from beaten) as sent, requested, extract(epoch from clock_timestamp()) * 1000 as now
+from longshore.server where id = $1;
 
 -- longshore-bulk-window-awaiting
 select queue_id, id from longshore.job_awaiting
+where (queue_id, id) > ($1::integer, $2::uuid) and (queue_id, id) <= ($3::integer, $4::uuid) order by queue_id, id offset $5::integer - 1 limit 1;
+
+-- longshore-bulk-window-blocked
+select queue_id, id from longshore.job_blocked
 where (queue_id, id) > ($1::integer, $2::uuid) and (queue_id, id) <= ($3::integer, $4::uuid) order by queue_id, id offset $5::integer - 1 limit 1;
 
 -- longshore-bulk-window-cancelled
@@ -109,10 +127,6 @@ where id > $2::uuid and id <= $4::uuid and $1::integer <= $3::integer order by i
 select 0 as queue_id, id from longshore.job_history_failed
 where id > $2::uuid and id <= $4::uuid and $1::integer <= $3::integer order by id offset $5::integer - 1 limit 1;
 
--- longshore-bulk-window-held
-select queue_id, id from longshore.job_blocked
-where (queue_id, id) > ($1::integer, $2::uuid) and (queue_id, id) <= ($3::integer, $4::uuid) order by queue_id, id offset $5::integer - 1 limit 1;
-
 -- longshore-bulk-window-ready
 select queue_id, id from longshore.job
 where (queue_id, id) > ($1::integer, $2::uuid) and (queue_id, id) <= ($3::integer, $4::uuid) order by queue_id, id offset $5::integer - 1 limit 1;
@@ -125,27 +139,6 @@ where (queue_id, id) > ($1::integer, $2::uuid) and (queue_id, id) <= ($3::intege
 select queue_id, id from longshore.job_scheduled
 where (queue_id, id) > ($1::integer, $2::uuid) and (queue_id, id) <= ($3::integer, $4::uuid) order by queue_id, id offset $5::integer - 1 limit 1;
 
--- longshore-bury-servers
-with silent as materialized (
-  select id from longshore.server
-  where greatest(heartbeat_at, pg_postmaster_start_time()) < now() - timeout_ms * interval '1 millisecond'
-),
-buried as (
-  delete from longshore.server
-  where id in (
-    select server.id from longshore.server join silent using (id) order by server.id for update of server skip locked
-  )
-  returning id, host, pid, processing, concurrency, heartbeat_at
-),
-noted as (
-  insert into longshore.lost_server (id, host, pid, processing, concurrency, heartbeat_at)
-  select id, host, pid, processing, concurrency, heartbeat_at from buried
-),
-forgotten as (
-  delete from longshore.lost_server where lost_at < now() - interval '1 day' and exists (select from buried)
-)
-select id, buried.id is not null as buried from silent left join buried using (id);
-
 -- longshore-cancel-awaiting
 with ended as materialized (select * from unnest($2::uuid[], $3::jsonb[]) as ended (id, error)),
 removed as (
@@ -153,15 +146,16 @@ removed as (
   where job_awaiting.queue_id = $1 and job_awaiting.id = ended.id
   returning job_awaiting.*, ended.error
 ),
+
 history as (
   insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, error)
   select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, case when delay_ms is null then meta else coalesce(meta, '{}') || jsonb_build_object('delayMs', delay_ms) end, past_attempts, error from removed
 ),
-unlinked as (
+resolved as (
   update longshore.job_dependency set resolved_at = now(), marked = true
   where child_id = any (array(select id from removed)) and case when job_dependency.resolved_at is null then true end
 ),
-noted as (
+outbox_entries as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
   select queue_id, id, 'awaiting'::longshore.job_state, 'cancelled'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
 ),
@@ -187,11 +181,11 @@ removed as (
   delete from longshore.job using found where job.queue_id = $1 and job.id = found.id
   returning job.*
 ),
+
 history as (
   insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from removed
 ),
-
-noted as (
+outbox_entries as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
   select queue_id, id, 'enqueued', 'cancelled', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
 ),
@@ -214,17 +208,18 @@ removed as (
   delete from longshore.job_awaiting using found where job_awaiting.queue_id = $1 and job_awaiting.id = found.id
   returning job_awaiting.*
 ),
-history as (
-  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from removed
-),
 
-unlinked as (
+history as (
+  insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts)
+  select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, case when delay_ms is null then meta else coalesce(meta, '{}') || jsonb_build_object('delayMs', delay_ms) end, past_attempts from removed
+),
+resolved as (
   update longshore.job_dependency set resolved_at = now(), marked = true
   where child_id = any (array(select id from removed)) and case when job_dependency.resolved_at is null then true end
 ),
-noted as (
+outbox_entries as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, 'awaiting', 'cancelled', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
+  select queue_id, id, 'awaiting'::longshore.job_state, 'cancelled'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
 ),
 counted as (
   insert into longshore.job_count (queue_id, state, jobs)
@@ -245,11 +240,11 @@ removed as (
   delete from longshore.job_blocked using found where job_blocked.queue_id = $1 and job_blocked.id = found.id
   returning job_blocked.*
 ),
+
 history as (
   insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from removed
 ),
-
-noted as (
+outbox_entries as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
   select queue_id, id, 'enqueued', 'cancelled', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
 ),
@@ -272,11 +267,11 @@ removed as (
   delete from longshore.job_scheduled using found where job_scheduled.queue_id = $1 and job_scheduled.id = found.id
   returning job_scheduled.*
 ),
+
 history as (
   insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from removed
 ),
-
-noted as (
+outbox_entries as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
   select queue_id, id, 'scheduled', 'cancelled', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
 ),
@@ -296,15 +291,16 @@ removed as (
   where job_awaiting.queue_id = $1 and job_awaiting.id = ended.id
   returning job_awaiting.*, ended.error
 ),
+
 history as (
   insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, error)
   select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, case when delay_ms is null then meta else coalesce(meta, '{}') || jsonb_build_object('delayMs', delay_ms) end, past_attempts, error from removed
 ),
-unlinked as (
+resolved as (
   update longshore.job_dependency set resolved_at = now(), marked = true
   where child_id = any (array(select id from removed)) and case when job_dependency.resolved_at is null then true end
 ),
-noted as (
+outbox_entries as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
   select queue_id, id, 'awaiting'::longshore.job_state, 'cancelled'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
 ),
@@ -318,16 +314,16 @@ counted as (
 select true as changed from removed;
 
 -- longshore-cancel-ready
-with from_line as (delete from longshore.job where queue_id = $1 and id = $2 and server_id is null returning *),
-from_held as (delete from longshore.job_blocked where queue_id = $1 and id = $2 returning *),
+with ready as (delete from longshore.job where queue_id = $1 and id = $2 and server_id is null returning *),
+blocked as (delete from longshore.job_blocked where queue_id = $1 and id = $2 returning *),
 removed as (
-  select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, ready_at from from_line union all select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, null from from_held
+  select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, ready_at from ready union all select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, null from blocked
 ),
 
 history as (
   insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, ready_at) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, ready_at from removed
 ),
-noted as (
+outbox_entries as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
   select queue_id, id, 'enqueued'::longshore.job_state, 'cancelled'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
 ),
@@ -359,7 +355,7 @@ with removed as (delete from longshore.job_scheduled where queue_id = $1 and id 
 history as (
   insert into longshore.job_history_cancelled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from removed
 ),
-noted as (
+outbox_entries as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
   select queue_id, id, 'scheduled'::longshore.job_state, 'cancelled'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
 ),
@@ -371,7 +367,7 @@ select true as changed from removed;
 
 -- longshore-claim-ready
 with names as materialized (
-  select job_names as handled, array(select name from longshore.paused_type) as paused from longshore.server where id = $2),
+  select job_names as handled, array(select name from longshore.paused_type where (paused_at is not null and coalesce(paused_until > now(), true))) as paused from longshore.server where id = $2),
 candidate as materialized (
   select next.at
   from unnest($5::smallint[], $6::bigint[], $7::bigint[]) as range (priority, after, up_to)
@@ -380,14 +376,14 @@ candidate as materialized (
     where job.queue_id = $1 and job.priority = range.priority and job.seq > range.after and job.seq <= range.up_to
       and job.server_id is null and coalesce(name = any ((select handled from names)::text[]), true)
       and name <> all ((select paused from names)::text[]) and not exists (
-    select from longshore.queue
-    where id = $1 and (paused_at is not null or concurrency_limit is not null or rate_limit is not null))
+    select 1 from longshore.queue
+    where id = $1 and ((paused_at is not null and coalesce(paused_until > now(), true)) or concurrency_limit is not null or rate_limit is not null))
     order by job.seq limit $3
     for update skip locked
   ) as next
   limit $3),
 alive as materialized (
-  select id from longshore.server where id = $2 and exists (select from candidate) for key share
+  select id from longshore.server where id = $2 and exists (select 1 from candidate) for key share
 ),
 claimed as (
   update longshore.job
@@ -408,13 +404,13 @@ counted as (
   from total, (values ('enqueued'::longshore.job_state, -1), ('processing', 1)) as change (state, sign)
   where total.jobs > 0
 )
-select claimed.*, case when claimed.id is null then exists (select from longshore.server where id = $2) end as alive,
+select claimed.*, case when claimed.id is null then exists (select 1 from longshore.server where id = $2) end as alive,
   case when claimed.id is null then exists (
-    select from longshore.queue where id = $1 and (concurrency_limit is not null or rate_limit is not null)
+    select 1 from longshore.queue where id = $1 and (concurrency_limit is not null or rate_limit is not null)
   ) end as limited,
-  case when claimed.id is null then exists (select from longshore.queue where id = $1 and paused_at is not null) end as paused
+  case when claimed.id is null then exists (select 1 from longshore.queue where id = $1 and (paused_at is not null and coalesce(paused_until > now(), true))) end as paused
 from (values (1)) as one left join claimed on true
-where (select count(set_config('synchronous_commit', 'off', true)) from total where not ($8 or has_last_attempt)) >= 0;
+where (select count(set_config('synchronous_commit', 'off', true)) from total where not (has_last_attempt or (select stats_reset from pg_stat_get_wal()) > greatest(pg_postmaster_start_time(), now() - interval '10 minutes'))) >= 0;
 
 -- longshore-claim-unique
 update longshore.job_key as held
@@ -426,7 +422,7 @@ where held.queue_id = $1 and held.namespace = wanted.namespace and held.key = wa
 
 -- longshore-claim-within-limits
 with setting as materialized (
-  select paused_at is null as open, concurrency_limit, rate_limit, refill, clock.now,
+  select not (paused_at is not null and coalesce(paused_until > now(), true)) as open, concurrency_limit, rate_limit, refill, clock.now,
     least((rate_limit -> 'burst')::float8, bucket.tokens + refill *
       greatest(0, extract(epoch from clock.now - bucket.refilled_at)::float8 * 1000)) as tokens
   from longshore.queue
@@ -443,7 +439,7 @@ room as materialized (
   from setting where open
 ),
 names as materialized (
-  select job_names as handled, array(select name from longshore.paused_type) as paused from longshore.server where id = $2),
+  select job_names as handled, array(select name from longshore.paused_type where (paused_at is not null and coalesce(paused_until > now(), true))) as paused from longshore.server where id = $2),
 candidate as materialized (
   select next.at
   from unnest($5::smallint[], $6::bigint[], $7::bigint[]) as range (priority, after, up_to)
@@ -457,7 +453,7 @@ candidate as materialized (
   ) as next
   limit coalesce((select jobs from room), 0)),
 alive as materialized (
-  select id from longshore.server where id = $2 and exists (select from candidate) for key share
+  select id from longshore.server where id = $2 and exists (select 1 from candidate) for key share
 ),
 claimed as (
   update longshore.job
@@ -482,7 +478,7 @@ spent as (
   from setting, (select count(*) as jobs from claimed) as total
   where bucket.queue_id = $1 and setting.tokens is not null and total.jobs > 0
 )
-select exists (select from longshore.server where id = $2) as alive, claimed.*,
+select exists (select 1 from longshore.server where id = $2) as alive, claimed.*,
   concurrency_limit is not null or rate_limit is not null as limited, not open as paused,
   coalesce((select jobs from room), 0)::integer as room,
   greatest(0, 1 - tokens + (select count(*) from claimed)) / refill as token_in
@@ -517,20 +513,50 @@ select count(*)::integer as lines
 
 -- longshore-count-skipped
 with recursive
-found (id) as (
-  select unnest($1::uuid[])
+found (id, is_batch) as (
+  select unnest($1::uuid[]), null::boolean
   union
-  select dependent.id from found
+  select related.id, related.is_batch from found
   join longshore.job_dependency as dependency on dependency.parent_id = found.id
   cross join lateral (
-    select id from longshore.job_history_cancelled as history where history.id = dependency.child_id and attempt = 0 and error ->> 'name' = 'ContinuationCancelled' limit 1
+    select id, (meta ->> 'batchId')::uuid as batch_id
+    from longshore.job_history_cancelled as history where history.id = dependency.child_id and attempt = 0 and error ->> 'name' = 'ContinuationCancelled' limit 1
   ) as dependent
+  cross join lateral (values (dependent.id, false), (dependent.batch_id, true)) as related (id, is_batch)
+  where related.id is not null
 )
 select count(*)::integer as jobs
-from (select from found where id <> all ($1::uuid[]) limit $2::integer) as counted;
+from (select 1 from found where not is_batch and id <> all ($1::uuid[]) limit $2::integer) as counted;
 
 -- longshore-count-some-batches
-select count(*)::integer as batches from (select from longshore.batch order by id limit $1) as counted;
+select count(*)::integer as batches from (select 1 from longshore.batch order by id limit $1) as counted;
+
+-- longshore-declare-servers-dead
+with silent as materialized (
+  select id from longshore.server
+  where greatest(heartbeat_at, pg_postmaster_start_time()) < now() - timeout_ms * interval '1 millisecond'
+),
+dead as (
+  delete from longshore.server
+  where id in (
+    select server.id from longshore.server join silent using (id) order by server.id for update of server skip locked
+  )
+  returning id, host, pid, processing, concurrency, heartbeat_at
+),
+recorded as (
+  insert into longshore.lost_server (id, host, pid, processing, concurrency, heartbeat_at)
+  select id, host, pid, 0, concurrency, heartbeat_at from dead
+),
+forgotten as (
+  delete from longshore.lost_server where lost_at < now() - interval '1 day' and exists (select 1 from dead)
+)
+select id, dead.id is not null as dead from silent left join dead using (id);
+
+-- longshore-delete-alert-message
+delete from longshore.alert_message where id = $1 and target = $2;
+
+-- longshore-delete-alerts
+delete from longshore.alert where key = any($1::text[]);
 
 -- longshore-delete-aside
 delete from longshore.set_aside where id = $1;
@@ -553,7 +579,7 @@ counted as (
 select true as changed from removed;
 
 -- longshore-delete-deployment
-delete from longshore.deployment where id = $1 returning id;
+delete from longshore.deployment where id = $1 returning id, version, at, note, source;
 
 -- longshore-delete-done
 with removed as (
@@ -592,7 +618,7 @@ select true as changed from removed;
 -- longshore-delete-gaps
 delete from longshore.scan_gap where xid >= $1::xid8 and xid < $2::xid8;
 
--- longshore-delete-gone-moves
+-- longshore-delete-gone-moved-jobs
 with gone as materialized (
   select job_id, queue_id from longshore.moved_job as moved
   where not exists (
@@ -609,8 +635,11 @@ where moved.job_id = gone.job_id and moved.queue_id = gone.queue_id;
 
 -- longshore-delete-idle-cancellation
 delete from longshore.job_cancellation as request where queue_id = $1 and job_id = $2 and not exists (
-  select from longshore.job
+  select 1 from longshore.job
   where job.queue_id = request.queue_id and job.id = request.job_id and server_id is not null);
+
+-- longshore-delete-old-alert-messages
+delete from longshore.alert_message where created_at < now() - $1::float8 * interval '1 millisecond';
 
 -- longshore-delete-old-aside
 delete from longshore.set_aside
@@ -624,20 +653,41 @@ delete from longshore.audit where at < now() - interval '400 days';
 -- longshore-delete-old-batches
 delete from longshore.batch where finished_at < now() - interval '30 days';
 
--- longshore-delete-old-bulks
-with old as (delete from longshore.bulk_operation where finished_at < now() - interval '30 days' returning id)
-delete from longshore.bulk_operation_job using old where operation_id = old.id;
+-- longshore-delete-old-bulk
+with old as materialized (
+  select id from longshore.bulk_operation where finished_at < now() - interval '30 days' order by id limit 1
+  for update skip locked
+),
+job as (
+  delete from longshore.bulk_operation_job
+  where (operation_id, job_id) in (
+    select operation_id, job_id from longshore.bulk_operation_job where operation_id = (select id from old) limit $1
+  )
+  returning 1
+),
+ended as (
+  delete from longshore.bulk_operation where id = (select id from old) and (select count(*) from job) < $1
+)
+select exists (select 1 from old) as more;
 
--- longshore-delete-old-deployments
-delete from longshore.deployment where at < now() - $1::integer * interval '1 day';
-
--- longshore-delete-old-links
+-- longshore-delete-old-dependencies
 delete from longshore.job_dependency
 where (parent_id, child_id) in (
   select parent_id, child_id from longshore.job_dependency
   where child_id < rpad(lpad(to_hex((extract(epoch from (now() - interval '30 days')) * 1000)::bigint), 12, '0'), 32, '0')::uuid and resolved_at < now() - interval '30 days'
   order by child_id limit 10000
 );
+
+-- longshore-delete-old-deployments
+delete from longshore.deployment where at < now() - $1::integer * interval '1 day';
+
+-- longshore-delete-old-first-failures
+delete from longshore.first_failure as old
+where last_at < now() - $1::integer * interval '1 day'
+  or (name, kind) in (select name, kind from longshore.first_failure order by last_at desc offset $2::integer);
+
+-- longshore-delete-old-missed-runs
+delete from longshore.missed_run where until_at < now() - $1 * interval '1 day';
 
 -- longshore-delete-old-throughput
 delete from longshore.throughput
@@ -646,12 +696,21 @@ where at < now() - case when queue_id = 0 then $1::float8 else $2::float8 end * 
 -- longshore-delete-old-timings
 with forgotten as (
   delete from longshore.timed_name where seen_at < now() - $2::float8 * interval '1 millisecond'
+),
+ended as (
+  delete from longshore.timing_writer where written_at < now() - interval '1 day'
 )
 delete from longshore.timing
 where at < now() - case when seconds = 60 then $1::float8 else $2::float8 end * interval '1 millisecond';
 
+-- longshore-delete-processed-aside
+delete from longshore.set_aside where role = $1 and key = any($2::text[]);
+
 -- longshore-delete-recurring-jobs
 delete from longshore.recurring_job where id = any($1::text[]) returning id;
+
+-- longshore-delete-saved-search
+delete from longshore.saved_search where name = $1;
 
 -- longshore-delete-server
 delete from longshore.server where id = $1;
@@ -731,7 +790,7 @@ gap as (
   insert into longshore.scan_gap (queue_id, priority, first_seq, last_seq)
   select queue_id, priority, min(seq), max(seq) from edited group by queue_id, priority
 )
-select from edited;
+select 1 from edited;
 
 -- longshore-edit-job_awaiting
 with
@@ -767,7 +826,7 @@ edited as (
   from edit where job.queue_id = $1 and job.id = edit.id
   returning job.queue_id, job.priority, job.seq
 )
-select from edited;
+select 1 from edited;
 
 -- longshore-edit-job_scheduled
 with
@@ -803,6 +862,11 @@ where application_name like 'longshore for %' and datname = current_database() a
   select id from longshore.server
   where greatest(heartbeat_at, pg_postmaster_start_time()) < now() - timeout_ms * interval '1 millisecond')
   );
+
+-- longshore-fail-alert-message
+update longshore.alert_message
+set attempts = attempts + 1, error = $3, next_at = now() + $4::float8 * interval '1 millisecond'
+where id = $1 and target = $2;
 
 -- longshore-find-aside
 select aside.id::text, role, key, queue.name as queue, job_id, error, failures, aside.created_at, failed_at,
@@ -846,11 +910,11 @@ order by place;
         as small (name, most)
       where pg_relation_size(('longshore.' || name)::regclass) > most
     ) as bloated,
-    exists (select from longshore.job_cancellation as request where not exists (
-select from longshore.job
+    exists (select 1 from longshore.job_cancellation as request where not exists (
+select 1 from longshore.job
 where job.queue_id = request.queue_id and job.id = request.job_id and server_id is not null)) as missed,
-    (exists (select from longshore.job_history_done_default) or exists (select from longshore.job_history_failed_default) or exists (select from longshore.job_history_cancelled_default) or exists (select from longshore.job_report_default)) as strays,
-    exists (select from longshore.queue where retired_at is not null and (queue.id in (
+    (exists (select 1 from longshore.job_history_done_default) or exists (select 1 from longshore.job_history_failed_default) or exists (select 1 from longshore.job_history_cancelled_default) or exists (select 1 from longshore.job_report_default)) as strays,
+    exists (select 1 from longshore.queue where retired_at is not null and (queue.id in (
     select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
   ) or queue.name in (select unnest(server.queues) from longshore.server))) as returning
   from (select (count(*) - count(distinct (queue_id, state)))::integer as foldable from longshore.job_count) as counted;
@@ -941,7 +1005,7 @@ select exists (
   select id from longshore.server
   where greatest(heartbeat_at, pg_postmaster_start_time()) < now() - timeout_ms * interval '1 millisecond'
   ) as servers,
-  exists (select from pg_stat_activity where application_name like 'longshore for %' and datname = current_database() and usename = current_user
+  exists (select 1 from pg_stat_activity where application_name like 'longshore for %' and datname = current_database() and usename = current_user
   and application_name not in (
     select 'longshore for ' || id from longshore.server where id not in (
   select id from longshore.server
@@ -1031,6 +1095,13 @@ where (wanted_queue is null or queue.id = wanted_queue) and (queue.retired_at is
 limit 1) as found
 order by place;
 
+-- longshore-find-work
+select exists (select 1 from longshore.outbox) as entries,
+  exists (select 1 from longshore.job_dependency where not marked) as unmarked,
+  exists (
+    select 1 from longshore.set_aside where role = 'resolver' and item is not null and retry_at <= now() and discarded_at is null
+  ) as aside;
+
 -- longshore-finish-cancelled
 with
     removed as (
@@ -1054,7 +1125,7 @@ with
     )
     select id, attempt from removed;
 
--- longshore-finish-cancelled-linked
+-- longshore-finish-cancelled-any
 with
     removed as (
       delete from longshore.job
@@ -1068,7 +1139,7 @@ with
     request as (
       delete from longshore.job_cancellation using removed where job_cancellation.queue_id = $1 and job_id = removed.id
     ),
-    noted as (
+    outbox_entries as (
       insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
       select queue_id, id, 'processing', 'cancelled', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
     ),
@@ -1101,7 +1172,7 @@ with
     )
     select jobs from total;
 
--- longshore-finish-done-linked
+-- longshore-finish-done-any
 with
     removed as (
       delete from longshore.job
@@ -1112,7 +1183,7 @@ with
     history as (
       insert into longshore.job_history_done (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, result) select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, result from removed
     ),
-    noted as (
+    outbox_entries as (
       insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
       select queue_id, id, 'processing', 'done', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
     ),
@@ -1145,7 +1216,7 @@ with
     )
     select id, attempt from removed;
 
--- longshore-finish-failed-linked
+-- longshore-finish-failed-any
 with
     removed as (
       delete from longshore.job
@@ -1156,7 +1227,7 @@ with
     history as (
       insert into longshore.job_history_failed (queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, error) select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, error from removed
     ),
-    noted as (
+    outbox_entries as (
       insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
       select queue_id, id, 'processing', 'failed', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
     ),
@@ -1195,7 +1266,7 @@ with
     )
     select id, attempt from removed;
 
--- longshore-finish-retry-linked
+-- longshore-finish-retry-any
 with
     removed as (
       delete from longshore.job
@@ -1212,7 +1283,7 @@ with
           'runAt', run_at, 'readyAt', ready_at)
       from removed
     ),
-    noted as (
+    outbox_entries as (
       insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
       select queue_id, id, 'processing', 'scheduled', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
     ),
@@ -1240,7 +1311,7 @@ with
         args, meta, past_attempts
       from removed
     ),
-    moves as (
+    transitions as (
       insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
       select queue_id, id, now(), -1, attempt, now(), 'snoozed', jsonb_strip_nulls(jsonb_build_object('runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id))
       from removed
@@ -1255,7 +1326,7 @@ with
     )
     select id, attempt from removed;
 
--- longshore-finish-snooze-linked
+-- longshore-finish-snooze-any
 with
     removed as (
       delete from longshore.job
@@ -1270,13 +1341,13 @@ with
         args, meta, past_attempts
       from removed
     ),
-    moves as (
+    transitions as (
       insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
       select queue_id, id, now(), -1, attempt, now(), 'snoozed', jsonb_strip_nulls(jsonb_build_object('runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id))
       from removed
       on conflict do nothing
     ),
-    noted as (
+    outbox_entries as (
       insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
       select queue_id, id, 'processing', 'scheduled', meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
     ),
@@ -1310,48 +1381,10 @@ ended as (
 insert into longshore.job_count (queue_id, state, jobs, at)
 select queue_id, state, sum(jobs), null from folded group by queue_id, state having sum(jobs) <> 0;
 
--- longshore-follow-batches
-select id from longshore.batch where id = any($1::uuid[]) and finished_at is null order by id for share skip locked;
-
--- longshore-follow-job
-with held as materialized (
-  select id from longshore.job where queue_id = $1 and id = any($2::uuid[]) order by id for no key update skip locked
-),
-told as (
-  update longshore.job set meta = coalesce(meta, '{}') || '{"followed": true}'
-  from held where job.queue_id = $1 and job.id = held.id and not coalesce(meta ? 'followed', false)
-)
-select id from held;
-
--- longshore-follow-job_awaiting
-with held as materialized (
-  select id from longshore.job_awaiting where queue_id = $1 and id = any($2::uuid[]) order by id for no key update skip locked
-),
-told as (
-  update longshore.job_awaiting set meta = coalesce(meta, '{}') || '{"followed": true}'
-  from held where job_awaiting.queue_id = $1 and job_awaiting.id = held.id and not coalesce(meta ? 'followed', false)
-)
-select id from held;
-
--- longshore-follow-job_blocked
-with held as materialized (
-  select id from longshore.job_blocked where queue_id = $1 and id = any($2::uuid[]) order by id for no key update skip locked
-),
-told as (
-  update longshore.job_blocked set meta = coalesce(meta, '{}') || '{"followed": true}'
-  from held where job_blocked.queue_id = $1 and job_blocked.id = held.id and not coalesce(meta ? 'followed', false)
-)
-select id from held;
-
--- longshore-follow-job_scheduled
-with held as materialized (
-  select id from longshore.job_scheduled where queue_id = $1 and id = any($2::uuid[]) order by id for no key update skip locked
-),
-told as (
-  update longshore.job_scheduled set meta = coalesce(meta, '{}') || '{"followed": true}'
-  from held where job_scheduled.queue_id = $1 and job_scheduled.id = held.id and not coalesce(meta ? 'followed', false)
-)
-select id from held;
+-- longshore-insert-alert-messages
+insert into longshore.alert_message (id, target, content, created_at, next_at)
+select id, target, content, $4, $4
+from unnest($1::uuid[], $2::jsonb[]) as message (id, content), unnest($3::text[]) as target;
 
 -- longshore-insert-alike
 with inserted as (
@@ -1373,8 +1406,18 @@ with inserted as (
     insert into longshore.job_count (queue_id, state, jobs) values ($1, 'enqueued', cardinality($2::uuid[]))
     returning now() as created_at;
 
+-- longshore-insert-aside
+insert into longshore.set_aside as aside (role, key, queue_id, job_id, item, error)
+select $1, $2, $3::integer, $4::uuid, $5::jsonb, $6::jsonb
+where (select count(*) from longshore.set_aside where role = $1 and discarded_at is null) < 1000
+  or exists (select 1 from longshore.set_aside where role = $1 and key = $2)
+on conflict (role, key) do update
+set error = excluded.error, failures = aside.failures + 1, failed_at = now(), retry_at = now() + interval '1 minute' * least(power(2, aside.failures), 60),
+  item = case when aside.item @> excluded.item then aside.item else coalesce(aside.item || excluded.item, excluded.item, aside.item) end
+returning failures = 1 as fresh;
+
 -- longshore-insert-audit
-insert into longshore.audit (who, action, target, filter, count) values ($1, $2, $3, $4, $5);
+insert into longshore.audit (who, action, target, filter, count, reason) values ($1, $2, $3, $4, $5, $6);
 
 -- longshore-insert-awaiting
 with inserted as (
@@ -1393,19 +1436,7 @@ returning now() as created_at;
 insert into longshore.batch (id, name, total, follow_up_id, finished_at)
 values ($1, $2, $3, $4, case when $3::integer = 0 then now() end);
 
--- longshore-insert-bulk
-  insert into longshore.bulk_operation
-    (id, action, filter, requested_by, matched, matched_exact, as_of, first_ids, most, starts_at, dependents)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, case when $10::float8 is not null then now() + least(greatest($10::float8, 0), 315360000000) * interval '1 millisecond' end, $11)
-  returning id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
-cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
-coalesce(as_of, created_at)::text as as_of, first_ids, most, dependents, finished_at, error;
-
--- longshore-insert-deployment
-insert into longshore.deployment (id, version, at, note, source) values ($1, $2, coalesce($3::timestamptz, now()), $4, 'api')
-returning id, version, at, note, source;
-
--- longshore-insert-held
+-- longshore-insert-blocked
 with new as materialized (
   select $1::integer as queue_id, *
   from rows from (
@@ -1417,7 +1448,7 @@ with new as materialized (
 ready as (
   insert into longshore.job (queue_id, id, name, priority, max_attempts, args, meta) select queue_id, id, name, priority, max_attempts, args, meta from new where not coalesce(meta ? 'concurrencyKey', false) order by place
 ),
-held as (
+blocked as (
   insert into longshore.job_blocked (queue_id, id, name, priority, max_attempts, args, meta) select queue_id, id, name, priority, max_attempts, args, meta from new where coalesce(meta ? 'concurrencyKey', false) order by place
 ),
 arrived as (
@@ -1430,7 +1461,7 @@ arrived as (
 insert into longshore.job_count (queue_id, state, jobs) values ($1, 'enqueued', cardinality($2::uuid[]))
 returning now() as created_at;
 
--- longshore-insert-held-late
+-- longshore-insert-blocked-late
 with new as materialized (
   select $1::integer as queue_id, *
   from rows from (
@@ -1447,7 +1478,7 @@ gap as (
   insert into longshore.scan_gap (queue_id, priority, first_seq, last_seq)
   select queue_id, priority, min(seq), max(seq) from ready group by queue_id, priority
 ),
-held as (
+blocked as (
   insert into longshore.job_blocked (queue_id, id, name, priority, max_attempts, args, meta) select queue_id, id, name, priority, max_attempts, args, meta from new where coalesce(meta ? 'concurrencyKey', false) order by place
 ),
 arrived as (
@@ -1460,10 +1491,27 @@ arrived as (
 insert into longshore.job_count (queue_id, state, jobs) values ($1, 'enqueued', cardinality($2::uuid[]))
 returning now() as created_at;
 
--- longshore-insert-links
+-- longshore-insert-bulk
+  insert into longshore.bulk_operation
+    (id, action, filter, requested_by, matched, matched_exact, as_of, first_ids, most, starts_at, dependents)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, case when $10::float8 is not null then now() + least(greatest($10::float8, 0), 315360000000) * interval '1 millisecond' end, $11)
+  returning id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
+cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at, starts_at,
+coalesce(as_of, created_at)::text as as_of, first_ids, most, dependents, finished_at, error;
+
+-- longshore-insert-dependencies
 insert into longshore.job_dependency (parent_id, child_id, queue_id, condition, marked)
 select parent_id, child_id, queue_id, condition, marked
 from unnest($1::uuid[], $2::uuid[], $3::integer[], $4::text[], $5::boolean[]) as new (parent_id, child_id, queue_id, condition, marked);
+
+-- longshore-insert-deployment
+insert into longshore.deployment (id, version, at, note, source) values ($1, $2, coalesce($3::timestamptz, now()), $4, 'api')
+returning id, version, at, note, source;
+
+-- longshore-insert-ends
+insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
+select 0, id, 'processing', to_state, case when gone then '{"followed": true, "gone": true}' else '{"followed": true}' end::jsonb
+from unnest($1::uuid[], $2::longshore.job_state[], $3::boolean[]) as ended (id, to_state, gone);
 
 -- longshore-insert-ready
 with inserted as (
@@ -1518,8 +1566,8 @@ written as (
 select id, attempt from held;
 
 -- longshore-insert-server
-insert into longshore.server (id, host, pid, queues, concurrency, timeout_ms, job_names)
-values ($1, $2, $3, $4, $5, $6, $7);
+insert into longshore.server (id, host, pid, queues, concurrency, timeout_ms, job_names, queue_weights)
+values ($1, $2, $3, $4, $5, $6, $7, $8);
 
 -- longshore-insert-waiting
 with inserted as (
@@ -1544,19 +1592,32 @@ set concurrency_limit = case when $2::boolean then $3::integer else concurrency_
   retired_at = null, idle_since = null
 where id = $1;
 
+-- longshore-lock-alert-message
+select attempts, extract(epoch from clock_timestamp() - created_at)::float8 * 1000 as age
+from longshore.alert_message where id = $1 and target = $2 for update;
+
+-- longshore-lock-alert-turn
+select clock_timestamp() as now from longshore.alert_turn for update;
+
 -- longshore-lock-aside
 select aside.id::text, role, key, queue.name as queue, job_id, error, failures, aside.created_at, failed_at,
       case when role <> 'bulk' then retry_at end as retry_at
     from longshore.set_aside as aside left join longshore.queue on queue.id = aside.queue_id where aside.id = $1 and discarded_at is null for update of aside;
 
+-- longshore-lock-aside-due
+select id, key, queue_id, job_id, item from longshore.set_aside
+where role = $1 and item is not null and retry_at <= now() and discarded_at is null
+order by id limit $2
+for update skip locked;
+
 -- longshore-lock-awaiting
-select from longshore.job_awaiting where queue_id = $1 and id = any($2::uuid[]) order by id for update;
+select 1 from longshore.job_awaiting where queue_id = $1 and id = any($2::uuid[]) order by id for update;
 
 -- longshore-lock-batches
-select from longshore.batch where id = any($1::uuid[]) order by id for update;
+select 1 from longshore.batch where id = any($1::uuid[]) order by id for update;
 
 -- longshore-lock-bucket
-select from longshore.queue_bucket where queue_id = $1 for update;
+select 1 from longshore.queue_bucket where queue_id = $1 for update;
 
 -- longshore-lock-bulk
 select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
@@ -1575,15 +1636,15 @@ select id from longshore.job_history_done where queue_id = $1 and id = $2 for up
 -- longshore-lock-due-recurring
     select *, args::text as args_text, now() as now from longshore.recurring_job
     where next_due_at <= now() and not exists (
-  select from longshore.set_aside as aside
+  select 1 from longshore.set_aside as aside
   where aside.role = 'recurring' and aside.key = recurring_job.id and aside.failed_at >= recurring_job.updated_at
     and (aside.retry_at > now() or aside.discarded_at is not null)
 ) and (overlap <> 'wait' or not exists (
-  select from longshore.queue cross join lateral (
-    select from longshore.job where queue_id = queue.id and id = recurring_job.last_job_id
-      union all select from longshore.job_blocked where queue_id = queue.id and id = recurring_job.last_job_id
-      union all select from longshore.job_scheduled where queue_id = queue.id and id = recurring_job.last_job_id
-      union all select from longshore.job_awaiting where queue_id = queue.id and id = recurring_job.last_job_id
+  select 1 from longshore.queue cross join lateral (
+    select 1 from longshore.job where queue_id = queue.id and id = recurring_job.last_job_id
+      union all select 1 from longshore.job_blocked where queue_id = queue.id and id = recurring_job.last_job_id
+      union all select 1 from longshore.job_scheduled where queue_id = queue.id and id = recurring_job.last_job_id
+      union all select 1 from longshore.job_awaiting where queue_id = queue.id and id = recurring_job.last_job_id
   ) as unfinished
 ))
     order by next_due_at limit $1
@@ -1609,7 +1670,7 @@ where queue_id = $1 and id = any($2::uuid[])  order by id for update;
 select id from longshore.job_history_failed where queue_id = $1 and id = $2 for update;
 
 -- longshore-lock-keys
-select pg_advisory_xact_lock($1::integer, key.hash)
+select pg_advisory_xact_lock($1::integer, key.hash)::text
 from (select distinct hashtext(key) as hash from unnest($2::text[]) as key order by hash) as key;
 
 -- longshore-lock-one-job
@@ -1628,26 +1689,36 @@ select id from longshore.job_scheduled where queue_id = $1 and id = $2  for upda
 select id, application from longshore.recurring_job where application = $1 or id = any($2::text[])
 order by id for update;
 
+-- longshore-lock-parent-batches
+select id from longshore.batch where id = any($1::uuid[]) and finished_at is null order by id for share skip locked;
+
 -- longshore-lock-queue
-select paused_at, concurrency_limit, rate_limit from longshore.queue
+select case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_at end as paused_at, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_by end as paused_by, case when (paused_at is not null and coalesce(paused_until > now(), true)) then pause_reason end as pause_reason, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_until end as paused_until, concurrency_limit, rate_limit from longshore.queue
 where id = $1 and (not $2::boolean or (
-  (queue.paused_at is not null) = $3::boolean
+  (paused_at is not null and coalesce(paused_until > now(), true)) = $3::boolean
   and queue.concurrency_limit is not distinct from $4::integer
   and queue.rate_limit is not distinct from $5::jsonb))
 for update;
 
 -- longshore-lock-queues
-select pg_advisory_xact_lock(('longshore.job'::regclass::oid::bigint << 32) | id)
+select pg_advisory_xact_lock(('longshore.job'::regclass::oid::bigint << 32) | id)::text
 from (select distinct id from unnest($1::integer[]) as id order by id) as queue;
 
 -- longshore-lock-recurring-job
 select *, args::text as args_text, now() as now from longshore.recurring_job where id = $1 for update;
 
+-- longshore-lock-recurring-when-due
+select *, now() as now from longshore.recurring_job where id = $1 and (paused_at is not null and paused_until <= now()) for update;
+
+-- longshore-lock-saved-searches
+select pg_advisory_xact_lock('longshore.saved_search'::regclass::oid::bigint)::text;
+
 -- longshore-lock-server
-select * from longshore.server where id = $1 for update;
+select server.*, version from longshore.server left join longshore.server_version on server_id = id
+where id = $1 for update of server;
 
 -- longshore-lock-type
-select pg_advisory_xact_lock('longshore.paused_type'::regclass::oid::integer, hashtext($1));
+select pg_advisory_xact_lock('longshore.paused_type'::regclass::oid::integer, hashtext($1))::text;
 
 -- longshore-lock-unique
 insert into longshore.job_key as held (queue_id, namespace, key, job_id, states, expires_at, fingerprint)
@@ -1658,12 +1729,17 @@ order by namespace collate "C", key collate "C"
 on conflict (queue_id, namespace, key) do update set job_id = held.job_id
 returning namespace, key, job_id, states::text[], coalesce(expires_at <= now(), false) as expired, fingerprint;
 
--- longshore-look-for-work
-select exists (select from longshore.outbox) as moves,
-  exists (select from longshore.job_dependency where not marked) as links,
-  exists (
-    select from longshore.set_aside where role = 'resolver' and item is not null and retry_at <= now() and discarded_at is null
-  ) as aside;
+-- longshore-lock-unsuccessful
+with failed as materialized (
+  select id from longshore.job_history_failed where id = any($1::uuid[]) order by id for key share skip locked
+),
+cancelled as materialized (
+  select id from longshore.job_history_cancelled where id = any($1::uuid[]) order by id for key share skip locked
+)
+select id from failed union all select id from cancelled;
+
+-- longshore-lock-versions
+select pg_advisory_xact_lock('longshore.server_version'::regclass::oid::bigint << 32)::text;
 
 -- longshore-make-bucket
 insert into longshore.queue_bucket as bucket (queue_id, tokens) values ($1, $2)
@@ -1675,10 +1751,50 @@ select longshore.make_history_day($1, $2::date) as made;
 -- longshore-make-queue
 select longshore.queue_number($1, $2) as id;
 
--- longshore-mark-links
+-- longshore-mark-dependencies
 update longshore.job_dependency set marked = true
 from unnest($1::uuid[], $2::uuid[]) as known (parent_id, child_id)
 where job_dependency.parent_id = known.parent_id and job_dependency.child_id = known.child_id;
+
+-- longshore-mark-parents-job
+with parents as materialized (
+  select id from longshore.job where queue_id = $1 and id = any($2::uuid[]) order by id for no key update skip locked
+),
+marked as (
+  update longshore.job set meta = coalesce(meta, '{}') || '{"followed": true}'
+  from parents where job.queue_id = $1 and job.id = parents.id and not coalesce(meta ? 'followed', false)
+)
+select id from parents;
+
+-- longshore-mark-parents-job_awaiting
+with parents as materialized (
+  select id from longshore.job_awaiting where queue_id = $1 and id = any($2::uuid[]) order by id for no key update skip locked
+),
+marked as (
+  update longshore.job_awaiting set meta = coalesce(meta, '{}') || '{"followed": true}'
+  from parents where job_awaiting.queue_id = $1 and job_awaiting.id = parents.id and not coalesce(meta ? 'followed', false)
+)
+select id from parents;
+
+-- longshore-mark-parents-job_blocked
+with parents as materialized (
+  select id from longshore.job_blocked where queue_id = $1 and id = any($2::uuid[]) order by id for no key update skip locked
+),
+marked as (
+  update longshore.job_blocked set meta = coalesce(meta, '{}') || '{"followed": true}'
+  from parents where job_blocked.queue_id = $1 and job_blocked.id = parents.id and not coalesce(meta ? 'followed', false)
+)
+select id from parents;
+
+-- longshore-mark-parents-job_scheduled
+with parents as materialized (
+  select id from longshore.job_scheduled where queue_id = $1 and id = any($2::uuid[]) order by id for no key update skip locked
+),
+marked as (
+  update longshore.job_scheduled set meta = coalesce(meta, '{}') || '{"followed": true}'
+  from parents where job_scheduled.queue_id = $1 and job_scheduled.id = parents.id and not coalesce(meta ? 'followed', false)
+)
+select id from parents;
 
 -- longshore-measure-backlog
 with ready as materialized (
@@ -1698,7 +1814,7 @@ others as (
     select 0 as queue_id, 3600 as seconds, backlog as jobs from first
     union all select queue_id, seconds, jobs from ready, (values (60), (3600)) as resolution (seconds)
   ) as measured
-  where exists (select from first)
+  where exists (select 1 from first)
   order by queue_id, seconds
   on conflict (queue_id, name, seconds, at) do update set backlog = greatest(stored.backlog, excluded.backlog)
 )
@@ -1731,21 +1847,21 @@ edit as materialized (
     unnest($2::uuid[]), jsonb_array_elements($3::jsonb), unnest($4::smallint[]), unnest($5::timestamptz[]), unnest($6::integer[])
   ) as edit (id, args, priority, run_at, to_queue)
 ),
-left_line as (
+removed as (
   delete from longshore.job as job using edit where job.queue_id = $1 and job.id = edit.id
-  returning job.*
+  returning job.*, edit.args as new_args, edit.priority as new_priority, edit.run_at as new_run_at, edit.to_queue
 ),
 edited as (
-  select edit.to_queue as queue_id, id, created_at, case when date_trunc('milliseconds', left_line.run_at) is not distinct from date_trunc('milliseconds', edit.run_at) then left_line.run_at else greatest(edit.run_at, now()) end as run_at, edit.priority, attempt, max_attempts, name, edit.args, meta, past_attempts,
-    not (date_trunc('milliseconds', left_line.run_at) is not distinct from date_trunc('milliseconds', edit.run_at)) as waits
-  from left_line join edit using (id)
+  select to_queue as queue_id, id, created_at, case when date_trunc('milliseconds', run_at) is not distinct from date_trunc('milliseconds', new_run_at) then run_at else greatest(new_run_at, now()) end as run_at,
+    new_priority as priority, attempt, max_attempts, name, new_args as args, meta, past_attempts, not (date_trunc('milliseconds', run_at) is not distinct from date_trunc('milliseconds', new_run_at)) as waits
+  from removed
 ),
 arriving as (select * from edited where not waits),
 
 ready as (
   insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
 ),
-held as (
+blocked as (
   insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from arriving where coalesce(meta ? 'concurrencyKey', false) order by id
 ),
 arrived as (
@@ -1756,9 +1872,9 @@ arrived as (
 ),
 waiting as (insert into longshore.job_scheduled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from edited where waits),
 
-noted as (
+outbox_entries as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, 'enqueued'::longshore.job_state, 'enqueued'::longshore.job_state, meta from left_line where meta ?| array['batchId', 'concurrencyKey', 'followed']
+  select queue_id, id, 'enqueued'::longshore.job_state, 'enqueued'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
 )
 insert into longshore.job_count (queue_id, state, jobs)
 select queue_id, case when waits then 'scheduled' else 'enqueued' end::longshore.job_state, count(*)
@@ -1772,21 +1888,21 @@ edit as materialized (
     unnest($2::uuid[]), jsonb_array_elements($3::jsonb), unnest($4::smallint[]), unnest($5::timestamptz[]), unnest($6::integer[])
   ) as edit (id, args, priority, run_at, to_queue)
 ),
-left_line as (
+removed as (
   delete from longshore.job_blocked as job using edit where job.queue_id = $1 and job.id = edit.id
-  returning job.*
+  returning job.*, edit.args as new_args, edit.priority as new_priority, edit.run_at as new_run_at, edit.to_queue
 ),
 edited as (
-  select edit.to_queue as queue_id, id, created_at, case when date_trunc('milliseconds', left_line.run_at) is not distinct from date_trunc('milliseconds', edit.run_at) then left_line.run_at else greatest(edit.run_at, now()) end as run_at, edit.priority, attempt, max_attempts, name, edit.args, meta, past_attempts,
-    not (date_trunc('milliseconds', left_line.run_at) is not distinct from date_trunc('milliseconds', edit.run_at)) as waits
-  from left_line join edit using (id)
+  select to_queue as queue_id, id, created_at, case when date_trunc('milliseconds', run_at) is not distinct from date_trunc('milliseconds', new_run_at) then run_at else greatest(new_run_at, now()) end as run_at,
+    new_priority as priority, attempt, max_attempts, name, new_args as args, meta, past_attempts, not (date_trunc('milliseconds', run_at) is not distinct from date_trunc('milliseconds', new_run_at)) as waits
+  from removed
 ),
 arriving as (select * from edited where not waits),
 
 ready as (
   insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
 ),
-held as (
+blocked as (
   insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from arriving where coalesce(meta ? 'concurrencyKey', false) order by id
 ),
 arrived as (
@@ -1797,9 +1913,9 @@ arrived as (
 ),
 waiting as (insert into longshore.job_scheduled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from edited where waits),
 
-noted as (
+outbox_entries as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, 'enqueued'::longshore.job_state, 'enqueued'::longshore.job_state, meta from left_line where meta ?| array['batchId', 'concurrencyKey', 'followed']
+  select queue_id, id, 'enqueued'::longshore.job_state, 'enqueued'::longshore.job_state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
 )
 insert into longshore.job_count (queue_id, state, jobs)
 select queue_id, case when waits then 'scheduled' else 'enqueued' end::longshore.job_state, count(*)
@@ -1837,18 +1953,13 @@ from (values (1)) as one left join (
 order by next.run_at;
 
 -- longshore-next-due-recurring
-    select exists (select from longshore.recurring_job where next_due_at <= now() and not exists (
-  select from longshore.set_aside as aside
+    select exists (select 1 from longshore.recurring_job where next_due_at <= now() and not exists (
+  select 1 from longshore.set_aside as aside
   where aside.role = 'recurring' and aside.key = recurring_job.id and aside.failed_at >= recurring_job.updated_at
     and (aside.retry_at > now() or aside.discarded_at is not null)
 )) as due,
       (select extract(epoch from least(min(next_due_at), now() + interval '1 day') - now())::float8 * 1000
         from longshore.recurring_job where next_due_at > now()) as next_due_in;
-
--- longshore-note-ends
-insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-select 0, id, 'processing', to_state, case when gone then '{"followed": true, "gone": true}' else '{"followed": true}' end::jsonb
-from unnest($1::uuid[], $2::longshore.job_state[], $3::boolean[]) as ended (id, to_state, gone);
 
 -- longshore-note-expiring
 with
@@ -1893,16 +2004,6 @@ on conflict do nothing;
 insert into longshore.scan_gap (queue_id, priority, first_seq, last_seq)
 select $1::integer, priority, $3::bigint + 1, last_value from longshore.job_seq, unnest($2::smallint[]) as priority;
 
--- longshore-note-moves
-with moved as (select * from unnest($2::uuid[], $3::integer[]) as moved (id, to_queue)),
-noted as (
-  insert into longshore.moved_job (job_id, queue_id) select id, to_queue from moved order by id
-  on conflict (job_id) do update set queue_id = excluded.queue_id
-)
-update longshore.job_report as report set queue_id = moved.to_queue
-from moved
-where report.queue_id = $1 and report.job_id = moved.id and report.started_at >= $4::timestamptz - interval '1 hour';
-
 -- longshore-note-room
   with recursive wanted as (
     (
@@ -1932,20 +2033,23 @@ then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), 10000)::integer e
 -- longshore-note-version
 with gone as (
   delete from longshore.server_version
-  where server_id <> $1 and not exists (select from longshore.server where id = server_id)
+  where server_id <> $1 and not exists (select 1 from longshore.server where id = server_id)
 ),
-noted as (
+new_deployment as (
   insert into longshore.deployment (id, version, source)
   select $3::uuid, $2::text, 'server'
   where not exists (
-      select from longshore.server_version join longshore.server on server.id = server_id
+      select 1 from longshore.server_version join longshore.server on server.id = server_id
       where version = $2 and server_id <> $1)
-    and (select version from longshore.deployment order by at desc limit 1) is distinct from $2
+    and (select version from longshore.deployment where at <= now() order by at desc limit 1) is distinct from $2
 )
 insert into longshore.server_version (server_id, version) values ($1, $2);
 
 -- longshore-notify
-select pg_notify('longshore', payload) from unnest($1::text[]) as payload;
+select pg_notify('longshore', payload)::text from unnest($1::text[]) as payload;
+
+-- longshore-notify-on-commit
+select longshore.notify_on_commit()::text;
 
 -- longshore-now
 select now() as now;
@@ -1954,22 +2058,23 @@ select now() as now;
 select pg_snapshot_xmin(pg_current_snapshot())::text as xid;
 
 -- longshore-only-dropper
-select pg_advisory_xact_lock('longshore.job_history'::regclass::oid::bigint);
+select pg_advisory_xact_lock('longshore.job_history'::regclass::oid::bigint)::text;
 
--- longshore-open-links
+-- longshore-open-dependencies
 select parent_id, child_id, queue_id, condition from longshore.job_dependency
 where parent_id = any($1::uuid[]) and resolved_at is null and marked
 limit $2;
 
 -- longshore-pause-queue
-update longshore.queue set paused_at = coalesce(paused_at, now()), retired_at = null, idle_since = null where id = $1;
+update longshore.queue set paused_at = now(), paused_by = $2, pause_reason = $3, paused_until = $4, retired_at = null, idle_since = null where id = $1;
 
 -- longshore-pause-recurring-job
-update longshore.recurring_job set paused_at = coalesce(paused_at, now()), next_due_at = null
+update longshore.recurring_job set paused_at = now(), paused_by = $2, pause_reason = $3, paused_until = $4, next_due_at = null
 where id = $1 returning *;
 
 -- longshore-pause-type
-insert into longshore.paused_type (name) values ($1) on conflict (name) do nothing;
+insert into longshore.paused_type (name, paused_by, pause_reason, paused_until) values ($1, $2, $3, $4)
+on conflict (name) do update set paused_at = now(), paused_by = $2, pause_reason = $3, paused_until = $4;
 
 -- longshore-poll-ready
 with closed as (
@@ -1982,15 +2087,15 @@ with closed as (
 select pg_current_snapshot()::text as snapshot, job_seq.last_value as seq,
   case when job_seq.last_value > $3::bigint then pg_current_xact_id()::text end as mark, closed.*, (
   select jsonb_object_agg(id, priorities) from longshore.queue where id = any($2::integer[]) and priorities <> '{}'
-) as priorities, exists (select from longshore.server where id = $4) as alive, array(
+) as priorities, exists (select 1 from longshore.server where id = $4) as alive, array(
   select distinct range.queue_id
   from unnest($5::integer[], $6::smallint[], $7::bigint[], $8::bigint[]) as range (queue_id, priority, after, up_to)
   cross join lateral (
-    select from longshore.job
+    select 1 from longshore.job
     where job.queue_id = range.queue_id and job.priority = range.priority and job.seq > range.after
       and job.seq <= range.up_to and job.server_id is null
       and coalesce(job.name = any ((select job_names from longshore.server where id = $4)::text[]), true)
-      and job.name <> all (array(select name from longshore.paused_type))
+      and job.name <> all (array(select name from longshore.paused_type where (paused_at is not null and coalesce(paused_until > now(), true))))
     limit 1
   ) as first
 ) as ready
@@ -2011,7 +2116,7 @@ moved as (
 ready as (
   insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from moved where not coalesce(meta ? 'concurrencyKey', false) order by run_at
 ),
-held as (
+blocked as (
   insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from moved where coalesce(meta ? 'concurrencyKey', false) order by run_at
 ),
 arrived as (
@@ -2044,7 +2149,7 @@ moved as (
 ready as (
   insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from moved where not coalesce(meta ? 'concurrencyKey', false) order by run_at
 ),
-held as (
+blocked as (
   insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from moved where coalesce(meta ? 'concurrencyKey', false) order by run_at
 ),
 arrived as (
@@ -2062,15 +2167,26 @@ counted as (
 )
 select count(*)::integer as promoted, coalesce(bool_or(meta ? 'concurrencyKey'), false) as blocked from moved;
 
--- longshore-put-aside
-insert into longshore.set_aside as aside (role, key, queue_id, job_id, item, error)
-select $1, $2, $3::integer, $4::uuid, $5::jsonb, $6::jsonb
-where (select count(*) from longshore.set_aside where role = $1 and discarded_at is null) < 1000
-  or exists (select from longshore.set_aside where role = $1 and key = $2)
-on conflict (role, key) do update
-set error = excluded.error, failures = aside.failures + 1, failed_at = now(), retry_at = now() + interval '1 minute' * least(power(2, aside.failures), 60),
-  item = case when aside.item @> excluded.item then aside.item else coalesce(aside.item || excluded.item, excluded.item, aside.item) end
-returning failures = 1 as fresh;
+-- longshore-record-missed-run
+with extended as (
+  update longshore.missed_run set until_at = $3::timestamptz
+  where recurring_job_id = $1 and until_at = $2::timestamptz and reason = $4
+  returning 1
+)
+insert into longshore.missed_run (recurring_job_id, from_at, until_at, reason)
+select $1, $2::timestamptz, $3::timestamptz, $4 where not exists (select 1 from extended)
+on conflict (recurring_job_id, from_at) do update
+set until_at = greatest(missed_run.until_at, excluded.until_at), reason = excluded.reason;
+
+-- longshore-record-new-queues
+with moved as (select * from unnest($2::uuid[], $3::integer[]) as moved (id, to_queue)),
+recorded as (
+  insert into longshore.moved_job (job_id, queue_id) select id, to_queue from moved order by id
+  on conflict (job_id) do update set queue_id = excluded.queue_id
+)
+update longshore.job_report as report set queue_id = moved.to_queue
+from moved
+where report.queue_id = $1 and report.job_id = moved.id and report.started_at >= $4::timestamptz - interval '1 hour';
 
 -- longshore-release-awaiting
 with removed as (
@@ -2079,7 +2195,7 @@ with removed as (
     and (select true from longshore.job_dependency where child_id = job_awaiting.id and case when job_dependency.resolved_at is null then true end limit 1) is null
   returning *, coalesce(run_at, case when delay_ms is not null then now() + least(greatest(delay_ms, 0), 315360000000) * interval '1 millisecond' end) as due
 ),
-moves as (
+transitions as (
   insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
   select queue_id, id, now(), -1, attempt, now(), 'parents-ended', jsonb_strip_nulls(jsonb_build_object())
   from (select * from removed where due > now()) as waiting
@@ -2089,7 +2205,7 @@ arriving as (select queue_id, id, created_at, run_at, priority, attempt, max_att
 ready as (
   insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
 ),
-held as (
+blocked as (
   insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from arriving where coalesce(meta ? 'concurrencyKey', false) order by id
 ),
 arrived as (
@@ -2114,7 +2230,7 @@ counted as (
   where change.jobs <> 0
 )
 select ready::integer, waiting::integer, exists (
-  select from arriving where meta ? 'concurrencyKey'
+  select 1 from arriving where meta ? 'concurrencyKey'
 ) as blocked
 from total;
 
@@ -2134,7 +2250,7 @@ released as (
   returning held.*
 ),
 
-moves as (
+transitions as (
   insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
   select queue_id, id, now(), -1, attempt, now(), 'released', jsonb_strip_nulls(jsonb_build_object('runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id))
   from released
@@ -2180,19 +2296,19 @@ with content as materialized (
     unnest($6::jsonb[]), unnest($7::timestamptz[]), unnest($8::float8[])
   ) as content (id, args, priority, max_attempts, meta, due_at, due_in)
 ),
-from_line as (
+old_ready as (
   delete from longshore.job as holder using content
   where holder.queue_id = $1 and holder.id = content.id and holder.server_id is null
   returning holder.queue_id, holder.id, holder.created_at, case when content.due_at is null then case when content.due_in is not null then now() + least(greatest(content.due_in, 0), 315360000000) * interval '1 millisecond' end else greatest(content.due_at, now()) end as run_at, content.priority, holder.attempt,
     greatest(content.max_attempts, holder.attempt + 1)::smallint as max_attempts, holder.name, content.args,
     nullif(jsonb_strip_nulls(jsonb_build_object('batchId', holder.meta -> 'batchId', 'parentIds', holder.meta -> 'parentIds', 'recurringJobId', holder.meta -> 'recurringJobId', 'idempotencyKey', holder.meta -> 'idempotencyKey', 'followed', holder.meta -> 'followed')) || coalesce(content.meta - array['batchId', 'parentIds', 'recurringJobId', 'idempotencyKey', 'followed'], '{}'), '{}') as meta, holder.past_attempts, holder.meta as held_meta, holder.seq),
-from_held as (
+old_blocked as (
   delete from longshore.job_blocked as holder using content
   where holder.queue_id = $1 and holder.id = content.id
   returning holder.queue_id, holder.id, holder.created_at, case when content.due_at is null then case when content.due_in is not null then now() + least(greatest(content.due_in, 0), 315360000000) * interval '1 millisecond' end else greatest(content.due_at, now()) end as run_at, content.priority, holder.attempt,
     greatest(content.max_attempts, holder.attempt + 1)::smallint as max_attempts, holder.name, content.args,
     nullif(jsonb_strip_nulls(jsonb_build_object('batchId', holder.meta -> 'batchId', 'parentIds', holder.meta -> 'parentIds', 'recurringJobId', holder.meta -> 'recurringJobId', 'idempotencyKey', holder.meta -> 'idempotencyKey', 'followed', holder.meta -> 'followed')) || coalesce(content.meta - array['batchId', 'parentIds', 'recurringJobId', 'idempotencyKey', 'followed'], '{}'), '{}') as meta, holder.past_attempts, holder.meta as held_meta, holder.seq),
-from_waiting as (
+old_waiting as (
   delete from longshore.job_scheduled as holder using content
   where holder.queue_id = $1 and holder.id = content.id
   returning holder.queue_id, holder.id, holder.created_at, case when content.due_at is null then case when content.due_in is not null then now() + least(greatest(content.due_in, 0), 315360000000) * interval '1 millisecond' end else greatest(content.due_at, now()) end as run_at, content.priority, holder.attempt,
@@ -2206,9 +2322,9 @@ awaiting as (
   returning holder.id
 ),
 removed as (
-  select *, null::timestamptz as retried_at, 'enqueued'::longshore.job_state as state from from_line
-  union all select *, null, 'enqueued' from from_held
-  union all select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, held_meta, nextval('longshore.job_seq'), retried_at, 'scheduled' from from_waiting
+  select *, null::timestamptz as retried_at, 'enqueued'::longshore.job_state as state from old_ready
+  union all select *, null, 'enqueued' from old_blocked
+  union all select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, held_meta, nextval('longshore.job_seq'), retried_at, 'scheduled' from old_waiting
 ),
 arriving as (select * from removed where run_at is null),
 
@@ -2220,7 +2336,7 @@ gap as (
   insert into longshore.scan_gap (queue_id, priority, first_seq, last_seq)
   select queue_id, priority, min(seq), max(seq) from ready group by queue_id, priority
 ),
-held as (
+blocked as (
   insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, seq) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, seq from arriving where coalesce(meta ? 'concurrencyKey', false) order by seq
 ),
 arrived as (
@@ -2233,13 +2349,13 @@ waiting as (
   insert into longshore.job_scheduled (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, retried_at)
   select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts, retried_at from removed where run_at is not null
 ),
-left_line as (
+were_ready as (
   select queue_id, id, state, held_meta as meta from removed where state = 'enqueued'
 ),
 
-noted as (
+outbox_entries as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
-  select queue_id, id, state, state, meta from left_line where meta ?| array['batchId', 'concurrencyKey', 'followed']
+  select queue_id, id, state, state, meta from were_ready where meta ?| array['batchId', 'concurrencyKey', 'followed']
 ),
 counted as (
   insert into longshore.job_count (queue_id, state, jobs)
@@ -2258,7 +2374,7 @@ update longshore.server set requested = $2 where id = $1;
 -- longshore-reschedule-waiting
 with removed as (select * from longshore.job_scheduled where queue_id = $1 and id = $2 for update),
 
-moves as (
+transitions as (
   insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
   select queue_id, id, now(), -1, attempt, now(), 'rescheduled', jsonb_strip_nulls(jsonb_build_object('runAt', run_at))
   from removed
@@ -2289,7 +2405,7 @@ lost as materialized (
   select job.id, job.queue_id, job.attempt, job.run_at, job.ready_at, job.started_at, job.server_id,
     placed.started or job.attempt >= job.max_attempts as counts,
     exists (
-      select from longshore.job_cancellation where job_cancellation.queue_id = $1 and job_id = job.id
+      select 1 from longshore.job_cancellation where job_cancellation.queue_id = $1 and job_id = job.id
     ) as cancelled,
     jsonb_build_object(
       'name', 'AttemptLost',
@@ -2297,9 +2413,23 @@ lost as materialized (
       'stack', null) as error
   from placed join longshore.job on job.queue_id = $1 and job.id = placed.id
   where job.server_id = placed.server_id and job.server_id is not null
-    and (job.lease_until < now() or not exists (select from longshore.server where server.id = job.server_id))
+    and (job.lease_until < now() or not exists (select 1 from longshore.server where server.id = job.server_id))
   order by job.id
   for update of job skip locked
+),
+taken as (
+  select server_id, count(*)::integer as jobs from lost where counts group by server_id
+),
+latest_losses as materialized (
+  select distinct on (id) id, lost_at from longshore.lost_server
+  where id in (select server_id from taken) order by id, lost_at desc
+),
+losses_counted as (
+  update longshore.lost_server set processing = processing + jobs
+  from taken, (
+    select id, lost_at from longshore.lost_server join latest_losses using (id, lost_at) order by id for update of lost_server
+  ) as mine
+  where mine.id = taken.server_id and lost_server.id = mine.id and lost_server.lost_at = mine.lost_at
 ),
 released as (
   update longshore.job
@@ -2311,7 +2441,7 @@ released as (
       'error', lost.error, 'runAt', job.run_at, 'readyAt', job.ready_at) else past_attempts end
   from lost
   where job.queue_id = $1 and job.id = lost.id and job.attempt < job.max_attempts and not lost.cancelled
-  returning job.id, job.queue_id, job.priority, job.seq
+  returning job.priority, job.seq, lost.*
 ),
 
 gap as (
@@ -2319,10 +2449,10 @@ gap as (
   select queue_id, priority, min(seq), max(seq) from released group by queue_id, priority
 ),
 unstarted as (
-  select lost.* from lost join released on released.id = lost.id where not lost.counts
+  select * from released where not counts
 ),
 
-moves as (
+transitions as (
   insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
   select queue_id, id, now(), -1, attempt, now(), 'released', jsonb_strip_nulls(jsonb_build_object('runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id))
   from unstarted
@@ -2342,7 +2472,7 @@ cancelled as (
   select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, error from removed where state = 'cancelled'
 ),
 
-noted as (
+outbox_entries as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
   select queue_id, id, 'processing', state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
 ),
@@ -2363,7 +2493,7 @@ counted as (
   ) as change (state, jobs)
   where change.jobs <> 0
 )
-select released::integer, failed::integer from total;
+select released::integer, failed::integer, cancelled::integer from total;
 
 -- longshore-rescue-some
 with
@@ -2387,7 +2517,7 @@ lost as materialized (
   select job.id, job.queue_id, job.attempt, job.run_at, job.ready_at, job.started_at, job.server_id,
     placed.started or job.attempt >= job.max_attempts as counts,
     exists (
-      select from longshore.job_cancellation where job_cancellation.queue_id = $1 and job_id = job.id
+      select 1 from longshore.job_cancellation where job_cancellation.queue_id = $1 and job_id = job.id
     ) as cancelled,
     jsonb_build_object(
       'name', 'AttemptLost',
@@ -2395,9 +2525,23 @@ lost as materialized (
       'stack', null) as error
   from placed join longshore.job on job.queue_id = $1 and job.id = placed.id
   where job.server_id = placed.server_id and job.server_id is not null
-    and (job.lease_until < now() or not exists (select from longshore.server where server.id = job.server_id)) and job.id = any($2::uuid[])
+    and (job.lease_until < now() or not exists (select 1 from longshore.server where server.id = job.server_id)) and job.id = any($2::uuid[])
   order by job.id
   for update of job skip locked
+),
+taken as (
+  select server_id, count(*)::integer as jobs from lost where counts group by server_id
+),
+latest_losses as materialized (
+  select distinct on (id) id, lost_at from longshore.lost_server
+  where id in (select server_id from taken) order by id, lost_at desc
+),
+losses_counted as (
+  update longshore.lost_server set processing = processing + jobs
+  from taken, (
+    select id, lost_at from longshore.lost_server join latest_losses using (id, lost_at) order by id for update of lost_server
+  ) as mine
+  where mine.id = taken.server_id and lost_server.id = mine.id and lost_server.lost_at = mine.lost_at
 ),
 released as (
   update longshore.job
@@ -2409,7 +2553,7 @@ released as (
       'error', lost.error, 'runAt', job.run_at, 'readyAt', job.ready_at) else past_attempts end
   from lost
   where job.queue_id = $1 and job.id = lost.id and job.attempt < job.max_attempts and not lost.cancelled
-  returning job.id, job.queue_id, job.priority, job.seq
+  returning job.priority, job.seq, lost.*
 ),
 
 gap as (
@@ -2417,10 +2561,10 @@ gap as (
   select queue_id, priority, min(seq), max(seq) from released group by queue_id, priority
 ),
 unstarted as (
-  select lost.* from lost join released on released.id = lost.id where not lost.counts
+  select * from released where not counts
 ),
 
-moves as (
+transitions as (
   insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
   select queue_id, id, now(), -1, attempt, now(), 'released', jsonb_strip_nulls(jsonb_build_object('runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id))
   from unstarted
@@ -2440,7 +2584,7 @@ cancelled as (
   select queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts, error from removed where state = 'cancelled'
 ),
 
-noted as (
+outbox_entries as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
   select queue_id, id, 'processing', state, meta from removed where meta ?| array['batchId', 'concurrencyKey', 'followed']
 ),
@@ -2461,22 +2605,30 @@ counted as (
   ) as change (state, jobs)
   where change.jobs <> 0
 )
-select released::integer, failed::integer from total;
+select released::integer, failed::integer, cancelled::integer from total;
+
+-- longshore-resolve-dependencies
+update longshore.job_dependency set resolved_at = now(), marked = true, met = true
+from unnest($1::uuid[], $2::uuid[]) as ended (parent_id, child_id)
+where job_dependency.parent_id = ended.parent_id and job_dependency.child_id = ended.child_id;
 
 -- longshore-restore-skipped
 with recursive
-found (id) as (
-  select unnest($1::uuid[])
+found (id, is_batch) as (
+  select unnest($1::uuid[]), null::boolean
   union
-  select dependent.id from found
+  select related.id, related.is_batch from found
   join longshore.job_dependency as dependency on dependency.parent_id = found.id
   cross join lateral (
-    select id from longshore.job_history_cancelled as history where history.id = dependency.child_id and attempt = 0 and error ->> 'name' = 'ContinuationCancelled' limit 1
+    select id, (meta ->> 'batchId')::uuid as batch_id
+    from longshore.job_history_cancelled as history where history.id = dependency.child_id and attempt = 0 and error ->> 'name' = 'ContinuationCancelled' limit 1
   ) as dependent
+  cross join lateral (values (dependent.id, false), (dependent.batch_id, true)) as related (id, is_batch)
+  where related.id is not null
 ),
 removed as (
   delete from longshore.job_history_cancelled
-  where id = any (array(select id from found where id <> all ($1::uuid[]))) and attempt = 0 and error ->> 'name' = 'ContinuationCancelled'
+  where id = any (array(select id from found where not is_batch and id <> all ($1::uuid[]))) and attempt = 0 and error ->> 'name' = 'ContinuationCancelled'
   returning *, 'cancelled'::longshore.job_state as state
 ),
 
@@ -2494,7 +2646,7 @@ revived as (
 ready as (
   insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
 ),
-held as (
+blocked as (
   insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false) order by id
 ),
 arrived as (
@@ -2509,10 +2661,10 @@ restored as (
 ),
 reopened as (
   update longshore.job_dependency set resolved_at = null, marked = false
-  where child_id = any (array(select id from again where waits))
+  where child_id = any (array(select id from again where waits)) and not met
 ),
 
-moves as (
+transitions as (
   insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
   select queue_id, id, now(), -1, attempt, now(), 'retried', jsonb_strip_nulls(jsonb_build_object('waits', case when waits then true end, 'state', state, 'runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id, 'finishedAt', finished_at, 'error', case when server_id is null then error end))
   from again
@@ -2523,7 +2675,7 @@ request as (
   where job_cancellation.queue_id = removed.queue_id and job_id = removed.id
 ),
 
-noted as (
+outbox_entries as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
   select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'followed']
 ),
@@ -2532,19 +2684,23 @@ counted as (
   select queue_id, state, -count(*) from again group by queue_id, state union all select queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, count(*) from again group by queue_id, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state
 ),
 unfinished as (
-  update longshore.batch set finished_at = null where id = any ($1::uuid[]) and finished_at is not null
+  update longshore.batch set finished_at = null
+  where id = any (array(select id from found where is_batch is distinct from false)) and finished_at is not null
 )
 select count(*)::integer as restored from removed;
 
 -- longshore-resume-queue
-update longshore.queue set paused_at = null, retired_at = null, idle_since = null where id = $1;
+update longshore.queue set paused_at = null, paused_by = null, pause_reason = null, paused_until = null, retired_at = null, idle_since = null where id = $1;
+
+-- longshore-resume-queue-when-due
+update longshore.queue set paused_at = null, paused_by = null, pause_reason = null, paused_until = null where name = $1 and (paused_at is not null and paused_until <= now()) returning id;
 
 -- longshore-resume-recurring-job
-update longshore.recurring_job set paused_at = null, next_due_at = $2 where id = $1 returning *;
+update longshore.recurring_job set paused_at = null, paused_by = null, pause_reason = null, paused_until = null, next_due_at = $2 where id = $1 returning *;
 
 -- longshore-resume-type
 with resumed as (
-  delete from longshore.paused_type where name = $1 returning name
+  delete from longshore.paused_type where name = $1 and true returning name
 ),
 gap as (
   insert into longshore.scan_gap (queue_id, priority, first_seq, last_seq)
@@ -2553,7 +2709,20 @@ gap as (
   group by queue_id, priority
   returning queue_id
 )
-select distinct queue_id from gap;
+select distinct gap.queue_id from resumed left join gap on true;
+
+-- longshore-resume-type-when-due
+with resumed as (
+  delete from longshore.paused_type where name = $1 and (paused_at is not null and paused_until <= now()) returning name
+),
+gap as (
+  insert into longshore.scan_gap (queue_id, priority, first_seq, last_seq)
+  select queue_id, priority, min(seq), max(seq) from longshore.job
+  where name in (select name from resumed) and server_id is null and queue_id > 0
+  group by queue_id, priority
+  returning queue_id
+)
+select distinct gap.queue_id from resumed left join gap on true;
 
 -- longshore-retire-idle-queues
 with looked_at as materialized (
@@ -2563,7 +2732,7 @@ with looked_at as materialized (
 ) and not queue.name in (select unnest(server.queues) from longshore.server)
     and queue.name not in (select recurring_job.queue from longshore.recurring_job)
     and not exists (
-  select from longshore.throughput where throughput.queue_id = queue.id and throughput.at > queue.idle_since
+  select 1 from longshore.throughput where throughput.queue_id = queue.id and throughput.at > queue.idle_since
 ) as idle
   from longshore.queue where retired_at is null
 ),
@@ -2588,15 +2757,15 @@ with found as materialized (
 ),
 retired as (
   update longshore.queue
-  set retired_at = now(), idle_since = null, paused_at = null, concurrency_limit = null, rate_limit = null
+  set retired_at = now(), idle_since = null, paused_at = null, paused_by = null, pause_reason = null, paused_until = null, concurrency_limit = null, rate_limit = null
   from found
   where queue.id = found.id and not found.holds_jobs and not found.served and (not $2::boolean or (
-  (queue.paused_at is not null) = $3::boolean
+  (paused_at is not null and coalesce(paused_until > now(), true)) = $3::boolean
   and queue.concurrency_limit is not distinct from $4::integer
   and queue.rate_limit is not distinct from $5::jsonb))
   returning queue.id
 )
-select holds_jobs, served, exists (select from retired) as retired from found;
+select holds_jobs, served, exists (select 1 from retired) as retired from found;
 
 -- longshore-retry-aside
 update longshore.set_aside set retry_at = now() where id = $1 and discarded_at is null returning id;
@@ -2608,7 +2777,7 @@ update longshore.set_aside set retry_at = now() where id = $1 and discarded_at i
   ),
 
   again as materialized (select removed.*, attempt = 0 and state = 'cancelled'
-and exists (select from longshore.job_dependency where child_id = id) as waits from removed),
+and exists (select 1 from longshore.job_dependency where child_id = id and not met) as waits from removed),
   revived as (
     select waits, queue_id, id, created_at, case when run_at is not null then least(greatest(run_at, 'epoch'), '9999-12-31T23:59:59.999Z') end as run_at,
       least(greatest(priority, -100), 100)::smallint as priority, least(attempt, 9999) as attempt,
@@ -2622,7 +2791,7 @@ and exists (select from longshore.job_dependency where child_id = id) as waits f
   ready as (
     insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
   ),
-  held as (
+  blocked as (
     insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false) order by id
   ),
   arrived as (
@@ -2637,10 +2806,10 @@ and exists (select from longshore.job_dependency where child_id = id) as waits f
   ),
   reopened as (
     update longshore.job_dependency set resolved_at = null, marked = false
-    where child_id = any (array(select id from again where waits))
+    where child_id = any (array(select id from again where waits)) and not met
   ),
 
-  moves as (
+  transitions as (
     insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
     select queue_id, id, now(), -1, attempt, now(), 'retried', jsonb_strip_nulls(jsonb_build_object('waits', case when waits then true end, 'state', state, 'runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id, 'finishedAt', finished_at, 'error', case when server_id is null then error end))
     from again
@@ -2651,7 +2820,7 @@ and exists (select from longshore.job_dependency where child_id = id) as waits f
     where job_cancellation.queue_id = removed.queue_id and job_id = removed.id
   ),
 
-  noted as (
+  outbox_entries as (
     insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
     select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'followed']
   ),
@@ -2681,7 +2850,7 @@ revived as (
 ready as (
   insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
 ),
-held as (
+blocked as (
   insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false) order by id
 ),
 arrived as (
@@ -2696,10 +2865,10 @@ restored as (
 ),
 reopened as (
   update longshore.job_dependency set resolved_at = null, marked = false
-  where child_id = any (array(select id from again where waits))
+  where child_id = any (array(select id from again where waits)) and not met
 ),
 
-moves as (
+transitions as (
   insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
   select queue_id, id, now(), -1, attempt, now(), 'retried', jsonb_strip_nulls(jsonb_build_object('waits', case when waits then true end, 'state', state, 'runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id, 'finishedAt', finished_at, 'error', case when server_id is null then error end))
   from again
@@ -2710,7 +2879,7 @@ request as (
   where job_cancellation.queue_id = removed.queue_id and job_id = removed.id
 ),
 
-noted as (
+outbox_entries as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
   select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'followed']
 ),
@@ -2740,7 +2909,7 @@ revived as (
 ready as (
   insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
 ),
-held as (
+blocked as (
   insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from (select * from revived where not waits) as arriving where coalesce(meta ? 'concurrencyKey', false) order by id
 ),
 arrived as (
@@ -2755,10 +2924,10 @@ restored as (
 ),
 reopened as (
   update longshore.job_dependency set resolved_at = null, marked = false
-  where child_id = any (array(select id from again where waits))
+  where child_id = any (array(select id from again where waits)) and not met
 ),
 
-moves as (
+transitions as (
   insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
   select queue_id, id, now(), -1, attempt, now(), 'retried', jsonb_strip_nulls(jsonb_build_object('waits', case when waits then true end, 'state', state, 'runAt', run_at, 'readyAt', ready_at, 'startedAt', started_at, 'serverId', server_id, 'finishedAt', finished_at, 'error', case when server_id is null then error end))
   from again
@@ -2769,7 +2938,7 @@ request as (
   where job_cancellation.queue_id = removed.queue_id and job_id = removed.id
 ),
 
-noted as (
+outbox_entries as (
   insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
   select queue_id, id, state, case when waits then 'awaiting' else 'enqueued' end::longshore.job_state, meta from again where meta ?| array['batchId', 'concurrencyKey', 'followed']
 ),
@@ -2794,11 +2963,11 @@ select longshore.rewrite_small_table($1::regclass, 10000) as rewritten;
 with removed as (
   delete from longshore.job_awaiting where queue_id = $1 and id = $2 returning *, null::timestamptz as due
 ),
-unlinked as (
+resolved as (
   update longshore.job_dependency set resolved_at = now(), marked = true
   where child_id = any (array(select id from removed)) and case when job_dependency.resolved_at is null then true end
 ),
-moves as (
+transitions as (
   insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
   select queue_id, id, now(), -1, attempt, now(), 'run', jsonb_strip_nulls(jsonb_build_object('runAt', run_at))
   from removed
@@ -2808,7 +2977,7 @@ arriving as (select queue_id, id, created_at, run_at, priority, attempt, max_att
 ready as (
   insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from arriving where not coalesce(meta ? 'concurrencyKey', false) order by id
 ),
-held as (
+blocked as (
   insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from arriving where coalesce(meta ? 'concurrencyKey', false) order by id
 ),
 arrived as (
@@ -2840,7 +3009,7 @@ with removed as (delete from longshore.job_scheduled where queue_id = $1 and id 
 ready as (
   insert into longshore.job (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from removed where not coalesce(meta ? 'concurrencyKey', false) order by id
 ),
-held as (
+blocked as (
   insert into longshore.job_blocked (queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts) select queue_id, id, created_at, run_at, priority, attempt, max_attempts, name, args, meta, past_attempts from removed where coalesce(meta ? 'concurrencyKey', false) order by id
 ),
 arrived as (
@@ -2849,7 +3018,7 @@ arrived as (
     'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
   from removed where coalesce(meta ? 'concurrencyKey', false)
 ),
-moves as (
+transitions as (
   insert into longshore.job_report (queue_id, job_id, started_at, line, attempt, at, message, fields)
   select queue_id, id, now(), -1, attempt, now(), 'run', jsonb_strip_nulls(jsonb_build_object('runAt', run_at))
   from removed
@@ -2875,6 +3044,12 @@ select pg_current_snapshot()::text as snapshot, job_seq.last_value as seq,
 ) as priorities
 from longshore.job_seq left join closed on true;
 
+-- longshore-select-alert-failures
+select * from longshore.alert_message where error is not null order by id desc limit $1;
+
+-- longshore-select-alerts
+select key, text, advice, link, since, seen_at, announced from longshore.alert order by since, key;
+
 -- longshore-select-aside
 select aside.id::text, role, key, queue.name as queue, job_id, error, failures, aside.created_at, failed_at,
   case when role <> 'bulk' then retry_at end as retry_at
@@ -2882,7 +3057,7 @@ from longshore.set_aside as aside left join longshore.queue on queue.id = aside.
 order by aside.id desc limit $1;
 
 -- longshore-select-audit
-select id, at, who, action, target, filter, count from longshore.audit
+select id, at, who, action, target, filter, count, reason from longshore.audit
 where id < coalesce($2::bigint, 9223372036854775807) and who = coalesce($3::text, who)
   and action = coalesce($4::text, action) and ($5::text is null or target = $5::text)
 order by id desc limit $1;
@@ -2892,6 +3067,52 @@ select pg_backend_pid() as pid;
 
 -- longshore-select-batch
 select id, name, total, done, failed, cancelled, follow_up_id, created_at, finished_at from longshore.batch where id = $1;
+
+-- longshore-select-blocking-keys
+  with recursive wanted as (
+    (
+      select queue_id, meta ->> 'concurrencyKey' as key, 1 as steps from longshore.job_blocked
+      where queue_id between greatest($1::integer, 1) and $2::integer order by queue_id, meta ->> 'concurrencyKey' limit 1
+    )
+    union all
+    select next.queue_id, next.key, wanted.steps + 1
+    from wanted cross join lateral (
+      select queue_id, meta ->> 'concurrencyKey' as key from longshore.job_blocked
+      where (queue_id, meta ->> 'concurrencyKey') > (wanted.queue_id, wanted.key) and queue_id <= $2::integer
+      order by queue_id, meta ->> 'concurrencyKey' limit 1
+    ) as next
+    where wanted.steps < 200
+  ),
+  sized as materialized (select queue_id, key, 20000 / count(*) over () as most from wanted),
+  counted as materialized (
+    select sized.*, blocked, row_number() over (order by blocked desc, queue_id, key) as rank
+    from sized cross join lateral (
+      select count(*)::integer as blocked from (
+        select 1 from longshore.job_blocked where queue_id = sized.queue_id and meta ->> 'concurrencyKey' = sized.key limit sized.most + 1
+      ) as seen
+    ) as size
+  )
+  select counted.queue_id, counted.key, counted.blocked, counted.most::integer, first.allowed, first.since, held.holders
+  from counted
+  left join lateral (
+    select case when jsonb_typeof(meta -> 'concurrencyLimit') = 'number'
+then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), 10000)::integer else 1 end as allowed, greatest(created_at, run_at) as since from longshore.job_blocked
+    where counted.rank <= 20 and queue_id = counted.queue_id and meta ->> 'concurrencyKey' = counted.key
+    order by priority, seq limit 1
+  ) as first on true
+  left join lateral (
+    select jsonb_agg(
+        jsonb_build_object('id', id, 'name', name, 'startedAt', case when server_id is not null then started_at end)
+        order by server_id is null, started_at
+      ) as holders
+    from (
+      select id, name, server_id, started_at from longshore.job
+      where counted.rank <= 20 and queue_id = counted.queue_id
+        and meta ? 'concurrencyKey' and meta ->> 'concurrencyKey' = counted.key
+      limit 10
+    ) as holder
+  ) as held on true
+  order by counted.rank;
 
 -- longshore-select-bulk
 select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
@@ -2907,11 +3128,11 @@ coalesce(as_of, created_at)::text as as_of, first_ids, most, dependents, finishe
 
 -- longshore-select-busy-recurring
 select id from longshore.recurring_job where id = any($1::text[]) and exists (
-  select from longshore.queue cross join lateral (
-    select from longshore.job where queue_id = queue.id and id = recurring_job.last_job_id
-      union all select from longshore.job_blocked where queue_id = queue.id and id = recurring_job.last_job_id
-      union all select from longshore.job_scheduled where queue_id = queue.id and id = recurring_job.last_job_id
-      union all select from longshore.job_awaiting where queue_id = queue.id and id = recurring_job.last_job_id
+  select 1 from longshore.queue cross join lateral (
+    select 1 from longshore.job where queue_id = queue.id and id = recurring_job.last_job_id
+      union all select 1 from longshore.job_blocked where queue_id = queue.id and id = recurring_job.last_job_id
+      union all select 1 from longshore.job_scheduled where queue_id = queue.id and id = recurring_job.last_job_id
+      union all select 1 from longshore.job_awaiting where queue_id = queue.id and id = recurring_job.last_job_id
   ) as unfinished
 );
 
@@ -2922,11 +3143,6 @@ select job_id as id from longshore.job_cancellation where job_id = any($1::uuid[
 select job_id as id from longshore.bulk_operation_job
 where operation_id = $1 and job_id < coalesce($2::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
 order by job_id desc limit $3;
-
--- longshore-select-children
-select child_id as id from longshore.job_dependency
-where parent_id = $1 and child_id > $3
-order by child_id limit $2;
 
 -- longshore-select-claims
 select id, attempt
@@ -2974,6 +3190,18 @@ null::timestamptz as finished_at, null::jsonb as error, meta, past_attempts from
     select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
   ) or queue.name in (select unnest(server.queues) from longshore.server));
 
+-- longshore-select-dependents
+select child_id as id from longshore.job_dependency
+where parent_id = $1 and child_id > $3
+order by child_id limit $2;
+
+-- longshore-select-dependents-of-each
+select parent.id as "parentId", array_agg(child.id) as ids
+from unnest($1::uuid[]) as parent (id) cross join lateral (
+  select child_id as id from longshore.job_dependency where parent_id = parent.id order by child_id limit $2
+) as child
+group by parent.id;
+
 -- longshore-select-deployments
 select id, version, at, note, source from longshore.deployment
 where ($1::uuid is null or id = $1) and ($2::timestamptz is null or at >= $2) and ($3::timestamptz is null or at < $3)
@@ -3017,7 +3245,7 @@ order by run_at limit $3;
 ) as progress
   from (
     select id, queue_id, 'failed'::longshore.job_state as state, name, priority, args, result, error, attempt, max_attempts,
-created_at, run_at, ready_at, started_at, finished_at, server_id, meta, past_attempts from longshore.job_history_failed where (finished_at, id) < (select finished_at, id from longshore.job_history_failed where id = $2::uuid limit 1)
+created_at, run_at, ready_at, started_at, finished_at, server_id, meta, past_attempts from longshore.job_history_failed where (finished_at, id) < (least((select finished_at from longshore.job_history_failed where id = $2::uuid limit 1), $3::timestamptz + interval '1 millisecond'), $2::uuid)
     order by finished_at desc, id desc limit $1::integer
   ) as listed
   order by finished_at desc, id desc;
@@ -3029,7 +3257,7 @@ created_at, run_at, ready_at, started_at, finished_at, server_id, meta, past_att
 ) as progress
   from (
     select id, queue_id, 'failed'::longshore.job_state as state, name, priority, args, result, error, attempt, max_attempts,
-created_at, run_at, ready_at, started_at, finished_at, server_id, meta, past_attempts from longshore.job_history_failed where queue_id = $2::integer and (finished_at, id) < (select finished_at, id from longshore.job_history_failed where id = $3::uuid limit 1)
+created_at, run_at, ready_at, started_at, finished_at, server_id, meta, past_attempts from longshore.job_history_failed where queue_id = $2::integer and (finished_at, id) < (least((select finished_at from longshore.job_history_failed where id = $3::uuid limit 1), $4::timestamptz + interval '1 millisecond'), $3::uuid)
     order by finished_at desc, id desc limit $1::integer
   ) as listed
   order by finished_at desc, id desc;
@@ -3039,6 +3267,10 @@ select id, queue_id, state, name, attempt, created_at, run_at, started_at, serve
   meta, past_attempts
 from longshore.job_history
 where state = any($1::longshore.job_state[]) and finished_at >= $2::timestamptz and finished_at < $3::timestamptz;
+
+-- longshore-select-excluded-keys
+select key from longshore.set_aside
+where role = $1 and (retry_at > now() or discarded_at is not null);
 
 -- longshore-select-expired
 with
@@ -3078,8 +3310,14 @@ select part, history, state, stray from day join longshore.expiring_day using (p
 where expires_at <= now() and seen_at <= now() - interval '20 hours'
 order by part;
 
+-- longshore-select-first-failures
+select wanted.name, wanted.fingerprint, known.first_at
+from unnest($1::text[], $2::text[]) as wanted (name, fingerprint)
+join longshore.first_failure as known
+  on known.name = wanted.name and known.kind = hashtextextended(wanted.fingerprint, 0);
+
 -- longshore-select-heads
-with recursive head as (
+with recursive found as (
   select queue.id, first.*
   from longshore.queue cross join lateral (
     select priority, seq, ready_at from longshore.job where queue_id = queue.id and server_id is null
@@ -3089,41 +3327,48 @@ with recursive head as (
     select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
   ) or queue.name in (select unnest(server.queues) from longshore.server))
   union all
-  select head.id, first.*
-  from head cross join lateral (
+  select found.id, first.*
+  from found cross join lateral (
     select priority, seq, ready_at from longshore.job
-    where queue_id = head.id and priority > head.priority and server_id is null
+    where queue_id = found.id and priority > found.priority and server_id is null
     order by priority, seq limit 1
   ) as first
-)
-
-select queue.id, head.priority, head.seq, (extract(epoch from head.ready_at) * 1000)::float8 as ready_at,
+),
+nearest as (select * from found limit 20000)
+select
+head.id, head.priority, head.seq, (extract(epoch from head.ready_at) * 1000)::float8 as ready_at,
   case when row_number() over () = 1 then pg_current_snapshot()::text end as snapshot, job_seq.last_value as last,
   case when row_number() over () = 1 then null::text end as mark
-from longshore.job_seq cross join longshore.queue left join (select * from head limit 20000) as head on head.id = queue.id
-where ($1::integer is null or queue.id = $1) and (queue.retired_at is null or queue.id in (
+from longshore.job_seq cross join (
+  select id, priority, seq, ready_at from nearest
+  union all
+  select queue.id, null, null, null from longshore.queue where ($1::integer is null or queue.id = $1) and (queue.retired_at is null or queue.id in (
     select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
-  ) or queue.name in (select unnest(server.queues) from longshore.server));
+  ) or queue.name in (select unnest(server.queues) from longshore.server)) and queue.id not in (select id from nearest)
+) as head;
 
 -- longshore-select-heads-from
-select queue.id, head.priority, head.seq, (extract(epoch from head.ready_at) * 1000)::float8 as ready_at,
+select
+head.id, head.priority, head.seq, (extract(epoch from head.ready_at) * 1000)::float8 as ready_at,
   case when row_number() over () = 1 then pg_current_snapshot()::text end as snapshot, job_seq.last_value as last,
   case when row_number() over () = 1 then pg_current_xact_id()::text end as mark
-from longshore.job_seq cross join longshore.queue left join lateral (
-  select known.id, first.*
-  from (select queue.id, 0::smallint as priority union select queue.id, unnest(queue.priorities)) as known
-  left join unnest($2::integer[], $3::smallint[], $4::bigint[]) as begun (id, priority, seq) using (id, priority)
-  left join unnest($5::integer[], $6::bigint[]) as rest (id, seq) on rest.id = known.id
-  cross join lateral (
-    select priority, seq, ready_at from longshore.job
-    where queue_id = known.id and priority = known.priority and seq >= coalesce(begun.seq, rest.seq + 1, 0)
-      and server_id is null
-    order by seq limit 1
-  ) as first
-) as head on head.id = queue.id
-where ($1::integer is null or queue.id = $1) and (queue.retired_at is null or queue.id in (
+from longshore.job_seq cross join (
+  select queue.id, first.*
+  from longshore.queue left join lateral (
+    select first.*
+    from (select 0::smallint as priority union select unnest(queue.priorities)) as known
+    cross join lateral (select $2::jsonb -> queue.id::text as places) as begun
+    cross join lateral (
+      select priority, seq, ready_at from longshore.job
+      where queue_id = queue.id and priority = known.priority and server_id is null
+        and seq >= coalesce((places ->> known.priority::text)::bigint, (places ->> 'rest')::bigint + 1, 0)
+      order by seq limit 1
+    ) as first
+  ) as first on true
+  where ($1::integer is null or queue.id = $1) and (queue.retired_at is null or queue.id in (
     select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
-  ) or queue.name in (select unnest(server.queues) from longshore.server));
+  ) or queue.name in (select unnest(server.queues) from longshore.server))
+) as head;
 
 -- longshore-select-holders
 select holder.id, found.state, moved.queue_id as moved_to
@@ -3150,7 +3395,7 @@ group by state;
 
 -- longshore-select-idle-cancellations
 select queue_id, job_id from longshore.job_cancellation as request where not exists (
-  select from longshore.job
+  select 1 from longshore.job
   where job.queue_id = request.queue_id and job.id = request.job_id and server_id is not null);
 
 -- longshore-select-indexed-days
@@ -3165,7 +3410,7 @@ join pg_catalog.pg_class as part on part.oid = inhrelid
 where part.relname ~ '^job_history_(done|failed|cancelled)_[0-9]{8}$'
   and (state = 'failed' or to_date(right(part.relname, 8), 'YYYYMMDD') < (now() at time zone 'UTC' - interval '15 minutes')::date)
   and pg_relation_size(part.oid) >= 4194304
-  and not exists (select from pg_catalog.pg_stat_progress_create_index where relid = part.oid)
+  and not exists (select 1 from pg_catalog.pg_stat_progress_create_index where relid = part.oid)
 order by right(part.relname, 8) desc, part.relname;
 
 -- longshore-select-last-place
@@ -3196,12 +3441,8 @@ created_at, run_at, ready_at, started_at, finished_at, server_id, meta, past_att
   order by finished_at desc, id desc;
 
 -- longshore-select-lease
-select queue_id, id, server_id, attempt, lease_until, exists (select from pg_locks where locktype = 'transactionid' and granted and transactionid = job.xmax) as locked
+select queue_id, id, server_id, attempt, lease_until, exists (select 1 from pg_locks where locktype = 'transactionid' and granted and transactionid = job.xmax) as locked
 from longshore.job where queue_id = $1 and id = $2 and server_id is not null;
-
--- longshore-select-left-alone
-select key from longshore.set_aside
-where role = $1 and (retry_at > now() or discarded_at is not null);
 
 -- longshore-select-lines
 select (extract(epoch from started_at) * 1000000)::bigint || '.' || line as id, attempt, at, level, message, fields
@@ -3222,7 +3463,7 @@ running as materialized (
 )
 select job.id from running join longshore.job on job.queue_id = $1 and job.id = running.id
 where job.server_id is not null
-    and (job.lease_until < now() or not exists (select from longshore.server where server.id = job.server_id)) and job.id <> all($2::uuid[])
+    and (job.lease_until < now() or not exists (select 1 from longshore.server where server.id = job.server_id)) and job.id <> all($2::uuid[])
 order by job.id limit $3;
 
 -- longshore-select-lost-servers
@@ -3233,6 +3474,13 @@ where lost_at > now() - interval '1 day' order by lost_at desc, id desc limit 10
 select extract(epoch from at)::float8 * 1000 as at from longshore.timing
 where queue_id = 0 and name = '' and seconds = $1 and at >= to_timestamp($2::float8 / 1000)
   and at < to_timestamp($3::float8 / 1000) and backlog is not null;
+
+-- longshore-select-missed-runs
+select missed.recurring_job_id as "recurringJobId", missed.from_at as "from", missed.until_at as "until", missed.reason
+from unnest($1::text[]) as wanted (id) cross join lateral (
+  select * from longshore.missed_run where recurring_job_id = wanted.id order by from_at desc limit $2
+) as missed
+order by missed.from_at desc, missed.recurring_job_id;
 
 -- longshore-select-missing-days
 select history, to_char(day, 'YYYY-MM-DD') as day
@@ -3246,11 +3494,6 @@ from (
 ) as wanted
 where to_regclass(format('longshore.%I', history || '_' || to_char(day, 'YYYYMMDD'))) is null
 order by day, history;
-
--- longshore-select-moves
-select message as move, at, attempt, fields as before from longshore.job_report
-where queue_id = $1 and job_id = $2 and started_at >= $3::timestamptz - interval '1 hour' and line = -1
-order by started_at;
 
 -- longshore-select-name-timings
 with busiest as materialized (
@@ -3274,14 +3517,27 @@ select id, name, total, done, failed, cancelled, follow_up_id, created_at, finis
 where id > coalesce($3::uuid, '00000000-0000-0000-0000-000000000000')
 order by id limit $1 offset $2;
 
--- longshore-select-paused-at
-select paused_at from longshore.paused_type where name = $1;
+-- longshore-select-pause-ends
+select kind, key, greatest(extract(epoch from least(paused_until, now() + interval '1 day') - now()), 0)::float8 * 1000 as due_in
+from (
+  select 'queue' as kind, name as key, paused_until from longshore.queue where paused_at is not null and paused_until is not null
+  union all
+  select 'type', name, paused_until from longshore.paused_type where paused_until is not null
+  union all
+  select 'recurring', id, paused_until from longshore.recurring_job where paused_at is not null and paused_until is not null
+) as pause
+where not exists (
+  select 1 from longshore.set_aside as aside
+  where aside.role = 'resumer' and aside.key = pause.kind || ' ' || pause.key
+    and (aside.retry_at > now() or aside.discarded_at is not null)
+)
+order by paused_until limit $1;
 
 -- longshore-select-paused-types
-select name, paused_at as "pausedAt" from longshore.paused_type order by name;
+select name, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_at end as paused_at, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_by end as paused_by, case when (paused_at is not null and coalesce(paused_until > now(), true)) then pause_reason end as pause_reason, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_until end as paused_until from longshore.paused_type where (paused_at is not null and coalesce(paused_until > now(), true)) order by name;
 
 -- longshore-select-queue
-select id, name, paused_at, concurrency_limit, rate_limit, created_at from longshore.queue where name = $1 and (queue.retired_at is null or queue.id in (
+select id, name, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_at end as paused_at, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_by end as paused_by, case when (paused_at is not null and coalesce(paused_until > now(), true)) then pause_reason end as pause_reason, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_until end as paused_until, concurrency_limit, rate_limit, created_at from longshore.queue where name = $1 and (queue.retired_at is null or queue.id in (
       select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
     ) or queue.name in (select unnest(server.queues) from longshore.server));
 
@@ -3292,7 +3548,7 @@ select id, name from longshore.queue where name = any($1::text[]);
 select id, name from longshore.queue where id = $1;
 
 -- longshore-select-queues
-select id, name, paused_at, concurrency_limit, rate_limit, created_at from longshore.queue where (queue.retired_at is null or queue.id in (
+select id, name, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_at end as paused_at, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_by end as paused_by, case when (paused_at is not null and coalesce(paused_until > now(), true)) then pause_reason end as pause_reason, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_until end as paused_until, concurrency_limit, rate_limit, created_at from longshore.queue where (queue.retired_at is null or queue.id in (
       select queue_id from longshore.job_count where state in ('scheduled', 'awaiting', 'enqueued', 'processing') group by queue_id having sum(jobs) > 0
     ) or queue.name in (select unnest(server.queues) from longshore.server)) order by name;
 
@@ -3308,6 +3564,31 @@ select *, args::text as args_text, now() as now from longshore.recurring_job whe
 
 -- longshore-select-recurring-jobs
 select * from longshore.recurring_job order by id;
+
+-- longshore-select-reports
+select report.queue_id, job_id, job.name, job.meta, attempt, written_at, level, percent, message, fields,
+  case when line > 0 then (extract(epoch from started_at) * 1000000)::bigint || '.' || line end as line
+from longshore.job_report as report cross join lateral (
+  select name, meta from longshore.job where queue_id = report.queue_id and id = report.job_id
+  union all select name, meta from longshore.job_blocked where queue_id = report.queue_id and id = report.job_id
+  union all select name, meta from longshore.job_scheduled where queue_id = report.queue_id and id = report.job_id
+  union all select name, meta from longshore.job_awaiting where queue_id = report.queue_id and id = report.job_id
+  union all select name, meta from longshore.job_history where queue_id = report.queue_id and id = report.job_id limit 1) as job
+where written_at >= $1 and written_at < $2 and line >= 0;
+
+-- longshore-select-reports-of-job
+select report.queue_id, job_id, job.name, job.meta, attempt, written_at, level, percent, message, fields,
+  case when line > 0 then (extract(epoch from started_at) * 1000000)::bigint || '.' || line end as line
+from longshore.queue
+join longshore.job_report as report on report.queue_id = queue.id and report.job_id = $1
+cross join lateral (
+  select name, meta from longshore.job where queue_id = report.queue_id and id = report.job_id
+  union all select name, meta from longshore.job_blocked where queue_id = report.queue_id and id = report.job_id
+  union all select name, meta from longshore.job_scheduled where queue_id = report.queue_id and id = report.job_id
+  union all select name, meta from longshore.job_awaiting where queue_id = report.queue_id and id = report.job_id
+  union all select name, meta from longshore.job_history where queue_id = report.queue_id and id = report.job_id limit 1) as job
+where written_at >= $2 and line >= 0
+order by written_at, report.line;
 
 -- longshore-select-retried
   select
@@ -3328,33 +3609,14 @@ select id, action, filter, case when state = 'running' and starts_at > now() the
   coalesce(as_of, created_at)::text as as_of, first_ids, most, dependents, finished_at, error from longshore.bulk_operation
     where state = 'running' and starts_at <= now() order by id;
 
--- longshore-select-said
-select report.queue_id, job_id, job.name, job.meta, attempt, written_at, level, percent, message, fields,
-  case when line > 0 then (extract(epoch from started_at) * 1000000)::bigint || '.' || line end as line
-from longshore.job_report as report cross join lateral (
-  select name, meta from longshore.job where queue_id = report.queue_id and id = report.job_id
-  union all select name, meta from longshore.job_blocked where queue_id = report.queue_id and id = report.job_id
-  union all select name, meta from longshore.job_scheduled where queue_id = report.queue_id and id = report.job_id
-  union all select name, meta from longshore.job_awaiting where queue_id = report.queue_id and id = report.job_id
-  union all select name, meta from longshore.job_history where queue_id = report.queue_id and id = report.job_id limit 1) as job
-where written_at >= $1 and written_at < $2 and line >= 0;
+-- longshore-select-saved-search
+select name, query, saved_by as "savedBy", saved_at as "savedAt" from longshore.saved_search where name = $1;
 
--- longshore-select-said-by-job
-select report.queue_id, job_id, job.name, job.meta, attempt, written_at, level, percent, message, fields,
-  case when line > 0 then (extract(epoch from started_at) * 1000000)::bigint || '.' || line end as line
-from longshore.queue
-join longshore.job_report as report on report.queue_id = queue.id and report.job_id = $1
-cross join lateral (
-  select name, meta from longshore.job where queue_id = report.queue_id and id = report.job_id
-  union all select name, meta from longshore.job_blocked where queue_id = report.queue_id and id = report.job_id
-  union all select name, meta from longshore.job_scheduled where queue_id = report.queue_id and id = report.job_id
-  union all select name, meta from longshore.job_awaiting where queue_id = report.queue_id and id = report.job_id
-  union all select name, meta from longshore.job_history where queue_id = report.queue_id and id = report.job_id limit 1) as job
-where written_at >= $2 and line >= 0
-order by written_at, report.line;
+-- longshore-select-saved-searches
+select name, query, saved_by as "savedBy", saved_at as "savedAt" from longshore.saved_search order by name;
 
 -- longshore-select-servers
-select * from longshore.server order by id;
+select server.*, version from longshore.server left join longshore.server_version on server_id = id order by id;
 
 -- longshore-select-stalled-leases
 with expired as materialized (
@@ -3367,12 +3629,12 @@ with expired as materialized (
     order by priority, seq limit queue.running
   ) as job
   where job.lease_until < now() - $1::float8 * interval '1 millisecond'
-    and exists (select from longshore.server where server.id = job.server_id)
+    and exists (select 1 from longshore.server where server.id = job.server_id)
   order by job.lease_until limit $2
 )
 select job.queue_id, job.id, job.server_id, job.attempt, job.lease_until, false as locked
 from expired join longshore.job on job.queue_id = expired.queue_id and job.id = expired.id
-where job.server_id is not null and not exists (select from pg_locks where locktype = 'transactionid' and granted and transactionid = job.xmax)
+where job.server_id is not null and not exists (select 1 from pg_locks where locktype = 'transactionid' and granted and transactionid = job.xmax)
 order by job.lease_until;
 
 -- longshore-select-started
@@ -3425,6 +3687,14 @@ where queue_id = $1 and name = $2 and seconds = $3 and at >= to_timestamp($4::fl
 -- longshore-select-totals
 select state, sum(jobs::float8) as jobs from longshore.job_count group by state;
 
+-- longshore-select-transitions
+select message as reason, at, attempt, fields as before from longshore.job_report
+where queue_id = $1 and job_id = $2 and started_at >= $3::timestamptz - interval '1 hour' and line = -1
+order by started_at;
+
+-- longshore-select-type-pause
+select name, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_at end as paused_at, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_by end as paused_by, case when (paused_at is not null and coalesce(paused_until > now(), true)) then pause_reason end as pause_reason, case when (paused_at is not null and coalesce(paused_until > now(), true)) then paused_until end as paused_until from longshore.paused_type where name = $1 and (paused_at is not null and coalesce(paused_until > now(), true));
+
 -- longshore-select-waiting-names
 select queue.name as queue, waiting.name, waiting.jobs
 from (
@@ -3440,14 +3710,6 @@ join longshore.queue on queue.id = waiting.queue_id;
 
 -- longshore-set-queue-cap
 update longshore.queue_cap set most = $1 where most <> $1;
-
--- longshore-settle-aside
-delete from longshore.set_aside where role = $1 and key = any($2::text[]);
-
--- longshore-settle-links
-update longshore.job_dependency set resolved_at = now(), marked = true
-from unnest($1::uuid[], $2::uuid[]) as ended (parent_id, child_id)
-where job_dependency.parent_id = ended.parent_id and job_dependency.child_id = ended.child_id;
 
 -- longshore-settled-up-to
 select pg_current_snapshot()::text as snapshot,
@@ -3496,7 +3758,7 @@ where part.relnamespace = 'longshore'::regnamespace and part.relname = any($1::t
 
 -- longshore-sweep-ready
 with names as materialized (
-  select job_names as handled, array(select name from longshore.paused_type) as paused from longshore.server where id = $2
+  select job_names as handled, array(select name from longshore.paused_type where (paused_at is not null and coalesce(paused_until > now(), true))) as paused from longshore.server where id = $2
 )
 select swept.id as queue_id, first.priority, first.seq
 from unnest($1::integer[]) as swept (id)
@@ -3537,11 +3799,21 @@ select seen.queue_id, seen.namespace, seen.key, stale.key is not null as stale
 from seen left join stale using (queue_id, namespace, key)
 order by seen.queue_id, seen.namespace, seen.key;
 
--- longshore-take-aside
-select id, key, queue_id, job_id, item from longshore.set_aside
-where role = $1 and item is not null and retry_at <= now() and discarded_at is null
-order by id limit $2
-for update skip locked;
+-- longshore-take-alert-messages
+with due as materialized (
+  select id, target from longshore.alert_message
+  where target = any($1::text[]) and next_at <= now()
+  order by attempts, id limit $2
+  for update skip locked
+)
+update longshore.alert_message as message set next_at = now() + $3::float8 * interval '1 millisecond'
+from due where message.id = due.id and message.target = due.target
+returning message.*;
+
+-- longshore-take-alert-turn
+update longshore.alert_turn set taken_at = clock_timestamp()
+where taken_at <= clock_timestamp() - $1::float8 * interval '1 millisecond'
+returning single;
 
 -- longshore-take-bulk
   select id, action, filter, case when state = 'running' and starts_at > now() then 'pending' else state end as state,
@@ -3549,16 +3821,27 @@ cursor, matched, matched_exact, seen, changed, skipped, requested_by, created_at
 coalesce(as_of, created_at)::text as as_of, first_ids, most, dependents, finished_at, error from longshore.bulk_operation where id = $1 and state = 'running'
   for update skip locked;
 
--- longshore-take-moves
+-- longshore-take-outbox-entries
 delete from longshore.outbox
 where id in (select id from longshore.outbox order by id limit $1 for update skip locked)
 returning id, queue_id, job_id, from_state, to_state, meta;
 
--- longshore-take-unmarked
+-- longshore-take-unmarked-dependencies
 select parent_id, child_id, queue_id, condition from longshore.job_dependency
 where not marked and child_id > $1
 order by child_id limit $2
 for update skip locked;
+
+-- longshore-unmark-dependencies
+update longshore.job_dependency set marked = false where parent_id = any($1::uuid[]) and resolved_at is null;
+
+-- longshore-upsert-alerts
+insert into longshore.alert (key, text, advice, link, since, seen_at, announced)
+select key, text, advice, link, since, $7, announced
+from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::boolean[])
+  as alert (key, text, advice, link, since, announced)
+on conflict (key) do update
+set text = excluded.text, advice = excluded.advice, link = excluded.link, seen_at = excluded.seen_at;
 
 -- longshore-upsert-recurring-job
 insert into longshore.recurring_job as old (id, name, args, queue, priority, max_attempts, cron, time_zone, misfire, misfire_limit, overlap, tags, concurrency_key, concurrency_limit, application, next_due_at)
@@ -3573,3 +3856,11 @@ on conflict (id) do update set (name, args, queue, priority, max_attempts, cron,
 where old.application is not distinct from excluded.application
   and (old.name, old.args, old.queue, old.priority, old.max_attempts, old.cron, old.time_zone, old.misfire, old.misfire_limit, old.overlap, old.tags, old.concurrency_key, old.concurrency_limit) is distinct from (excluded.name, excluded.args, excluded.queue, excluded.priority, excluded.max_attempts, excluded.cron, excluded.time_zone, excluded.misfire, excluded.misfire_limit, excluded.overlap, excluded.tags, excluded.concurrency_key, excluded.concurrency_limit)
 returning *;
+
+-- longshore-upsert-saved-search
+insert into longshore.saved_search (name, query, saved_by)
+select $1::text, $2::text, $3::text
+where (select count(*) from longshore.saved_search where name <> $1) < $4::integer
+on conflict (name) do update
+  set query = excluded.query, saved_by = excluded.saved_by, saved_at = excluded.saved_at
+returning name;

@@ -59,10 +59,11 @@ describe('Throughput of several queues on Postgres', () => {
   it('looks up exactly the requested queues in the index, even if the statistics say that there are none', async () => {
     await database.query('vacuum analyze longshore.throughput');
     const names = await workInQueues(20);
-    const reader = new PostgresStorage({ url: database.url });
+    const reader = new PostgresStorage({ url: database.url, applicationName: 'measured' });
     const query = { queues: names.slice(4, 7), sinceMs: hourMs, bucketMs: 5 * minuteMs };
     const ended = await reader.statistics.throughputByQueue(query);
-    await reader.close(); // a connection hands in its statistics when it ends
+    await reader.close();
+    await database.disconnected('measured');
     expect(ended.size).to.equal(3);
     const [statistics] = await database.query<{ scans: string; read: string }>(
       `select seq_scan as scans, idx_tup_fetch as read from pg_stat_all_tables

@@ -13,7 +13,7 @@ import { Database } from '../src/connection/database.js';
 import { PostgresStorage } from '../src/index.js';
 import { KeySweeper } from '../src/maintain/key-sweeper.js';
 import { databaseOptions } from '../src/connection/options.js';
-import { deleteGoneMoves } from '../src/enqueue/unique-keys.sql.js';
+import { deleteGoneMovedJobs } from '../src/enqueue/unique-keys.sql.js';
 import { createStoreDatabase } from './support/store-database.js';
 
 const work = defineJob({ name: 'work' });
@@ -211,10 +211,10 @@ describe('Unique keys on Postgres', () => {
     const direct = new Database(databaseOptions({ url: database.url }));
     try {
       await storage.control.cancel(id);
-      await direct.query(deleteGoneMoves, [100]);
+      await direct.query(deleteGoneMovedJobs, [100]);
       expect(await rows('moved_job')).to.equal(1);
       await storage.control.delete(id);
-      await direct.query(deleteGoneMoves, [100]);
+      await direct.query(deleteGoneMovedJobs, [100]);
       expect(await rows('moved_job')).to.equal(0);
     } finally {
       await direct.close();

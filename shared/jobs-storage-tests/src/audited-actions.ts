@@ -1,7 +1,13 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
 import type { JobStorage } from '@longshore/jobs';
-import { type ActionOptions, type AuditEntry, newId, type NewAuditEntry } from '@longshore/jobs/storage';
+import {
+  type ActionOptions,
+  type AuditEntry,
+  newId,
+  type NewAuditEntry,
+  notPaused,
+} from '@longshore/jobs/storage';
 import { RecurringFixture } from './recurring-fixture.js';
 import { type Fixture, newJob } from './storage-under-test.js';
 
@@ -141,6 +147,23 @@ export function auditingActions(fixture: Fixture): void {
         read: () => recurring.find(id),
       };
     },
+    'removing a recurring job': () =>
+      onRecurring(
+        ({ recurring: role }, id) =>
+          (options) =>
+            role.remove(id, options),
+      ),
+    'removing several recurring jobs': () =>
+      onRecurring(
+        ({ recurring: role }, id) =>
+          (options) =>
+            role.removeAll([id], options),
+      ),
+    'deleting a deployment': async () => {
+      const { deployments } = fixture.storage;
+      const { id } = await deployments.record({ version: fixture.newQueue() });
+      return { act: (options) => deployments.delete(id, options), read: () => deployments.find(id) };
+    },
     'stopping a bulk operation': () =>
       onBulk(
         ({ bulk }, id) =>
@@ -159,7 +182,7 @@ export function auditingActions(fixture: Fixture): void {
       const queue = fixture.newQueue();
       const id = newId();
       const jobs = [1, 2].map(() => ({ ...newJob(queue), meta: { batchId: id } }));
-      await fixture.storage.enqueuer.enqueueBatch({ id, name: null, jobs, followUp: null });
+      await fixture.storage.enqueuer.enqueueBatch({ id, name: null, jobs, callback: null });
       return {
         act: (options) => fixture.storage.batches.cancel(id, options),
         read: async () => (await fixture.jobsOf(queue)).map(({ state }) => state),
@@ -223,7 +246,7 @@ export function auditingActions(fixture: Fixture): void {
       results.push(result);
       return entry(name);
     };
-    const none = { pausedAt: null, concurrencyLimit: null, rateLimit: null };
+    const none = { ...notPaused, concurrencyLimit: null, rateLimit: null };
     await fixture.storage.queues.limit(name, { concurrencyLimit: 3 }, { audit });
     const seen = { ...none, concurrencyLimit: 3 };
     await fixture.storage.queues.pause(name, { audit, seen });
@@ -243,6 +266,8 @@ export function auditingActions(fixture: Fixture): void {
     await storage.batches.cancel(newId(), { audit });
     await storage.recurring.trigger('none', { audit });
     await storage.recurring.pause('none', { audit });
+    await storage.recurring.remove('none', { audit });
+    await storage.deployments.delete(newId(), { audit });
     await storage.bulk.cancel('none', { audit });
     await storage.setAside.discard('none', { audit });
     await storage.queues.delete(fixture.newQueue(), { audit });
@@ -251,6 +276,8 @@ export function auditingActions(fixture: Fixture): void {
       'unknown',
       null,
       null,
+      false,
+      false,
       null,
       null,
       unknown,

@@ -22,13 +22,13 @@ export function batching(fixture: Fixture): void {
     size: number,
     when: ContinuationCondition = 'onDone',
     job: Partial<NewJob> = {},
-  ): NewBatch & { followUp: NewJob } {
+  ): NewBatch & { callback: NewJob } {
     const id = newId();
     return {
       id,
       name: 'nightly',
       jobs: Array.from({ length: size }, () => ({ ...newJob(queue), ...job, meta: { batchId: id } })),
-      followUp: { ...newJob(fixture.newQueue()), ...childOf([id], when) },
+      callback: { ...newJob(fixture.newQueue()), ...childOf([id], when) },
     };
   }
 
@@ -37,7 +37,7 @@ export function batching(fixture: Fixture): void {
     size: number,
     ends: readonly FinishedState[],
     when?: ContinuationCondition,
-  ): Promise<{ batch: NewBatch & { followUp: NewJob }; claims: Claim[] }> {
+  ): Promise<{ batch: NewBatch & { callback: NewJob }; claims: Claim[] }> {
     const queue = fixture.newQueue();
     const batch = newBatch(queue, size, when);
     await fixture.storage.enqueuer.enqueueBatch(batch);
@@ -54,7 +54,7 @@ export function batching(fixture: Fixture): void {
     const { batch } = await run(5, ['done', 'done', 'failed', 'cancelled']);
     const found = await find(batch);
     expect(found).to.deep.include({ name: 'nightly', total: 5, done: 2, failed: 1, cancelled: 1 });
-    expect(found).to.deep.include({ progress: 80, finishedAt: null, followUpId: batch.followUp.id });
+    expect(found).to.deep.include({ percent: 80, finishedAt: null, callbackId: batch.callback.id });
   });
 
   it('shows the batch of each of its jobs', async () => {
@@ -65,16 +65,16 @@ export function batching(fixture: Fixture): void {
   it('finishes a batch when its last job finishes', async () => {
     const { batch } = await run(2, ['done', 'failed']);
     const found = await find(batch);
-    expect(found.progress).to.equal(100);
+    expect(found.percent).to.equal(100);
     expect(found.finishedAt).to.be.a('date');
   });
 
   it('keeps the callback waiting until the last job has finished', async () => {
     const { batch } = await run(2, ['done']);
-    expect(await stateOf(batch.followUp.id)).to.equal('awaiting');
+    expect(await stateOf(batch.callback.id)).to.equal('awaiting');
   });
 
-  const followUps: [ContinuationCondition, FinishedState[], JobState][] = [
+  const afterwards: [ContinuationCondition, FinishedState[], JobState][] = [
     ['onDone', ['done', 'done'], 'enqueued'],
     ['onDone', ['done', 'failed'], 'cancelled'],
     ['onDone', ['cancelled', 'done'], 'cancelled'],
@@ -82,18 +82,18 @@ export function batching(fixture: Fixture): void {
     ['onFailed', ['done', 'done'], 'cancelled'],
     ['onAny', ['failed', 'cancelled'], 'enqueued'],
   ];
-  for (const [when, ends, state] of followUps) {
+  for (const [when, ends, state] of afterwards) {
     it(`${when}: a batch with jobs ${ends.join(' and ')} makes its callback ${state}`, async () => {
       const { batch } = await run(ends.length, ends, when);
-      expect(await stateOf(batch.followUp.id)).to.equal(state);
+      expect(await stateOf(batch.callback.id)).to.equal(state);
     });
   }
 
   it('finishes an empty batch immediately and starts its callback', async () => {
     const { batch } = await run(0, []);
-    expect(await find(batch)).to.include({ total: 0, progress: 100 });
+    expect(await find(batch)).to.include({ total: 0, percent: 100 });
     expect((await find(batch)).finishedAt).to.be.a('date');
-    expect(await stateOf(batch.followUp.id)).to.equal('enqueued');
+    expect(await stateOf(batch.callback.id)).to.equal('enqueued');
   });
 
   it('stops counting a job that is retried, and counts it again when it ends', async () => {
@@ -102,7 +102,7 @@ export function batching(fixture: Fixture): void {
     if (failed === undefined) throw new Error('the second job was not claimed');
     await fixture.storage.control.retry(failed.jobId);
     await resolved();
-    expect(await find(batch)).to.deep.include({ done: 1, failed: 0, progress: 50, finishedAt: null });
+    expect(await find(batch)).to.deep.include({ done: 1, failed: 0, percent: 50, finishedAt: null });
     const [again] = await fixture.claim(failed.serverId, failed.queue);
     if (again === undefined) throw new Error('the job that was sent back could not be claimed');
     await fixture.storage.completions.complete([
@@ -110,7 +110,7 @@ export function batching(fixture: Fixture): void {
     ]);
     await resolved();
     const found = await find(batch);
-    expect(found).to.include({ done: 2, failed: 0, progress: 100 });
+    expect(found).to.include({ done: 2, failed: 0, percent: 100 });
     expect(found.finishedAt).to.be.a('date');
   });
 
@@ -147,8 +147,8 @@ export function batching(fixture: Fixture): void {
       { claim: running.claim, outcome: outcomeOf.cancelled, hasMeta: true },
     ]);
     await resolved();
-    expect(await find(batch)).to.include({ cancelled: 4, progress: 100 });
-    expect(await stateOf(batch.followUp.id)).to.equal('cancelled');
+    expect(await find(batch)).to.include({ cancelled: 4, percent: 100 });
+    expect(await stateOf(batch.callback.id)).to.equal('cancelled');
   });
 
   it('does not cancel a finished batch', async () => {
@@ -206,9 +206,9 @@ export function batching(fixture: Fixture): void {
   it('accepts thousands of jobs in one batch', async () => {
     const batch = newBatch(fixture.newQueue(), 5_000);
     await fixture.storage.enqueuer.enqueueBatch(batch);
-    expect(await find(batch)).to.include({ total: 5_000, done: 0, progress: 0 });
+    expect(await find(batch)).to.include({ total: 5_000, done: 0, percent: 0 });
     expect(await fixture.storage.batches.cancel(batch.id)).to.include({ outcome: 'ok', changed: true });
     await resolved();
-    expect(await find(batch)).to.include({ cancelled: 5_000, progress: 100 });
+    expect(await find(batch)).to.include({ cancelled: 5_000, percent: 100 });
   });
 }

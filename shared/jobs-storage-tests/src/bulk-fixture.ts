@@ -9,8 +9,8 @@ export class BulkFixture {
     this.#fixture = fixture;
   }
 
-  async carryOut(order: BulkRequest): Promise<BulkOperation> {
-    return this.carriedOut((await this.#fixture.storage.bulk.start(order)).id);
+  async carryOut(request: BulkRequest): Promise<BulkOperation> {
+    return this.carriedOut((await this.#fixture.storage.bulk.start(request)).id);
   }
 
   /** Resolves to the operation when it has ended. */

@@ -150,7 +150,7 @@ export function continuing(fixture: Fixture): void {
       id: batchId,
       name: null,
       jobs: [newJob(own)],
-      followUp: null,
+      callback: null,
     });
     const refusals = [hidden.id, finished, batchId].map(async (parent) => {
       const child = { ...newJob(own), ...childOf([parent]), visibleQueues: [own] };

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
 import type { JobError, JobState } from '@longshore/jobs';
-import { type JobControl, newId } from '@longshore/jobs/storage';
+import { type JobControl, newId, notPaused } from '@longshore/jobs/storage';
 import { childOf } from './dependent-job.js';
 import type { Fixture } from './storage-under-test.js';
 
@@ -115,7 +115,7 @@ export function controlling(fixture: Fixture): void {
     await fixture.enqueue(queue);
     const found = async () => (await fixture.storage.queues.find(queue)) ?? expect.fail('The queue is gone');
     const seen = await found();
-    const settings = { pausedAt: null, concurrencyLimit: null, rateLimit: null };
+    const settings = { ...notPaused, concurrencyLimit: null, rateLimit: null };
     const { queues } = fixture.storage;
     expect(await queues.limit(queue, { concurrencyLimit: 2 }, { seen })).to.deep.equal(settings);
     expect(await queues.limit(queue, { concurrencyLimit: 3 }, { seen })).to.equal(null);

@@ -32,6 +32,18 @@ export function deploying(fixture: Fixture): void {
     expect(await deployments.find(first.id)).to.equal(null);
   });
 
+  it('records one version of servers that start at the same moment, even if a later deployment is planned', async () => {
+    const at = new Date(Date.now() + 3_600_000);
+    const planned = await fixture.storage.deployments.record({ version: 'planned', at });
+    const stops = await Promise.all(Array.from({ length: 6 }, () => start('at-once')));
+    for (const stop of stops) await stop();
+    await (
+      await start('at-once')
+    )();
+    await fixture.storage.deployments.delete(planned.id);
+    expect((await versions()).filter((version) => version === 'at-once')).to.have.length(1);
+  });
+
   it('records a version when its first server registers and when it returns later, but not when an old server restarts', async () => {
     const before = (await versions()).length;
     const noted = async (): Promise<string[]> => (await versions()).slice(0, -before || undefined);

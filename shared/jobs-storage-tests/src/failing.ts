@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
-import type { ErrorGroup } from '@longshore/jobs/storage';
+import type { ErrorGroup, FailurePosition } from '@longshore/jobs/storage';
 import { type Fixture, until } from './storage-under-test.js';
 
 /** Lists of latest failures; each test uses its own names and queues. */
@@ -21,12 +21,19 @@ export function failing(fixture: Fixture): void {
     await fixture.enqueue(queue, { name });
     return failAgain(queue, message);
   };
-  const latest = async (limit: number, queue?: string): Promise<string[]> => {
+  const latest = async (limit: number, queue?: string, after?: FailurePosition): Promise<string[]> => {
     const jobs = await fixture.storage.jobs.listLatestFailed({
       limit,
       ...(queue !== undefined && { queue }),
+      ...(after !== undefined && { after }),
     });
     return jobs.map(({ id }) => id);
+  };
+
+  const positionOf = async (id: string): Promise<FailurePosition> => {
+    const job = await fixture.storage.jobs.find(id);
+    if (!job?.finishedAt) throw new Error(`Job ${id} has not failed`);
+    return { id, failedAt: job.finishedAt };
   };
 
   it('lists the jobs of a queue that failed last, latest first', async () => {
@@ -37,10 +44,31 @@ export function failing(fixture: Fixture): void {
     await fixture.storage.completions.complete([{ claim, outcome: { kind: 'done', result: 'null' } }]);
     expect(await latest(10, queue)).to.deep.equal(ids.toReversed());
     expect(await latest(2, queue)).to.deep.equal(ids.toReversed().slice(0, 2));
-    const [oldest, after = ''] = ids;
-    const rest = await fixture.storage.jobs.listLatestFailed({ queue, limit: 10, after });
-    expect(rest.map(({ id }) => id)).to.deep.equal([oldest]);
+    const [oldest = '', middle = ''] = ids;
+    const after = await positionOf(middle);
+    expect(await latest(10, queue, after)).to.deep.equal([oldest]);
+    const ofAll = await latest(10, undefined, after);
+    expect([ofAll.indexOf(oldest), ofAll.indexOf(middle)]).to.deep.equal([0, -1]);
   });
+
+  for (const [change, leave] of Object.entries({
+    retried: async (id: string) => fixture.storage.control.retry(id),
+    'retried, and has failed again': async (id: string, queue: string) => {
+      await fixture.storage.control.retry(id);
+      await failAgain(queue);
+    },
+    deleted: async (id: string) => fixture.storage.control.delete(id),
+  }))
+    it(`continues after a job that was ${change} since`, async () => {
+      const queue = fixture.newQueue();
+      const [old, last] = [await fail(queue), await fail(queue)];
+      const after = await positionOf(last);
+      await leave(last, queue);
+      expect(await latest(10, queue, after)).to.deep.equal([old]);
+      const query = { filter: { queue: [queue] }, limit: 10, maxExamined: 100, after };
+      const { jobs } = await fixture.storage.jobs.searchFailed(query);
+      expect(jobs.map(({ id }) => id)).to.deep.equal([old]);
+    });
 
   it('lists an old job that was retried and failed again before newer ones', async () => {
     const queue = fixture.newQueue();
@@ -52,6 +80,31 @@ export function failing(fixture: Fixture): void {
     expect(await failAgain(queue)).to.equal(old);
     expect(await latest(2, queue)).to.deep.equal([old, newer]);
     expect(await latest(2)).to.deep.equal([old, newer]);
+  });
+
+  it('finds failed jobs that match a filter in the order of their failure, and says how far it searched', async () => {
+    const queue = fixture.newQueue();
+    const [old, other, newer] = [
+      await fail(queue, 'failing.a'),
+      await fail(queue, 'failing.b'),
+      await fail(queue, 'failing.a'),
+    ];
+    await fixture.storage.control.retry(old);
+    await failAgain(queue);
+    const query = { filter: { queue: [queue], name: ['failing.a'] }, limit: 5, maxExamined: 100 };
+    const { jobs, last } = await fixture.storage.jobs.searchFailed(query);
+    expect(jobs.map(({ id }) => id)).to.deep.equal([old, newer]);
+    expect(last).to.equal(null);
+    const after = await fixture.storage.jobs.searchFailed({ ...query, after: await positionOf(old) });
+    expect(after.jobs.map(({ id }) => id)).to.deep.equal([newer]);
+    const some = await fixture.storage.jobs.searchFailed({
+      ...query,
+      filter: { queue: [queue] },
+      maxExamined: 2,
+    });
+    // A storage may examine more.
+    if (some.last !== null) expect([some.jobs.length, some.last]).to.deep.equal([2, await positionOf(newer)]);
+    else expect(some.jobs.at(-1)?.id).to.equal(other);
   });
 
   it('returns nothing for a queue that does not exist', async () => {

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { it } from 'mocha';
 import Type from 'typebox';
 import { defineJob, defineRecurringJob, type RecurringJob } from '@longshore/jobs';
+import type { SkippedDueTimes } from '@longshore/jobs/storage';
 import { minuteMs, RecurringFixture } from './recurring-fixture.js';
 import { type Fixture, until } from './storage-under-test.js';
 
@@ -72,6 +73,21 @@ export function firing(fixture: Fixture): void {
       (await fixture.storage.recurring.fireDue(1_000)).fired.length === 0 ? true : undefined,
     );
     for (const { queue } of all) expect(await fixture.jobsOf(queue)).to.have.length(1);
+  });
+
+  it('keeps missed runs, consecutive ones as one entry', async () => {
+    const { id } = await recurring.addDue(0, { cron: '* * * * * *', overlap: 'skip' });
+    await recurring.fire(id);
+    const skip = (): Promise<SkippedDueTimes> =>
+      until(async () => {
+        const { fired } = await fixture.storage.recurring.fireDue(1_000);
+        return fired.find((entry) => entry.id === id)?.skipped ?? undefined;
+      });
+    const [{ from }, { until: end }] = [await skip(), await skip()];
+    expect(await fixture.storage.recurring.listMissed([id, 'other'], 1)).to.deep.equal([
+      { recurringJobId: id, from, until: end, reason: 'overlap' },
+    ]);
+    await fixture.storage.recurring.remove(id);
   });
 
   it('misfire once: one job for all missed due times', async () => {

@@ -108,6 +108,30 @@ export function following(fixture: Fixture): void {
     expect([...first, ...rest].map(({ id }) => id)).to.deep.equal(children.map(({ id }) => id).toSorted());
   });
 
+  it('lists the oldest dependents of several jobs', async () => {
+    const [{ claim: one }, { claim: other }] = [await fixture.claimOne(), await fixture.claimOne()];
+    const queue = fixture.newQueue();
+    const children = [[one.jobId], [one.jobId, other.jobId], [one.jobId]].map((parents) => ({
+      ...newJob(queue),
+      ...childOf(parents),
+    }));
+    await fixture.storage.enqueuer.enqueue(children);
+    const ids = [one.jobId, other.jobId, children[0]?.id ?? '', 'no id'];
+    const listed = await fixture.storage.jobs.listDependents(ids, 2);
+    expect(new Map(listed.map(({ parentId, ids: dependents }) => [parentId, dependents]))).to.deep.equal(
+      new Map([
+        [
+          one.jobId,
+          children
+            .map(({ id }) => id)
+            .toSorted()
+            .slice(0, 2),
+        ],
+        [other.jobId, [children[1]?.id]],
+      ]),
+    );
+  });
+
   it('counts and lists awaiting jobs', async () => {
     const { claim } = await fixture.claimOne();
     const queue = fixture.newQueue();

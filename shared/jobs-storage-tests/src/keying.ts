@@ -61,6 +61,34 @@ export function keying(fixture: Fixture): void {
     expect(keysOf(await claimAll(serverId, queue))).to.deep.equal(['a', 'a', 'b', 'none']);
   });
 
+  it('lists the keys that block jobs, with their limits and the jobs that occupy them', async () => {
+    const { queue, serverId } = await queueWith((name) => [
+      ...five(name, 'b', 1),
+      ...Array.from({ length: 9 }, () => keyed(name, 'a', 2)),
+      keyed(name, 'free', 1),
+    ]);
+    await resolved();
+    const [running] = await fixture.claim(serverId, queue, 1);
+    const { keys, isComplete } = await fixture.storage.queues.listBlockingKeys(queue);
+    expect(isComplete).to.equal(true);
+    expect(
+      keys.map(({ key, blocked, details }) => [
+        key,
+        blocked.count,
+        details?.limit,
+        details?.occupants.length,
+      ]),
+    ).to.deep.equal([
+      ['a', 7, 2, 2],
+      ['b', 4, 1, 1],
+    ]);
+    const occupied = keys.find(({ key }) => key === running?.meta?.concurrencyKey)?.details?.occupants[0];
+    const job = await fixture.storage.jobs.find(running?.claim.jobId ?? '');
+    expect(occupied).to.deep.equal({ id: job?.id, name: job?.name, startedAt: job?.startedAt });
+    const all = await fixture.storage.queues.listBlockingKeys();
+    expect(all.keys.filter((key) => key.queue === queue)).to.have.length(2);
+  });
+
   it('separates keys of different queues', async () => {
     const first = await queueWith((name) => five(name, 'a', 1));
     const second = await queueWith((name) => five(name, 'a', 1));

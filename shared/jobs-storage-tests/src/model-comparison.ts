@@ -8,7 +8,7 @@ export async function expectSame(model: Model, storage: JobStorage, queue: strin
   const listed = await storage.jobs.list({ filter: { queue: [queue] }, limit: 1_000 });
   const found = listed.map((job) => visible(job.id, job));
   expect(found).to.have.deep.members([...model.jobs].map(([id, job]) => visible(id, job)));
-  const counts = (await storage.queues.list()).find(({ name }) => name === queue)?.counts;
+  const counts = (await storage.queues.find(queue))?.counts;
   for (const state of jobStates) {
     const jobs = [...model.jobs.values()].filter((job) => job.state === state);
     expect(counts?.[state] ?? 0, state).to.equal(jobs.length);

@@ -141,7 +141,7 @@ export class Model {
     return 'changed';
   }
 
-  /** Cancels a job instead if it was cancelled while running. */
+  /** Moves a job to a state or, if it was cancelled while running, cancels it. */
   #goOn(job: ModelJob, state: JobState): void {
     if (job.cancelRequested) this.#end(job, 'cancelled');
     else job.state = state;

@@ -224,8 +224,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
 
 /** Random sequences of everything that clients, servers and operators do, compared with a model. */
 export function modelling(fixture: Fixture): void {
-  it('is in the same state as the model after every step', async function () {
-    this.timeout(120_000);
+  it('is in the same state as the model after every step', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(steps, { minLength: 5, maxLength: 40 }), async (drawn) => {
         const queue = fixture.newQueue();

@@ -125,12 +125,12 @@ export function operatingInBulk(fixture: Fixture): void {
     const queue = fixture.newQueue();
     const batchId = newId();
     const jobs = Array.from({ length: 3 }, () => ({ ...newJob(queue), meta: { batchId } }));
-    await fixture.storage.enqueuer.enqueueBatch({ id: batchId, name: null, jobs, followUp: null });
+    await fixture.storage.enqueuer.enqueueBatch({ id: batchId, name: null, jobs, callback: null });
     const child = await fixture.enqueue(fixture.newQueue(), childOf([batchId], 'onAny'));
     await resolveAll(fixture.storage);
     await bulk.carryOut({ action: 'cancel', filter: { batchId: [batchId] } });
     await resolveAll(fixture.storage);
-    expect(await fixture.storage.batches.find(batchId)).to.include({ cancelled: 3, progress: 100 });
+    expect(await fixture.storage.batches.find(batchId)).to.include({ cancelled: 3, percent: 100 });
     expect(await stateOf(child.id)).to.equal('enqueued');
     await bulk.carryOut({ action: 'retry', filter: { batchId: [batchId] } });
     await resolveAll(fixture.storage);

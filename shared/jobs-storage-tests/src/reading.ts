@@ -31,6 +31,13 @@ export function reading(fixture: Fixture): void {
     expect(await fixture.storage.jobs.find("1'; drop table job; --")).to.equal(null);
   });
 
+  it('finds several jobs in any state, without arguments and results', async () => {
+    const { ids } = await fourStates();
+    const jobs = await fixture.storage.jobs.findMany([...ids, newId(), 'none']);
+    expect(jobs.map(({ id }) => id).toSorted()).to.deep.equal(ids.toSorted());
+    expect(jobs.every(({ args, result }) => args === null && result === null)).to.equal(true);
+  });
+
   it('returns arguments and result as text, with more digits than JavaScript numbers have', async () => {
     const queue = fixture.newQueue();
     const job = { ...newJob(queue), args: '{"id": 900719925474099312345, "rate": 1.10}' };

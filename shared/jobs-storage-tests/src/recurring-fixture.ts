@@ -33,10 +33,15 @@ export class RecurringFixture {
     return this.#fixture.storage.recurring.addOrUpdate(this.describe(options));
   }
 
-  /** Adds a recurring job that became due about this long ago, at a full minute. */
+  /**
+   * Adds a recurring job that became due about this long ago, at a full minute, and each minute since; if it became due in
+   * this minute, it is due again in an hour, so that the next minute changes nothing for a test.
+   */
   async addDue(agoMs: number, options: Options = {}): Promise<RecurringJob & { nextDueAt: Date }> {
-    const { id, createdAt } = await this.add({ cron: '* * * * *', ...options });
-    const nextDueAt = new Date(Math.floor((createdAt.getTime() - agoMs) / minuteMs) * minuteMs);
+    const now = await this.#fixture.storage.readClock();
+    const nextDueAt = new Date(Math.floor((now.getTime() - agoMs) / minuteMs) * minuteMs);
+    const cron = agoMs === 0 ? `${nextDueAt.getUTCMinutes()} * * * *` : '* * * * *';
+    const { id } = await this.add({ cron, ...options });
     await this.#fixture.setNextDue(id, nextDueAt);
     return { ...(await this.find(id)), nextDueAt };
   }

@@ -80,6 +80,19 @@ export function rescuing(fixture: Fixture): void {
     expect((await fixture.storage.servers.listLost()).map(({ id }) => id)).not.to.include(leaving.id);
   });
 
+  it('counts the jobs that a dead server was running, including those that it started after its last heartbeat', async () => {
+    const queue = fixture.newQueue();
+    await fixture.storage.enqueuer.enqueue(Array.from({ length: 8 }, () => newJob(queue)));
+    await fixture.storage.enqueuer.enqueue([{ ...newJob(queue), maxAttempts: 1 }]);
+    const { id } = await fixture.register(queue); // with a concurrency of 5
+    await fixture.claim(id, queue, 9);
+    await fixture.silence(id);
+    await fixture.storage.maintenance.rescue();
+    const lost = (await fixture.storage.servers.listLost()).find((server) => server.id === id);
+    // Five were running; the job on its last attempt may have been.
+    expect(lost?.processing).to.equal(6);
+  });
+
   it('releases the jobs of a server that unregisters', async () => {
     const queue = fixture.newQueue();
     const registration = await fixture.register(queue);

@@ -87,18 +87,121 @@ export function restoringDependents(fixture: Fixture): void {
     const queue = fixture.newQueue();
     const batchId = newId();
     const job = { ...newJob(queue), maxAttempts: 1, meta: { batchId } };
-    const followUp = { ...newJob(fixture.newQueue()), ...childOf([batchId]) };
-    await fixture.storage.enqueuer.enqueueBatch({ id: batchId, name: null, jobs: [job], followUp });
+    const callback = { ...newJob(fixture.newQueue()), ...childOf([batchId]) };
+    await fixture.storage.enqueuer.enqueueBatch({ id: batchId, name: null, jobs: [job], callback });
     const claim = await claimIn(queue);
     await fixture.storage.completions.complete([{ claim, outcome: outcomeOf.failed, hasMeta: true }]);
     await resolveAll(fixture.storage);
-    expect(await statesOf(followUp.id)).to.deep.equal(['cancelled']);
+    expect(await statesOf(callback.id)).to.deep.equal(['cancelled']);
     await fixture.storage.control.retry(job.id, { dependents: true });
     await resolveAll(fixture.storage);
-    expect(await statesOf(job.id, followUp.id)).to.deep.equal(['enqueued', 'awaiting']);
+    expect(await statesOf(job.id, callback.id)).to.deep.equal(['enqueued', 'awaiting']);
     const again = await claimIn(queue);
     await fixture.storage.completions.complete([{ claim: again, outcome: outcomeOf.done, hasMeta: true }]);
     await resolveAll(fixture.storage);
-    expect(await statesOf(job.id, followUp.id)).to.deep.equal(['done', 'enqueued']);
+    expect(await statesOf(job.id, callback.id)).to.deep.equal(['done', 'enqueued']);
   });
+
+  it('restores the callbacks of batches to which restored jobs belong', async () => {
+    const queue = fixture.newQueue();
+    const { claim } = await fixture.claimOne({ queue, maxAttempts: 1 });
+    const batchId = newId();
+    const dependents = fixture.newQueue();
+    const member = { ...newJob(dependents), ...childOf([claim.jobId], 'onDone', { meta: { batchId } }) };
+    const callback = { ...newJob(fixture.newQueue()), ...childOf([batchId]) };
+    await fixture.storage.enqueuer.enqueueBatch({ id: batchId, name: null, jobs: [member], callback });
+    await fixture.storage.completions.complete([{ claim, outcome: outcomeOf.failed }]);
+    await resolveAll(fixture.storage);
+    expect(await statesOf(member.id, callback.id)).to.deep.equal(['cancelled', 'cancelled']);
+    expect(await fixture.storage.jobs.countSkipped([claim.jobId])).to.deep.equal({ count: 2, exact: true });
+    await fixture.storage.control.retry(claim.jobId, { dependents: true });
+    for (const from of [queue, dependents]) {
+      const again = await claimIn(from);
+      await fixture.storage.completions.complete([{ claim: again, outcome: outcomeOf.done, hasMeta: true }]);
+      await resolveAll(fixture.storage);
+    }
+    expect(await statesOf(claim.jobId, member.id, callback.id)).to.deep.equal(['done', 'done', 'enqueued']);
+  });
+
+  it('restores a dependent whose other parent was done and has been deleted since', async () => {
+    const queue = fixture.newQueue();
+    const done = await fixture.claimOne({ queue: fixture.newQueue() });
+    const { claim } = await fixture.claimOne({ queue, maxAttempts: 1 });
+    const parents = [done.claim.jobId, claim.jobId];
+    const { id: child } = await fixture.enqueue(fixture.newQueue(), childOf(parents));
+    await fixture.storage.completions.complete([
+      { claim: done.claim, outcome: outcomeOf.done },
+      { claim, outcome: outcomeOf.failed },
+    ]);
+    await resolveAll(fixture.storage);
+    expect(await statesOf(child)).to.deep.equal(['cancelled']);
+    await fixture.storage.control.delete(done.claim.jobId);
+    await fixture.storage.control.retry(claim.jobId, { dependents: true });
+    await resolveAll(fixture.storage);
+    expect(await statesOf(child)).to.deep.equal(['awaiting']);
+    const again = await claimIn(queue);
+    await fixture.storage.completions.complete([{ claim: again, outcome: outcomeOf.done }]);
+    await resolveAll(fixture.storage);
+    expect(await statesOf(child)).to.deep.equal(['enqueued']);
+  });
+
+  it('makes a dependent ready again that was cancelled after its parents were done', async () => {
+    const { claim } = await fixture.claimOne({ queue: fixture.newQueue() });
+    const { id: child } = await fixture.enqueue(fixture.newQueue(), childOf([claim.jobId]));
+    await fixture.storage.completions.complete([{ claim, outcome: outcomeOf.done }]);
+    await resolveAll(fixture.storage);
+    await fixture.storage.control.cancel(child);
+    await fixture.storage.control.delete(claim.jobId);
+    await fixture.storage.control.retry(child);
+    await resolveAll(fixture.storage);
+    expect(await statesOf(child)).to.deep.equal(['enqueued']);
+  });
+
+  it('does not skip dependents of a job that was retried before its failure was processed', async () => {
+    const queue = fixture.newQueue();
+    const { claim } = await fixture.claimOne({ queue, maxAttempts: 1 });
+    const { id: child } = await fixture.enqueue(fixture.newQueue(), childOf([claim.jobId]));
+    await resolveAll(fixture.storage);
+    await fixture.storage.completions.complete([{ claim, outcome: outcomeOf.failed }]);
+    await fixture.storage.control.retry(claim.jobId, { dependents: true });
+    await resolveAll(fixture.storage);
+    expect(await statesOf(claim.jobId, child)).to.deep.equal(['enqueued', 'awaiting']);
+    const again = await claimIn(queue);
+    await fixture.storage.completions.complete([{ claim: again, outcome: outcomeOf.done }]);
+    await resolveAll(fixture.storage);
+    expect(await statesOf(claim.jobId, child)).to.deep.equal(['done', 'enqueued']);
+  });
+
+  for (const [what, cancel] of [
+    ['cancelled', async (id: string) => void (await fixture.storage.control.cancel(id))],
+    [
+      'cancelled in bulk',
+      async (id: string) => void (await bulk.carryOut({ action: 'cancel', filter: { id: [id] } })),
+    ],
+    [
+      'cancelled with its batch',
+      async (_id: string, batchId: string) => void (await fixture.storage.batches.cancel(batchId)),
+    ],
+  ] as const)
+    it(`keeps the delay of a dependent that was ${what} and is retried`, async () => {
+      const batchId = newId();
+      const { claim } = await fixture.claimOne({ queue: fixture.newQueue() });
+      const child = {
+        ...newJob(fixture.newQueue()),
+        ...childOf([claim.jobId], 'onDone', { due: { inMs: 3_600_000 }, meta: { batchId } }),
+      };
+      await fixture.storage.enqueuer.enqueueBatch({
+        id: batchId,
+        name: null,
+        jobs: [child],
+        callback: null,
+      });
+      await resolveAll(fixture.storage);
+      await cancel(child.id, batchId);
+      expect(await statesOf(child.id)).to.deep.equal(['cancelled']);
+      await fixture.storage.control.retry(child.id);
+      await fixture.storage.completions.complete([{ claim, outcome: outcomeOf.done }]);
+      await resolveAll(fixture.storage);
+      expect(await statesOf(child.id)).to.deep.equal(['scheduled']);
+    });
 }

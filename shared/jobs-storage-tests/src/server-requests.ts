@@ -62,12 +62,12 @@ export function askingServers(fixture: Fixture): void {
   it('does not count a quiet server as a consumer', async () => {
     const queue = fixture.newQueue();
     const [registration] = await register(queue);
-    const takers = async (): Promise<number | undefined> =>
+    const consumers = async (): Promise<number | undefined> =>
       (await fixture.storage.queues.list()).find(({ name }) => name === queue)?.servers;
-    expect(await takers()).to.equal(1);
+    expect(await consumers()).to.equal(1);
     registration.enter('quiet');
     await untilState(registration.id, 'quiet');
-    expect(await takers()).to.equal(0);
+    expect(await consumers()).to.equal(0);
     await registration.unregister();
   });
 }

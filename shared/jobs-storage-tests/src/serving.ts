@@ -236,6 +236,23 @@ export function serving(fixture: Fixture): void {
     });
   });
 
+  it('resumes a paused job type within a second of the end of its pause', async () => {
+    const queue = fixture.newQueue();
+    const paused = defineJob({ name: 'serving.paused', queue });
+    const other = defineJob({ name: 'serving.other', queue });
+    const client = new JobClient(fixture.storage);
+    await withServer(queue, [handleJob(paused, () => 'ran'), handleJob(other, () => 'ran')], async () => {
+      const end = new Date(fixture.storage.clock.now() + 300);
+      await fixture.storage.jobTypes.pause(paused.name, { until: end });
+      const { id } = await client.enqueue(paused, {});
+      await jobIn((await client.enqueue(other, {})).id, inState('done')); // claims have passed the paused job
+      const job = await jobIn(id, inState('done'));
+      expect(job.startedAt).to.be.within(end, new Date(end.getTime() + 1_000));
+      const [entry] = await fixture.storage.audit.list({ limit: 1, target: paused.name });
+      expect(entry).to.include({ who: 'Longshore', action: 'types/resume' });
+    });
+  });
+
   it('is not listed after it stopped', async () => {
     const queue = fixture.newQueue();
     let id: string | null = null;

@@ -8,10 +8,10 @@ import { type Fixture, newJob } from './storage-under-test.js';
 /** Values out of bounds are rejected, and do no harm if they get in anyway. */
 export function settingAside(fixture: Fixture): void {
   const refused: [string, Partial<NewJob>][] = [
-    ['a delay beyond ten years', { due: { inMs: bounds.delayMs.most + 1 } }],
+    ['a delay beyond ten years', { due: { inMs: bounds.delayMs.max + 1 } }],
     ['a delay without end', { due: { inMs: Infinity } }],
     ['a delay that is no number', { due: { inMs: Number.NaN } }],
-    ['a time after 9999', { due: { at: new Date(timeBounds.most + 1) } }],
+    ['a time after 9999', { due: { at: new Date(timeBounds.max + 1) } }],
     ['a time before 1970', { due: { at: new Date(-1) } }],
     ['a time that is none', { due: { at: new Date(Number.NaN) } }],
     ['a priority above 100', { priority: 101 }],
@@ -26,7 +26,7 @@ export function settingAside(fixture: Fixture): void {
       const calls = [
         storage.enqueuer.enqueue([bad]),
         storage.enqueuer.enqueue([newJob(queue), bad]),
-        storage.enqueuer.enqueueBatch({ id: newJob(queue).id, name: null, jobs: [bad], followUp: null }),
+        storage.enqueuer.enqueueBatch({ id: newJob(queue).id, name: null, jobs: [bad], callback: null }),
       ];
       for (const call of calls)
         expect(await call.catch((error: unknown) => error)).to.be.instanceOf(RangeError);
@@ -36,17 +36,17 @@ export function settingAside(fixture: Fixture): void {
 
   it('accepts values at the bounds', async () => {
     const queue = fixture.newQueue();
-    await fixture.enqueue(queue, { due: { inMs: bounds.delayMs.most }, priority: 100 });
-    await fixture.enqueue(queue, { due: { at: new Date(timeBounds.most) }, priority: -100 });
+    await fixture.enqueue(queue, { due: { inMs: bounds.delayMs.max }, priority: 100 });
+    await fixture.enqueue(queue, { due: { at: new Date(timeBounds.max) }, priority: -100 });
     const jobs = await fixture.jobsOf(queue);
-    expect(jobs.map(({ runAt }) => runAt?.getTime())).to.include(timeBounds.most);
+    expect(jobs.map(({ runAt }) => runAt?.getTime())).to.include(timeBounds.max);
   });
 
   it('rejects a new time that is out of bounds, and does not change the job', async () => {
     const queue = fixture.newQueue();
     const at = new Date('2100-01-01T00:00:00Z');
     const { id } = await fixture.enqueue(queue, { due: { at } });
-    for (const time of [new Date(timeBounds.most + 1), new Date(-1), new Date(Number.NaN)]) {
+    for (const time of [new Date(timeBounds.max + 1), new Date(-1), new Date(Number.NaN)]) {
       const error: unknown = await fixture.storage.control
         .reschedule(id, time)
         .catch((thrown: unknown) => thrown);
@@ -80,7 +80,7 @@ export function settingAside(fixture: Fixture): void {
     const now = (await fixture.storage.readClock()).getTime(); // other tests move the memory storage's clock
     for (const { jobId } of [claim, other]) {
       const runAt = (await fixture.storage.jobs.find(jobId))?.runAt?.getTime() ?? 0;
-      expect(runAt - now).to.be.closeTo(bounds.delayMs.most, 600_000);
+      expect(runAt - now).to.be.closeTo(bounds.delayMs.max, 600_000);
     }
   });
 

@@ -107,10 +107,10 @@ export function newJob(queue: string): NewJob {
 
 /** Repeats until the result is not `undefined`; limited by the test's timeout. */
 export async function until<Result>(look: () => Promise<Result | undefined>): Promise<Result> {
-  for (;;) {
+  for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, 16)) {
     const found = await look();
     if (found !== undefined) return found;
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }
 

@@ -1,4 +1,9 @@
-/** The API for applications. Everything that only storages and storage tools need is in `@longshore/jobs/storage`. */
+/**
+ * Definitions, handlers, client, server and memory storage: the API for applications. Everything that only storages and
+ * storage tools need is in `@longshore/jobs/storage`. The package `longshore` exports all of this, and the Postgres storage.
+ *
+ * @module @longshore/jobs
+ */
 export type { AfterOption } from './client/after-option.js';
 export type { BatchRequest, EnqueuedBatch } from './client/batch-request.js';
 export type { EnqueueContext, EnqueueMiddleware } from './client/enqueue-middleware.js';

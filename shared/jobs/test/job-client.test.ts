@@ -139,8 +139,8 @@ describe('A job client', () => {
 
   it('returns the jobs and the callback of a batch', async () => {
     const order = { definition: report, args: {} };
-    const batch = await client.enqueueBatch({ name: 'night', jobs: [order, order], followUp: order });
-    const ids = [...batch.jobs.map(({ id }) => id), batch.followUp?.id ?? ''];
+    const batch = await client.enqueueBatch({ name: 'night', jobs: [order, order], callback: order });
+    const ids = [...batch.jobs.map(({ id }) => id), batch.callback?.id ?? ''];
     const states = await Promise.all(ids.map(async (id) => (await storage.jobs.find(id))?.state));
     expect(states).to.deep.equal(['enqueued', 'enqueued', 'awaiting']);
   });

@@ -41,14 +41,14 @@ describe('Middleware', () => {
       middleware: [
         async (context, next) => {
           context.requests = context.requests.map(tagged);
-          context.followUp = context.followUp && tagged(context.followUp);
+          context.callback = context.callback && tagged(context.callback);
           return next();
         },
       ],
     });
     const request = { definition, args: {} };
-    const { jobs, followUp } = await client.enqueueBatch({ jobs: [request, request], followUp: request });
-    const stored = await Promise.all([...jobs, followUp].map((job) => storage.jobs.find(job?.id ?? '')));
+    const { jobs, callback } = await client.enqueueBatch({ jobs: [request, request], callback: request });
+    const stored = await Promise.all([...jobs, callback].map((job) => storage.jobs.find(job?.id ?? '')));
     expect(stored.map((job) => job?.tags)).to.deep.equal([['seen'], ['seen'], ['seen']]);
     expect(jobs).to.have.length(2);
   });

@@ -205,7 +205,7 @@ describe('Retry rules', () => {
     for (const rule of ['retryOn', 'giveUpOn'] as const)
       expect(() => defineJob({ name: 'work', [rule]: [Error, undefined] })).to.throw(
         TypeError,
-        `${rule}[1] is undefined, not a class of errors`,
+        `${rule}[1] is undefined, not an error class`,
       );
   });
 

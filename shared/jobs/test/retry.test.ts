@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { defineJob } from '../src/index.js';
-import { defaultRetryDelay, worthRetrying } from '../src/job/retry.js';
+import { defaultRetryDelay, isRetryable } from '../src/job/retry.js';
 
 describe('The default delay before a retry', () => {
   for (const attempt of [1, 2, 5, 9]) {
@@ -29,20 +29,18 @@ describe('An error is retried', () => {
   class DnsError extends NetworkError {}
 
   it('if there are no rules', () => {
-    expect(worthRetrying(new Error('x'), {})).to.equal(true);
+    expect(isRetryable(new Error('x'), {})).to.equal(true);
   });
 
   it('if retryOn includes its class or a superclass', () => {
-    expect(worthRetrying(new DnsError('x'), { retryOn: [NetworkError] })).to.equal(true);
+    expect(isRetryable(new DnsError('x'), { retryOn: [NetworkError] })).to.equal(true);
   });
 
   it('not if retryOn includes only other classes', () => {
-    expect(worthRetrying(new Error('x'), { retryOn: [NetworkError] })).to.equal(false);
+    expect(isRetryable(new Error('x'), { retryOn: [NetworkError] })).to.equal(false);
   });
 
   it('not if giveUpOn includes its class, whatever retryOn includes', () => {
-    expect(worthRetrying(new DnsError('x'), { retryOn: [NetworkError], giveUpOn: [DnsError] })).to.equal(
-      false,
-    );
+    expect(isRetryable(new DnsError('x'), { retryOn: [NetworkError], giveUpOn: [DnsError] })).to.equal(false);
   });
 });

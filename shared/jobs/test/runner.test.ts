@@ -48,6 +48,28 @@ describe('A server that loses leases', () => {
     expect(await endAfterDrop(2, 1)).to.deep.equal(['done']);
   });
 
+  it('drops an attempt whose job it claims again with the same fence, after a crash has undone the first claim', async () => {
+    const aborted: boolean[] = [];
+    const finish: (() => void)[] = [];
+    const work = handleJob(defineJob({ name: 'work' }), async ({ signal }) => {
+      await new Promise<void>((resolve) => finish.push(resolve));
+      aborted.push(signal.aborted);
+      if (signal.aborted) throw new Error('the first run');
+    });
+    const outcomes: unknown[] = [];
+    const runner = new Runner({
+      ...resolveServerOptions({ storage: new MemoryStorage(), handlers: [work], concurrency: 1 }),
+      onStart: () => undefined,
+      onOutcome: (_, outcome) => outcomes.push(outcome?.kind),
+    });
+    runner.take([claimed(1)]);
+    runner.take([claimed(1)]);
+    for (const end of finish) end();
+    await runner.finished(1_000);
+    expect(aborted).to.deep.equal([true, false]);
+    expect(outcomes).to.deep.equal(['done']);
+  });
+
   it('releases jobs claimed with an id that has been declared dead', async () => {
     let id: string | null = 'server';
     const taken: ClaimedJob[] = [];

@@ -27,8 +27,7 @@ const handlers = [
   handleJob(quick, () => 'quick'),
 ];
 
-describe('A handler in a thread', function () {
-  this.timeout(90_000);
+describe('A handler in a thread', () => {
   let storage: MemoryStorage;
   let client: JobClient;
   let server: JobServer;

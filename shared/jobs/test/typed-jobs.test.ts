@@ -61,7 +61,7 @@ describe('The types of jobs', () => {
     await rejected(() => client.enqueueBatch({ jobs: [{ definition: add, args: { a: 1 } }] }));
     const jobs = [{ definition: add, args: { a: 1, b: 2 } }];
     // @ts-expect-error name is missing
-    await rejected(() => client.enqueueBatch({ jobs, followUp: { definition: greet, args: {} } }));
+    await rejected(() => client.enqueueBatch({ jobs, callback: { definition: greet, args: {} } }));
   });
 
   it('need no arguments for a definition without any', async () => {

@@ -20,10 +20,19 @@ const user = 'longshore';
  * once it is complete, so an interrupted `initdb` does not affect later starts.
  */
 export async function openCluster(binaries: Binaries, directory: string): Promise<Cluster> {
-  const data = path.join(directory, 'data');
-  const passwordFile = path.join(directory, 'password');
+  const { data, passwordFile } = filesIn(directory);
   if (!existsSync(data)) await createCluster(binaries, { data, passwordFile });
   return { data, user, password: await readFile(passwordFile, 'utf8') };
+}
+
+/** Returns the cluster in `directory`; `null` if there is none. */
+export async function existingCluster(directory: string): Promise<Cluster | null> {
+  const { data, passwordFile } = filesIn(directory);
+  return existsSync(data) ? { data, user, password: await readFile(passwordFile, 'utf8') } : null;
+}
+
+function filesIn(directory: string): { data: string; passwordFile: string } {
+  return { data: path.join(directory, 'data'), passwordFile: path.join(directory, 'password') };
 }
 
 async function createCluster(

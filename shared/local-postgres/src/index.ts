@@ -1,3 +1,8 @@
 export { commandLine } from './lock-file.js';
 export { freePort } from './free-port.js';
-export { startLocalPostgres, type LocalPostgres, type LocalPostgresOptions } from './local-postgres.js';
+export {
+  runningPostgresUrl,
+  startLocalPostgres,
+  type LocalPostgres,
+  type LocalPostgresOptions,
+} from './local-postgres.js';

@@ -22,7 +22,8 @@ export function dataOwner(): number | null {
 export function launch(program: string, args: readonly string[]): PostgresProcess {
   const wrapper = process.platform === 'linux' ? ['setpriv', '--pdeathsig=INT'] : [];
   if (dataOwner() !== null) {
-    if (wrapper.length === 0) throw new Error('Postgres does not run as root: start this as another user.');
+    if (wrapper.length === 0)
+      throw new Error('Postgres does not run as root: start this program as another user.');
     wrapper.push(
       `--reuid=${unprivilegedId}`,
       `--regid=${unprivilegedId}`,

@@ -1,12 +1,12 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import pg from 'pg';
+import type pg from 'pg';
 import { findBinaries } from './binaries.js';
-import { openCluster, type Cluster } from './cluster.js';
+import { existingCluster, openCluster, type Cluster } from './cluster.js';
 import { freePort } from './free-port.js';
 import { launch, type PostgresProcess } from './launch.js';
-import { clearStaleLock } from './lock-file.js';
+import { clearStaleLock, portOfRunning } from './lock-file.js';
 
 export interface LocalPostgresOptions {
   /**
@@ -74,13 +74,25 @@ export async function startLocalPostgres(options: LocalPostgresOptions): Promise
 
   const database = options.database ?? 'longshore';
   try {
-    await untilReady(child, options.onLog);
-    await createDatabase(urlOf(cluster, port, 'postgres'), database);
+    // The driver is loaded while Postgres starts, which takes about as long.
+    const [{ default: pg }] = await Promise.all([import('pg'), untilReady(child, options.onLog)]);
+    await createDatabase(pg, urlOf(cluster, port, 'postgres'), database);
   } catch (error) {
     await stop(child, ended);
     throw error;
   }
   return { url: urlOf(cluster, port, database), port, ended, stop: () => stop(child, ended) };
+}
+
+/**
+ * Returns the URL of the Postgres that another process has started on a directory; `null` if none is running.
+ *
+ * @param database the name of the database, which must exist
+ */
+export async function runningPostgresUrl(directory: string, database = 'longshore'): Promise<string | null> {
+  const cluster = await existingCluster(path.resolve(directory));
+  const port = cluster === null ? null : await portOfRunning(cluster.data);
+  return cluster === null || port === null ? null : urlOf(cluster, port, database);
 }
 
 function settingsOf({ durable = true, settings = {} }: LocalPostgresOptions): string[] {
@@ -109,8 +121,8 @@ function untilReady(child: PostgresProcess, onLog: ((line: string) => void) | un
   });
 }
 
-async function createDatabase(url: string, name: string): Promise<void> {
-  const client = new pg.Client(url);
+async function createDatabase({ Client }: typeof pg, url: string, name: string): Promise<void> {
+  const client = new Client(url);
   await client.connect();
   try {
     const { rowCount } = await client.query('select from pg_database where datname = $1', [name]);

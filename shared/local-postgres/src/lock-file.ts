@@ -22,10 +22,18 @@ export async function clearStaleLock(data: string): Promise<void> {
     const pid = Number.parseInt(content, 10);
     const command = await commandLine(pid);
     if (!command.includes(data)) break;
-    if (Date.now() > deadline) throw new Error(`A Postgres already runs on ${data} (process ${pid}).`);
+    if (Date.now() > deadline) throw new Error(`Postgres is already running on ${data} (process ${pid}).`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   await rm(file, { force: true });
+}
+
+/** Returns the TCP port of the Postgres that runs on a data directory; `null` if none is running. */
+export async function portOfRunning(data: string): Promise<number | null> {
+  const content = await readFile(path.join(data, 'postmaster.pid'), 'utf8').catch(() => '');
+  const [pid = '', , , port = ''] = content.split('\n');
+  const isRunning = pid !== '' && (await commandLine(Number(pid))).includes(data);
+  return isRunning && port !== '' ? Number(port) : null;
 }
 
 /** Returns the command line of a process; an empty string if there is no such process. */

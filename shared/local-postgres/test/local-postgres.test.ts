@@ -6,7 +6,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { freePort, startLocalPostgres, type LocalPostgres } from '@longshore/local-postgres';
+import {
+  freePort,
+  runningPostgresUrl,
+  startLocalPostgres,
+  type LocalPostgres,
+} from '@longshore/local-postgres';
 import { expect } from 'chai';
 import pg from 'pg';
 
@@ -22,8 +27,7 @@ async function query(url: string, sql: string): Promise<unknown[]> {
 
 const ended = (client: pg.Client) => new Promise<void>((resolve) => void client.once('end', () => resolve()));
 
-describe('startLocalPostgres', function () {
-  this.timeout(90_000);
+describe('startLocalPostgres', () => {
   let directory: string;
   const running: LocalPostgres[] = [];
 
@@ -55,6 +59,15 @@ describe('startLocalPostgres', function () {
     await first.stop();
     const second = await start();
     expect(await query(second.url, 'select answer from kept')).to.deep.equal([{ answer: 42 }]);
+  });
+
+  it('finds the URL of one that is running, for other processes', async () => {
+    expect(await runningPostgresUrl(directory)).to.equal(null);
+    const postgres = await start();
+    expect(await runningPostgresUrl(directory)).to.equal(postgres.url);
+    await postgres.stop();
+    expect(await runningPostgresUrl(directory)).to.equal(null);
+    expect(await runningPostgresUrl(path.join(directory, 'none'))).to.equal(null);
   });
 
   it('creates the requested database, once', async () => {
@@ -98,7 +111,7 @@ describe('startLocalPostgres', function () {
     expect(error)
       .to.be.instanceOf(Error)
       .with.property('message')
-      .that.matches(/already runs on/);
+      .that.matches(/already running on/);
   });
 
   it('reports what Postgres logged when it does not start', async () => {

@@ -51,7 +51,7 @@ export class MemoryDatabase implements Database {
 
   /** Ends the connection and frees the memory. */
   async close(): Promise<void> {
-    const opened = await this.#opened;
+    const opened = await this.#opened?.catch(() => undefined); // what failed to open is closed already
     await opened?.pool.end();
     await opened?.postgres.close();
   }
@@ -71,22 +71,34 @@ async function open(migrations: readonly MemoryDatabaseMigrations[]): Promise<Op
   ]);
   const postgres = await PGlite.create({ extensions: { pg_trgm } });
   const pool = new pg.Pool(Object.assign(createPgConfig(postgres), { max: 1, idleTimeoutMillis: 0 }));
-  for (const each of migrations) await apply(each, pool);
+  try {
+    for (const each of migrations) await apply(each, pool);
+  } catch (error) {
+    await pool.end();
+    await postgres.close();
+    throw error;
+  }
   return { postgres, pool };
 }
 
+/** @throws {Error} if a migration fails; the message names it */
 async function apply({ directory, schema }: MemoryDatabaseMigrations, pool: pg.Pool): Promise<void> {
   const client = await pool.connect();
+  const dir = fileURLToPath(directory);
+  let name = '';
   try {
     await runner({
       dbClient: client,
-      dir: fileURLToPath(directory),
+      dir,
       direction: 'up',
       migrationsTable: 'migration',
       schema,
       createSchema: true,
       singleTransaction: true,
-      log: () => undefined,
+      log: (line) => (name = /^### MIGRATION (\S+) \(UP\)/.exec(line)?.[1] ?? name),
+    }).catch((error: unknown) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new Error(`The migration ${name} in ${dir} failed: ${reason}`, { cause: error });
     });
     await client.query('reset all'); // the migrations have changed the search path of the only connection
   } finally {

@@ -18,7 +18,7 @@ export interface Pin {
   readonly file: string;
 }
 
-const mostBytes = 64 * 1_048_576;
+const maxBytes = 64 * 1_048_576;
 
 /**
  * Returns the pinned file, from npm's cache or the configured registry.
@@ -39,7 +39,7 @@ export function pinnedFile({ package: name, version, integrity, file }: Pin): Bu
           `After a change of the version, pin what "npm view ${name}@${version} dist.integrity" shows. ` +
           'Otherwise the download is not the file that was reviewed: do not use it.',
       );
-    return execFileSync('tar', ['-xzOf', archive, `package/${file}`], { maxBuffer: mostBytes });
+    return execFileSync('tar', ['-xzOf', archive, `package/${file}`], { maxBuffer: maxBytes });
   } finally {
     rmSync(directory, { recursive: true });
   }

@@ -1,3 +1,8 @@
+/**
+ * Resource-style HTTP APIs: one definition gives routes, validation, SQL and documentation.
+ *
+ * @module @longshore/resources
+ */
 export type { Database, PooledConnection, Queryable, QueryResult, Transaction } from './database/database.js';
 export { inTransaction } from './database/transaction.js';
 export type { CallContext, Principal } from './definition/call-context.js';
@@ -40,7 +45,7 @@ export type { ApiLog } from './pipeline/responder.js';
 export type { CollectionQuery, Selection, SortTerm, StreamQuery } from './query/collection-query.js';
 export type { Filter, Match } from './query/filter.js';
 export { itemsOf, type Page, pageOf } from './query/page.js';
-export { mostPageBytes } from './query/page-bytes.js';
+export { maxPageBytes } from './query/page-bytes.js';
 export { createResourceApi, type ResourceApiOptions } from './resource-api.js';
 export { idempotencyTable, tableIdempotencyStore } from './table/idempotency-store.js';
 export { tableIndexes } from './table/indexes.js';

@@ -42,7 +42,7 @@ export interface ResourceApiOptions {
   /** How often the credentials of an open event stream are checked again, in milliseconds; default 30 000. */
   readonly recheckMs?: number;
   /**
-   * Converts an error that a storage throws, e.g. a lost connection to 50301. If it returns undefined, the answer is a
+   * Converts an error that a storage throws, e.g. a lost connection to 50301. If it returns undefined, the response is a
    * 500.
    */
   readonly classifyError?: (error: unknown) => ApiError | undefined;
@@ -67,8 +67,8 @@ export interface ResourceApiOptions {
 const defaultInfo: ApiInfo = { title: 'API', description: 'A resource-style API.', version: '1.0.0' };
 
 /**
- * Creates the API as Koa middleware. Use it first: it answers everything below `/api` and the pages `/errors/{code}`,
- * with or without the prefix, and sends the error payload if later middleware throws or gives no answer.
+ * Creates the API as Koa middleware. Use it first: it answers everything under `/api` and the pages `/errors/{code}`,
+ * with or without the prefix, and sends the error payload if later middleware throws or gives no response.
  * @throws {DefinitionError} if two resources share a name
  */
 export function createResourceApi(options: ResourceApiOptions): Middleware {

@@ -131,5 +131,5 @@ describe('Any request', () => {
     });
     await fc.assert(property, { numRuns: 500, endOnFailure: true });
     expect(api.incidents).to.deep.equal([]);
-  }).timeout(60_000);
+  });
 });

@@ -77,7 +77,7 @@ describe('Idempotency-Key', () => {
       it('marks the repeated answer, and only that', async () => {
         const key = randomUUID();
         const answers = [await post(key, 'a'), await post(key, 'a'), await post(randomUUID(), 'a')];
-        expect(answers.map(({ headers }) => headers.get('idempotency-replayed'))).to.deep.equal([
+        expect(answers.map(({ headers }) => headers.get('idempotent-replayed'))).to.deep.equal([
           null,
           'true',
           null,

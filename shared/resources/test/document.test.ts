@@ -1,5 +1,7 @@
 import { expect } from 'chai';
-import type { OpenApiDocument } from '@longshore/resources';
+import { defineResource, type OpenApiDocument } from '@longshore/resources';
+import Type from 'typebox';
+import { serve } from './support/api.js';
 import { newBook, type Library, serveLibrary } from './support/library.js';
 
 interface Operation {
@@ -58,7 +60,7 @@ describe('The document', () => {
       'replaceBooks',
       'deleteBooks',
       'getBook',
-      'patchBook',
+      'updateBook',
     ].map((id) => operation(id).description);
     expect(new Set(descriptions).size).to.equal(descriptions.length);
   });
@@ -84,6 +86,36 @@ describe('The document', () => {
     expect([id?.readOnly, status?.readOnly, title?.readOnly]).to.deep.equal([true, true, undefined]);
   });
 
+  it('gives nested objects a schema of their own, which equal objects share', () => {
+    const details = (name: string): string | undefined => schema(name).properties?.['details']?.$ref;
+    expect(details('Book')).to.equal('#/components/schemas/BookDetails');
+    expect(details('BookFields')).to.equal(details('Book'));
+    expect(schema('BookDetails').properties).to.have.keys('isbn', 'colour');
+    expect(schema(details('BookPatch')?.split('/').at(-1) ?? '').type).to.deep.equal(['object', 'null']);
+  });
+
+  it('shows an exact filter as an array, unless it may be given only once', async () => {
+    const served = await serve({
+      resources: [
+        defineResource({
+          name: 'shelves',
+          singular: 'shelf',
+          item: Type.Object({ id: Type.String(), floor: Type.Integer(), side: Type.String() }),
+          filters: { floor: { field: 'floor', match: 'exact', single: true }, side: 'exact' },
+          storage: { list: async () => ({ items: [], total: 0 }) },
+        }),
+      ],
+    });
+    const answer = await served.call('/api/v1/openapi.json');
+    const twice = await served.call('/api/v1/shelves?floor=1&floor=2');
+    await served.close();
+    const { paths } = answer.body as OpenApiDocument;
+    const list = paths['/shelves']?.['get'] as { parameters: { name: string; schema: Schema }[] } | undefined;
+    const typeOf = (wanted: string) => list?.parameters.find(({ name }) => name === wanted)?.schema.type;
+    expect([typeOf('floor'), typeOf('side')]).to.deep.equal(['integer', 'array']);
+    expect(twice.codes).to.deep.equal([40003]);
+  });
+
   it('states the type of an enumeration', () => {
     const enumerations: Schema[] = [];
     JSON.parse(JSON.stringify(document), (_, value: Schema | null) => {
@@ -96,7 +128,7 @@ describe('The document', () => {
 
   it('leads from a new item to the operations on it, and from an item to its children', () => {
     const links = operation('createAuthorBook').responses['201']?.links ?? {};
-    expect(links).to.include.keys('getAuthorBook', 'patchAuthorBook', 'lendAuthorBook');
+    expect(links).to.include.keys('getAuthorBook', 'updateAuthorBook', 'lendAuthorBook');
     expect(links['getAuthorBook']?.parameters).to.deep.equal({
       authorId: '$request.path.authorId',
       bookId: '$response.body#/id',

@@ -196,10 +196,10 @@ describe('Errors', () => {
         errorStack: 'trusted',
         authenticate: ({ headers }) => ({ name: 'me', scopes: [headers['authorization'] ?? 'read'] }),
       });
-      const stranger = await api.call('/api/v1/failures/1');
+      const anonymous = await api.call('/api/v1/failures/1');
       const admin = await api.call('/api/v1/failures/1', { headers: { authorization: 'admin' } });
       await api.close();
-      expect(stranger.messages).to.match(/^Incident [0-9a-f-]{36}$/);
+      expect(anonymous.messages).to.match(/^Incident [0-9a-f-]{36}$/);
       expect(admin.messages).to.contain('errors.test.ts');
     });
 

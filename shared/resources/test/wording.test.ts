@@ -32,6 +32,36 @@ function resource(name: string, children: readonly Resource[] = [], singular?: s
   });
 }
 
+const period = (description: string) =>
+  Type.Object({ days: Type.Integer() }, { title: 'Period', description });
+
+/** A resource whose bulk PUT changes some fields, and whose operation depends on the state. */
+const loans = defineResource({
+  name: 'loans',
+  item: Type.Object({
+    id: Type.String(),
+    state: Type.Enum(['open', 'late', 'extended', 'lost', 'returned']),
+    note: Type.String(),
+    first: period('Before it was extended'),
+    last: period('After it was extended'),
+  }),
+  bulk: ['note'],
+  filters: { state: 'exact' },
+  operations: {
+    extend: {
+      summary: 'Extend a loan',
+      note: 'Twice at most.',
+      states: {
+        field: 'state',
+        from: ['open', 'late'],
+        to: ['extended'],
+        unchanged: ['extended', 'lost'],
+      },
+    },
+  },
+  storage: { list: unused, replaceMany: unused, get: unused, operations: { extend: unused } },
+});
+
 describe('The words of the reference', () => {
   let api: TestApi;
   let document: OpenApiDocument;
@@ -40,7 +70,9 @@ describe('The words of the reference', () => {
       resource('orders', [resource('entries')]),
       resource('events', [], 'customer-event'),
     ]);
-    api = await serve({ resources: [customers, resource('api-keys'), resource('hours'), resource('users')] });
+    api = await serve({
+      resources: [customers, resource('api-keys'), resource('hours'), resource('users'), loans],
+    });
     document = JSON.parse((await api.call('/api/v1/openapi.json')).text) as OpenApiDocument;
   });
   after(() => api.close());
@@ -76,6 +108,34 @@ describe('The words of the reference', () => {
       'List the entries of a customer’s order',
       'Retrieve an event of a customer',
     ]);
+  });
+
+  it('name a bulk PUT after what it does', () => {
+    expect(document.paths['/users']?.['put']).to.include({ operationId: 'replaceUsers' });
+    expect(document.paths['/loans']?.['put']).to.include({
+      operationId: 'updateLoans',
+      summary: 'Update several loans',
+    });
+  });
+
+  it('state when an operation is allowed, when it has no effect and when it is refused', () => {
+    expect(operationAt('put', '/loans/{loanId}/extend').description).to.equal(
+      'Returns the updated loan. Allowed while `state` is `open` or `late`, which it changes to `extended`. Has no effect if it is already `extended` or `lost`; in any other state, the answer is 409 (40902). Twice at most.',
+    );
+  });
+
+  it('give an object that several fields share the name of its title', () => {
+    const { Loan, Period } = document.components.schemas;
+    expect([Loan?.properties?.['first'], Loan?.properties?.['last']]).to.deep.equal([
+      { description: 'Before it was extended.', $ref: '#/components/schemas/Period' },
+      { description: 'After it was extended.', $ref: '#/components/schemas/Period' },
+    ]);
+    expect(Period?.description).to.equal('Period.');
+  });
+
+  it('mention filters only if there are any', () => {
+    expect(operationAt('get', '/loans').description).to.match(/^Returns one page of loans\. Use filters /);
+    expect(operationAt('get', '/users').description).to.match(/^Returns one page of users\. Use `sort` /);
   });
 
   it('end with the notes of the definition', () => {

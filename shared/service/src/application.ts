@@ -21,7 +21,7 @@ export interface ApplicationTables {
    * tables applies them when it starts.
    */
   readonly migrations: { readonly directory: URL; readonly schema: string };
-  /** The resources of the application, which the API serves below `/api/v1` like those of the job platform. */
+  /** The resources of the application, which the API serves under `/api/v1` like those of the job platform. */
   readonly resources: readonly Resource[];
   /** Fills the tables with about `rows` example rows if they are empty. With `replace`, deletes existing rows first. */
   readonly seed?: (database: Database, rows: number, options?: SeedOptions) => Promise<void>;

@@ -28,9 +28,14 @@ export function readConfig<Schema extends TObject>(schema: Schema, environment: 
     const value = environment[name];
     if (value !== undefined && value !== '') values[name] = value;
   }
-  const validate = new Ajv({ allErrors: true, coerceTypes: true, useDefaults: true, strict: false }).compile(
-    schema,
-  );
+  // Compiled for a single call, so optimizing the code would take longer than running it.
+  const validate = new Ajv({
+    allErrors: true,
+    coerceTypes: true,
+    useDefaults: true,
+    strict: false,
+    code: { optimize: false },
+  }).compile(schema);
   if (validate(values)) return Object.freeze(values as Static<Schema>);
   const problems = (validate.errors ?? []).map(({ instancePath, params, message, keyword }) => {
     if (keyword === 'required') return `${String(params['missingProperty'])} is not set`;

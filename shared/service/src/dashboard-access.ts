@@ -28,6 +28,7 @@ export interface DashboardAccess {
   readonly proxyHeaders?: RoleMapping & {
     readonly userHeader: string;
     readonly groupsHeader: string | undefined;
+    readonly groupsSeparator: string;
     readonly addresses: readonly string[];
   };
   readonly secret?: string;
@@ -83,6 +84,7 @@ function proxyOf(config: DashboardConfig): NonNullable<DashboardAccess['proxyHea
   return {
     userHeader: config.DASHBOARD_PROXY_USER_HEADER,
     groupsHeader: config.DASHBOARD_PROXY_GROUPS_HEADER || undefined,
+    groupsSeparator: config.DASHBOARD_PROXY_GROUPS_SEPARATOR,
     addresses: listOf(required(config, 'DASHBOARD_PROXY_ADDRESSES', 'DASHBOARD_PROXY_USER_HEADER')),
     ...mappingOf(config),
   };
@@ -105,7 +107,7 @@ function mappingOf({ DASHBOARD_ROLES, DASHBOARD_DEFAULT_ROLE }: DashboardConfig)
 }
 
 function required(config: DashboardConfig, name: keyof DashboardConfig, because: string): string {
-  const value = config[name];
+  const value = String(config[name]);
   if (value === '') throw new ConfigError(`${name} is not set, which ${because} requires`);
   return value;
 }

@@ -9,7 +9,9 @@ const variables = Type.Object(databaseVariables);
 export function databaseOptions(config: Config<typeof variables>, applicationName: string) {
   return {
     url: config.DATABASE_URL,
+    schema: config.DATABASE_SCHEMA,
     pooler: config.DATABASE_POOLER,
+    distribution: config.DATABASE_DISTRIBUTION,
     ...(config.DATABASE_DIRECT_URL !== undefined && { directUrl: config.DATABASE_DIRECT_URL }),
     ...(config.DATABASE_SEARCH_URL !== undefined && { searchUrl: config.DATABASE_SEARCH_URL }),
     poolSize: config.DATABASE_POOL_SIZE,

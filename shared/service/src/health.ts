@@ -8,7 +8,7 @@ import { createMetrics, measureAttempts } from './metrics.js';
 export interface Health {
   /** Resolves if the service can do its work; otherwise rejects with the reason. */
   ready(): Promise<void>;
-  /** Returns the metrics as Prometheus text; see {@link createMetrics}. */
+  /** Returns the metrics as Prometheus text; see `createMetrics`. */
   metrics(): Promise<{ contentType: string; text: string }>;
 }
 

@@ -22,7 +22,7 @@ export interface HttpListener {
   readonly server: Server;
   readonly port: number;
   /**
-   * Stops accepting connections and resolves when all are closed. Requests in progress have {@link drainMs} to finish.
+   * Stops accepting connections and resolves when all are closed. Requests in progress have `drainMs` to finish.
    */
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
 /** The ANSI escape codes of the styles of log lines. */
-const looks = {
+const styles = {
   bold: 1,
   red: 31,
   green: 32,
@@ -11,13 +11,13 @@ const looks = {
   gray: 90,
 } as const;
 
-export type Look = keyof typeof looks;
-export type Paint = (look: Look, text: string) => string;
+export type Style = keyof typeof styles;
+export type Paint = (style: Style, text: string) => string;
 
 /** Returns a function that colours text if the terminal supports it, and otherwise returns the text unchanged. */
 export function paintFor(stream: { readonly isTTY?: boolean }, env: NodeJS.ProcessEnv): Paint {
   const coloured = stream.isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
-  return coloured ? (look, text) => `\u001B[${looks[look]}m${text}\u001B[0m` : (_, text) => text;
+  return coloured ? (style, text) => `\u001B[${styles[style]}m${text}\u001B[0m` : (_, text) => text;
 }
 
 /** Names of the levels that pino writes as numbers. Pino can also be configured to write the names. */
@@ -30,7 +30,7 @@ const levelNames: Readonly<Record<string, string>> = {
   60: 'fatal',
 };
 
-const levelLooks: Readonly<Record<string, Look>> = {
+const levelStyles: Readonly<Record<string, Style>> = {
   info: 'green',
   warn: 'yellow',
   error: 'red',
@@ -38,7 +38,7 @@ const levelLooks: Readonly<Record<string, Look>> = {
 };
 
 /** Fields that are not shown, because every line repeats them or the format already includes them. */
-const unspoken = new Set(['level', 'time', 'msg', 'pid', 'hostname', 'name', 'service', 'v']);
+const hiddenFields = new Set(['level', 'time', 'msg', 'pid', 'hostname', 'name', 'service', 'v']);
 
 /**
  * Formats a service's JSON log line for people: `12:00:00.000 info message key=value`, followed by an error's stack on
@@ -50,10 +50,10 @@ export function formatLogLine(line: string, paint: Paint): string {
   const level = levelNames[String(entry['level'])] ?? String(entry['level']);
   const time =
     typeof entry['time'] === 'number' || typeof entry['time'] === 'string' ? new Date(entry['time']) : null;
-  const rest = Object.entries(entry).filter(([key]) => !unspoken.has(key) && key !== 'err');
+  const rest = Object.entries(entry).filter(([key]) => !hiddenFields.has(key) && key !== 'err');
   const words = [
     paint('gray', time === null || Number.isNaN(time.getTime()) ? '' : time.toISOString().slice(11, 23)),
-    paint(levelLooks[level] ?? 'gray', level),
+    paint(levelStyles[level] ?? 'gray', level),
     textOf(entry['msg']),
     ...rest.map(([key, value]) => paint('gray', `${key}=${textOf(value)}`)),
   ];

@@ -31,7 +31,7 @@ export function createMetrics(
   const registers = [registry];
   const jobs: Gauge<'state'> = new Gauge({
     name: 'longshore_jobs',
-    help: 'Jobs by state, over all queues',
+    help: 'Jobs by state, across all queues',
     labelNames: ['state'],
     registers,
     collect: async () => {

@@ -24,6 +24,8 @@ export interface ServiceDescription<Config> {
    * stopped while it is starting.
    */
   readonly start: (config: Config, logger: Logger, signal: AbortSignal) => Promise<RunningService | null>;
+  /** Writes a line of the log; by default, lines go to standard output. */
+  readonly writeLog?: (line: string) => void;
 }
 
 /**
@@ -36,13 +38,13 @@ export interface ServiceDescription<Config> {
 export async function runService<Config extends { readonly LOG_LEVEL: string }>(
   service: ServiceDescription<Config>,
 ): Promise<number> {
-  let logger = createLogger(service.name, 'info');
+  let logger = createLogger(service.name, 'info', service.writeLog);
   const report = (error: Error): void => logger.fatal({ err: error }, 'uncaught error');
   process.on('uncaughtExceptionMonitor', report);
   const { signal, requested } = stopSignal();
   try {
     const config = service.readConfig(service.environment);
-    logger = createLogger(service.name, config.LOG_LEVEL);
+    logger = createLogger(service.name, config.LOG_LEVEL, service.writeLog);
     for (const warning of misspeltVariables(service.environment, service.variables)) logger.warn({}, warning);
     const running = await service.start(config, logger, signal);
     if (running === null) return 0;

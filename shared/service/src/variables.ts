@@ -40,8 +40,12 @@ export const metricsVariables = {
 /** Variables of a service that uses the Postgres job storage. */
 export const databaseVariables = {
   DATABASE_URL: Type.String({ pattern: '^postgres(ql)?://' }),
+  /** The schema of the jobs; the API's own tables are in the schema `{name}_api`. */
+  DATABASE_SCHEMA: Type.String({ pattern: '^(?!pg_)[a-z_][a-z0-9_]{0,58}$', default: 'longshore' }),
   /** `transaction` if `DATABASE_URL` is the address of a connection pooler in transaction mode. */
   DATABASE_POOLER: Type.Enum(['none', 'transaction'], { default: 'none' }),
+  /** `citus` spreads the jobs over the nodes of a Citus cluster, whose coordinator `DATABASE_URL` names. */
+  DATABASE_DISTRIBUTION: Type.Enum(['none', 'citus'], { default: 'none' }),
   /** A URL that bypasses the connection pooler; used for migrations. */
   DATABASE_DIRECT_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
   /** A read replica for searches. */
@@ -113,6 +117,9 @@ export const proxyVariables = {
 export const dashboardVariables = {
   DASHBOARD_PATH: Type.String({ pattern: '^(/|(/[\\w~-][\\w.~-]*)+/?)$', default: '/job-dashboard' }),
   DASHBOARD_INSTANCE: Type.String({ maxLength: 40, default: '' }),
+  /** The path of an image file. */
+  DASHBOARD_LOGO: Type.String({ default: '' }),
+  DASHBOARD_ACCENT: Type.String({ pattern: '^(#([0-9a-fA-F]{3}){1,2})?$', default: '' }),
   /** The password that all users share. Only one way to sign in can be configured. */
   DASHBOARD_PASSWORD: Type.String({ default: '' }),
   /** Users with passwords of their own: `ann:admin:{password},bob:viewer:scrypt:{salt}:{hash}`. */
@@ -128,6 +135,7 @@ export const dashboardVariables = {
   /** The header in which an authenticating proxy names the user, and the one with the user's groups. */
   DASHBOARD_PROXY_USER_HEADER: Type.String({ pattern: '^[\\w-]*$', default: '' }),
   DASHBOARD_PROXY_GROUPS_HEADER: Type.String({ pattern: '^[\\w-]*$', default: '' }),
+  DASHBOARD_PROXY_GROUPS_SEPARATOR: Type.String({ minLength: 1, default: ',' }),
   /** Addresses and networks of the proxies whose headers are trusted, comma-separated. */
   DASHBOARD_PROXY_ADDRESSES: Type.String({ default: '' }),
   /** Roles by group of the provider or proxy: `sre=admin,developers=operator`. */
@@ -139,4 +147,15 @@ export const dashboardVariables = {
    * default.
    */
   DASHBOARD_SECRET: Type.String({ default: '' }),
+  /** Whether actions that pause or delete something require a reason. */
+  DASHBOARD_REQUIRE_REASONS: Type.Boolean({ default: false }),
+  /** The webhooks that receive a message when a warning begins or ends, comma-separated. */
+  DASHBOARD_ALERT_URLS: Type.String({ default: '' }),
+  /** The key that signs these messages: 24 to 64 random bytes as Base64, optionally after `whsec_`. */
+  DASHBOARD_ALERT_SECRET: Type.String({ default: '' }),
+  /** The format of these messages: Standard Webhooks, or only the text that Slack and compatible chats show. */
+  DASHBOARD_ALERT_FORMAT: Type.Enum(['standard', 'slack'], { default: 'standard' }),
+  /** Links from a job to its logs and its trace, with placeholders such as `{jobId}`. */
+  DASHBOARD_LOG_URL: Type.String({ default: '' }),
+  DASHBOARD_TRACE_URL: Type.String({ default: '' }),
 };

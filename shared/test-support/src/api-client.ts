@@ -1,8 +1,11 @@
 import { httpClient, type HttpClient } from './http-client.js';
 import { DocumentedApi } from './openapi/documented-api.js';
 
+/** The `fetch` of this process before {@link checkFetchedAnswers} replaced it. */
+const plainFetch = globalThis.fetch;
+
 /**
- * Returns an HTTP client for tests. A request rejects with an Error if its answer does not match the API's OpenAPI
+ * Returns an HTTP client for tests. A request rejects with an Error if its response does not match the API's OpenAPI
  * document.
  *
  * @param documentUrl returns the base URL of the server that has the document; by default `baseUrl`
@@ -13,20 +16,18 @@ export function apiClient(baseUrl: string, documentUrl = async (): Promise<strin
 }
 
 /**
- * Returns a `fetch` for paths of an API. Like {@link apiClient}, it rejects if the answer does not match the document.
+ * Returns a `fetch` for paths of an API. Like {@link apiClient}, it rejects if the response does not match the document.
  *
  * @param documentUrl returns the base URL of the server that has the document; by default `baseUrl`
- * @param plain makes the requests
  */
 export function apiFetch(
   baseUrl: string,
   documentUrl = async (): Promise<string> => baseUrl,
-  plain = fetch,
 ): (path: string, init?: RequestInit) => Promise<Response> {
   const api = new DocumentedApi(documentUrl);
   return async (path, init = {}) => {
     const url = new URL(baseUrl + path); // resolves `..`, as fetch does
-    const response = await plain(url, init);
+    const response = await plainFetch(url, init);
     if (response.headers.get('content-type')?.startsWith('text/event-stream') === true) return response;
     const { method = 'GET', body } = init;
     const headers = Object.fromEntries(new Headers(init.headers));
@@ -43,19 +44,25 @@ export function apiFetch(
 }
 
 /**
- * Replaces this process's `fetch` by one that rejects if the answer to a request below `/api/v1` does not match the document
+ * Replaces this process's `fetch` by one that rejects if the response to a request under `/api/v1` does not match the document
  * that the same server has.
  */
 export function checkFetchedAnswers(): void {
-  const plain = globalThis.fetch;
   const fetches = new Map<string, ReturnType<typeof apiFetch>>();
-  globalThis.fetch = (input, init) => {
+  globalThis.fetch = async (input, init) => {
     const { href } = input instanceof Request ? new URL(input.url) : new URL(input);
     const [, base, path] = /^(.*?)(\/api\/v1\/.*)$/.exec(href) ?? [];
     if (base === undefined || path === undefined || path === '/api/v1/openapi.json')
-      return plain(input, init);
-    const documented = fetches.get(base) ?? apiFetch(base, async () => base, plain);
+      return plainFetch(input, init);
+    const documented = fetches.get(base) ?? apiFetch(base);
     fetches.set(base, documented);
-    return documented(path, init);
+    return documented(path, input instanceof Request ? await initOf(new Request(input, init)) : init);
   };
+}
+
+/** Returns the parts of a request as options of `fetch`. */
+async function initOf(request: Request): Promise<RequestInit> {
+  const { method, headers, signal } = request;
+  const body = await request.text();
+  return { method, headers, signal, ...(body !== '' && { body }) };
 }

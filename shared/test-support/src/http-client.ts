@@ -31,7 +31,7 @@ export interface HttpClient {
 /**
  * Creates an HTTP client for tests. Each request uses its own connection, so none outlives its test.
  *
- * @param check rejects if an answer is wrong; the request then rejects with the same error
+ * @param check rejects if a response is wrong; the request then rejects with the same error
  */
 export function httpClient(
   baseUrl: string,

@@ -1,4 +1,5 @@
 export { apiClient, apiFetch, checkFetchedAnswers } from './api-client.js';
+export { citusUrl, createCitusDatabase } from './citus-database.js';
 export { compileClient, type CompiledClient } from './compiled-client.js';
 export { type DocumentedOption, documentedOptions } from './documented-options.js';
 export { eventually, type EventuallyOptions } from './eventually.js';

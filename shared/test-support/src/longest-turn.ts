@@ -5,10 +5,26 @@ const schedulerStatistics = `/proc/self/task/${process.pid}/schedstat`;
 const isLinux = existsSync(schedulerStatistics);
 
 /**
+ * Pause between two samples, in milliseconds. Without one, sampling would take the whole processor while the work
+ * waits.
+ */
+const everyMs = 1;
+
+/** Garbage collection of what other tests left behind may fall into one measurement, but hardly into each. */
+const measurements = 3;
+
+/**
  * Measures the longest turn of the event loop during some work, in milliseconds of CPU time: how long other requests
- * have to wait. Excludes other load on the machine and, on Linux, other threads of this process.
+ * have to wait. Does the work three times, and returns the best result. Excludes other load on the machine and, on Linux,
+ * other threads of this process. The result may include the turns of one more millisecond.
  */
 export async function longestTurn(work: () => Promise<unknown>): Promise<number> {
+  let best = Infinity;
+  for (let count = 0; count < measurements; count++) best = Math.min(best, await longestTurnOnce(work));
+  return best;
+}
+
+async function longestTurnOnce(work: () => Promise<unknown>): Promise<number> {
   let longest = 0;
   let ended = false;
   let before = processorMs();
@@ -16,9 +32,9 @@ export async function longestTurn(work: () => Promise<unknown>): Promise<number>
     const now = processorMs();
     longest = Math.max(longest, now - before);
     before = now;
-    if (!ended) setImmediate(turn);
+    if (!ended) setTimeout(turn, everyMs);
   };
-  setImmediate(turn);
+  setTimeout(turn, everyMs);
   try {
     await work();
   } finally {

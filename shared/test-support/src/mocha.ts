@@ -1,6 +1,9 @@
-/** Mocha hooks for a whole run; registered in `.mocharc.yaml`. */
+/** Mocha hooks for a whole run; registered in `.mocharc.yaml`. Loading it puts `fetch` under the contract of the API. */
+import { checkFetchedAnswers } from './api-client.js';
 import { dropTemplates, undroppedDatabases } from './test-database.js';
 import { stopTestPostgres } from './test-postgres.js';
+
+checkFetchedAnswers();
 
 /** How long the process may take to end after the last test. */
 const lingerMs = 3_000;

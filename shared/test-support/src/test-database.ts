@@ -10,12 +10,21 @@ export interface TestDatabase {
   readonly url: string;
   /** Runs one statement on its own connection and returns the rows. */
   query<Row extends pg.QueryResultRow>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
-  /** Drops the database. Throws if a client is still connected, so a leaked pool fails the test that leaked it. */
-  drop(): Promise<void>;
+  /**
+   * Resolves when no client whose application name begins so is connected. Postgres has then added what they did to
+   * its statistics. Throws after 10 seconds.
+   */
+  disconnected(applicationName: string): Promise<void>;
+  /**
+   * Drops the database. Throws if a client is still connected, so a leaked pool fails the test that leaked it.
+   *
+   * @param deadlineMs how long a closed pool's connections may take to disappear from the server; 60 000 by default
+   */
+  drop(deadlineMs?: number): Promise<void>;
 }
 
 /** How long a closed pool's connections may take to disappear from the server. */
-const disconnectDeadlineMs = 10_000;
+const disconnectDeadlineMs = 60_000;
 
 const templates = new Map<Migrate, Promise<string>>();
 const open = new Map<string, string>();
@@ -34,16 +43,18 @@ export async function createTestDatabase(migrate?: Migrate): Promise<TestDatabas
   const template = migrate && (await templateOf(migrate));
   const database = await createDatabase(template);
   open.set(database.name, creator);
-  const drop = async (): Promise<void> => {
+  const drop = async (deadlineMs?: number): Promise<void> => {
     open.delete(database.name);
-    await dropDatabase(database.name, creator);
+    await dropDatabase(database.name, creator, deadlineMs);
   };
   const query = <Row extends pg.QueryResultRow>(
     sql: string,
     values: readonly unknown[] = [],
   ): Promise<Row[]> =>
     runOn(database.url, async (client) => (await client.query<Row>(sql, [...values])).rows);
-  return { ...database, query, drop };
+  const disconnected = (application: string): Promise<void> =>
+    untilDisconnected(database.name, creator, { application });
+  return { ...database, query, disconnected, drop };
 }
 
 /** Returns a stack trace for each database that has not been dropped, which shows where it was created. */
@@ -85,24 +96,32 @@ async function createDatabase(template?: string): Promise<{ name: string; url: s
   return { name, url: own.href };
 }
 
-async function dropDatabase(name: string, creator: string): Promise<void> {
+async function dropDatabase(name: string, creator: string, deadlineMs?: number): Promise<void> {
   try {
-    await untilDisconnected(name, creator);
+    await untilDisconnected(name, creator, { deadlineMs });
   } finally {
     await administer(`drop database if exists ${name} with (force)`);
   }
 }
 
-async function untilDisconnected(name: string, creator: string): Promise<void> {
+async function untilDisconnected(
+  name: string,
+  creator: string,
+  {
+    application = '',
+    deadlineMs = disconnectDeadlineMs,
+  }: { application?: string; deadlineMs?: number | undefined } = {},
+): Promise<void> {
   let connected: { application_name: string; query: string }[] = [];
   const disconnected = async (): Promise<boolean> => {
     connected = await administer(
-      "select application_name, query from pg_stat_activity where datname = $1 and backend_type = 'client backend'",
-      [name],
+      `select application_name, query from pg_stat_activity
+       where datname = $1 and backend_type = 'client backend' and starts_with(application_name, $2)`,
+      [name, application],
     );
     return connected.length === 0;
   };
-  await eventually(disconnected, { deadlineMs: disconnectDeadlineMs }).catch((error: unknown) => {
+  await eventually(disconnected, { deadlineMs }).catch((error: unknown) => {
     const list = connected.map((one) => `  ${one.application_name}: ${one.query}`).join('\n');
     throw new Error(`Connections left open to ${name}:\n${list}\n${creator}`, { cause: error });
   });

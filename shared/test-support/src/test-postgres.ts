@@ -10,7 +10,7 @@ interface TestPostgres {
 }
 
 /** Memory that must be free for the data to be kept in it, in bytes: several times what a test run needs. */
-const leastBytesInMemory = 4_000_000_000;
+const minBytesInMemory = 4_000_000_000;
 
 let started: Promise<TestPostgres> | undefined;
 
@@ -48,5 +48,5 @@ async function startTemporary(): Promise<TestPostgres> {
  */
 async function parentDirectory(): Promise<string> {
   const memory = await statfs('/dev/shm').catch(() => null);
-  return memory !== null && memory.bavail * memory.bsize > leastBytesInMemory ? '/dev/shm' : tmpdir();
+  return memory !== null && memory.bavail * memory.bsize > minBytesInMemory ? '/dev/shm' : tmpdir();
 }

@@ -22,9 +22,7 @@ async function runMocha(fixture: string): Promise<{ status: unknown; output: str
   return { status, output: out + err };
 }
 
-describe('a whole run', function () {
-  this.timeout(90_000);
-
+describe('a whole run', () => {
   it('fails when a database is never dropped, and says where it was created', async () => {
     const { status, output } = await runMocha('leaves-a-database.ts');
     expect(output).to.match(/were not dropped.*leaves-a-database\.ts/s);

@@ -56,7 +56,7 @@ export async function assertEnqueued<Args, Result, Input>(
   throw new AssertionError({
     message: [
       `No job "${definition.name}" is enqueued${described(filter)}.`,
-      list.length === 0 ? 'Nothing is enqueued.' : `Enqueued are:\n${list.join('\n')}`,
+      list.length === 0 ? 'Nothing is enqueued.' : `Enqueued:\n${list.join('\n')}`,
     ].join(' '),
     stackStartFn: assertEnqueued,
   });

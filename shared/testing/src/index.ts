@@ -1,4 +1,8 @@
-/** Helpers for the tests of an application, with any test runner. */
+/**
+ * Helpers for the tests of an application, with any test runner.
+ *
+ * @module @longshore/testing
+ */
 export { drain, type DrainOptions, type DrainReport } from './drain.js';
 export { assertEnqueued, enqueuedJobs, type EnqueuedFilter, refuteEnqueued } from './enqueued-jobs.js';
 export { type JobRun, runJob, type RunJobOptions } from './run-job.js';

@@ -73,6 +73,6 @@ export async function runJob<Args, Result, Input>(
 const missing: Query = () =>
   Promise.reject(
     new TypeError(
-      'The handler ran a statement in its transaction: give runJob a function that answers it, { query: (text, values) => … }',
+      'The handler ran a statement in its transaction: pass runJob a query function, { query: (text, values) => … }',
     ),
   );

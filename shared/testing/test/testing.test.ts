@@ -57,7 +57,7 @@ describe('runJob', () => {
     const query = async (_: string, [id]: unknown[]) => ({ rows: [{ total: Number(id) + 1 }] });
     expect((await runJob(handler, { order: 1 }, { query })).result).to.equal(2);
     const error = await failureOf(runJob(handler, { order: 1 }));
-    expect(error).to.have.property('message').that.contains('give runJob a function that answers it');
+    expect(error).to.have.property('message').that.contains('pass runJob a query function');
   });
 });
 
@@ -110,7 +110,7 @@ describe('Jobs in a test', () => {
     expect(error).to.be.instanceOf(AssertionError);
     expect(error).to.have.property(
       'message',
-      'No job "ship" is enqueued with { args: { order: 2 } }. Enqueued are:\n  ship in shipping: { order: 1 }',
+      'No job "ship" is enqueued with { args: { order: 2 } }. Enqueued:\n  ship in shipping: { order: 1 }',
     );
     expect(await failureOf(jobs.refuteEnqueued(ship))).to.be.instanceOf(AssertionError);
     await jobs.refuteEnqueued(bill);

@@ -54,8 +54,8 @@ function enter(database: Database, { args, job }: Attempt, together: number | nu
 /**
  * How often, and with which pause in milliseconds, the number of transactions of a key is checked if it is too high.
  */
-const looks = 5;
-const lookEveryMs = 20;
+const maxChecks = 5;
+const checkEveryMs = 20;
 
 /**
  * Counts the open transactions of jobs with this key, including this one, by a lock that they share. Postgres
@@ -65,8 +65,8 @@ const lookEveryMs = 20;
 async function openTogether(client: Database, { args: { key = '', limit = 0 } }: Attempt): Promise<number> {
   await client.query('select pg_advisory_xact_lock_shared(77, hashtext($1))', [key]);
   let least = Infinity;
-  for (let look = 0; look < looks && least > limit; look++) {
-    if (look > 0) await sleep(lookEveryMs);
+  for (let check = 0; check < maxChecks && least > limit; check++) {
+    if (check > 0) await sleep(checkEveryMs);
     least = Math.min(least, await holdersOf(client, key));
   }
   return least;

@@ -58,7 +58,7 @@ export class HttpEntrance {
         return { what: 'job', id };
       }
       case 'batch': {
-        const body = { jobs: order.jobs.map(bodyOf), followUp: bodyOf(order.followUp) };
+        const body = { jobs: order.jobs.map(bodyOf), callback: bodyOf(order.callback) };
         return { what: 'batch', id: await this.#post('batches', body) };
       }
     }

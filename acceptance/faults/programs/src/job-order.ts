@@ -22,7 +22,7 @@ export type Order =
   | { readonly kind: 'continuation'; readonly job: JobOrder }
   /** The same request several times, with an idempotency key. */
   | { readonly kind: 'repeated'; readonly job: JobOrder; readonly key: string }
-  | { readonly kind: 'batch'; readonly jobs: readonly JobOrder[]; readonly followUp: JobOrder };
+  | { readonly kind: 'batch'; readonly jobs: readonly JobOrder[]; readonly callback: JobOrder };
 
 const concurrencyKeys = ['amber', 'basalt', 'coral'];
 const uniqueKeys = ['door', 'east', 'fir', 'gate'];
@@ -72,7 +72,7 @@ export function nextOrder(random: () => number): Order {
     };
   if (share < 0.28) {
     const jobs = Array.from({ length: 1 + Math.floor(random() * 4) }, () => memberOf(random));
-    return { kind: 'batch', jobs, followUp: memberOf(random) };
+    return { kind: 'batch', jobs, callback: memberOf(random) };
   }
   return { kind: 'job', job: jobOrder(random) };
 }

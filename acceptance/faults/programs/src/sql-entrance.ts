@@ -19,7 +19,7 @@ export class SqlEntrance {
 
   /** Resolves after the commit. Enqueues one job of an order with several. */
   async enqueue(order: Order): Promise<Accepted> {
-    const { name, args, delayMs, withRow } = order.kind === 'batch' ? order.followUp : order.job;
+    const { name, args, delayMs, withRow } = order.kind === 'batch' ? order.callback : order.job;
     try {
       this.#client ??= await this.#connect();
       const client = this.#client;

@@ -67,7 +67,7 @@ export function checkAccess(config: AccessConfig): void {
       'API_ADMIN_KEY is set, but API keys are not accepted: set API_AUTH=keys, or leave API_ADMIN_KEY empty',
     );
   if (config.API_ADMIN_KEY?.startsWith('sha256:') && !/^sha256:[0-9a-f]{64}$/i.test(config.API_ADMIN_KEY))
-    throw new ConfigError('API_ADMIN_KEY: after sha256: there must be 64 hexadecimal digits');
+    throw new ConfigError('API_ADMIN_KEY must have 64 hexadecimal digits after sha256:');
   const names = ['API_JWT_ISSUER', 'API_JWT_AUDIENCE', 'API_JWT_JWKS_URL'] as const;
   const missing = names.filter((name) => config[name] === undefined);
   if (kinds.has('jwt') && missing.length > 0)
@@ -78,6 +78,6 @@ export function checkAccess(config: AccessConfig): void {
     );
   if (config.NODE_ENV === 'production' && config.API_JWT_JWKS_URL?.startsWith('http://'))
     throw new ConfigError(
-      'API_JWT_JWKS_URL must begin with https:// in production: over plain HTTP, anybody on the way can put in keys of their own',
+      'API_JWT_JWKS_URL must begin with https:// in production: over plain HTTP, anyone on the network path could replace the keys',
     );
 }

@@ -5,12 +5,12 @@ import type { Scope } from './api-key.js';
 
 /** The permissions of each scope, for the documentation. `admin` includes all other scopes; no other scope includes another. */
 export const scopeMeanings: Readonly<Record<Scope, string>> = {
-  read: 'GET on everything but API keys',
+  read: 'GET on everything except API keys',
   write:
-    "what changes single jobs, batches and recurring jobs; all changes of the application's resources; `POST /test`",
+    "changes to single jobs, batches and recurring jobs; all changes to the application's resources; `POST /test`",
   operate:
-    'special operations (`PUT …/{verb}`) and changes of many items at once, on the resources of the job platform; all changes of queues and servers',
-  admin: 'everything, API keys too; sees the stack trace of a 500',
+    'special operations (`PUT …/{verb}`) and changes to many items at once, on the resources of the job platform; all changes to queues and servers',
+  admin: 'everything, including API keys and the stack traces of 500 responses',
 };
 
 /** The resources of the job platform for which `write` is enough to change a single item. */

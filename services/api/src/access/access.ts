@@ -1,5 +1,4 @@
 import type { Clock } from '@longshore/jobs/storage';
-import type { ApplicationDatabase } from '@longshore/jobs-postgres';
 import {
   type AccessControl,
   createRateLimit,
@@ -11,12 +10,11 @@ import {
 import type { Logger } from '@longshore/service';
 import { type AccessConfig, acceptedKinds, type CredentialKind } from './access-config.js';
 import { hashOf, isHashOf } from './api-key.js';
+import type { ApiKeyStore } from './api-key-store.js';
 import { apiKeysResource } from './api-keys-resource.js';
 import { authenticateWith } from './authenticate.js';
 import { tokenVerifier } from './json-web-token.js';
 import { KeyRing } from './key-ring.js';
-import { memoryApiKeyStore } from './memory-api-key-store.js';
-import { tableApiKeyStore } from './table-api-key-store.js';
 
 /** Authentication and rate limits of the API. */
 export interface Access extends AccessControl {
@@ -29,32 +27,25 @@ export interface Access extends AccessControl {
 /** Default limit of requests per second for each caller. It applies only if the API requires credentials. */
 const usualPerSecond = 1_000;
 
-export const apiKeyTable = 'longshore_api.api_key';
-
 /**
  * Sets up authentication and rate limits as configured. Logs a warning if the API requires no credentials.
  *
+ * @param store keeps the API keys
  * @param clock the storage's clock, which determines when API keys expire
  */
-export function createAccess(
-  config: AccessConfig,
-  database: ApplicationDatabase | null,
-  logger: Logger,
-  clock: Clock,
-): Access {
+export function createAccess(config: AccessConfig, store: ApiKeyStore, logger: Logger, clock: Clock): Access {
   const kinds = acceptedKinds(config);
   const rateLimit = rateLimitOf(config, kinds);
   if (kinds.size === 0) {
     logger.warn(
       {},
       config.API_AUTH === undefined
-        ? 'API_AUTH is not set: every client on this machine may do everything, and no other'
+        ? 'API_AUTH is not set: clients on this machine can do everything, and all others are rejected'
         : 'API_AUTH=none: anyone who can reach the API can do everything',
     );
     return { authenticate: undefined, rateLimit, securitySchemes: {}, resources: [] };
   }
   logger.info({ credentials: [...kinds] }, 'the API requires credentials');
-  const store = database === null ? memoryApiKeyStore() : tableApiKeyStore(database.pool, apiKeyTable);
   const ring = new KeyRing(store, {
     now: () => clock.now(),
     onError: (error) => logger.warn({ err: error }, 'the last use of an API key could not be recorded'),

@@ -1,4 +1,10 @@
-import { type CallContext, defineResource, pageOf, type Resource } from '@longshore/resources';
+import {
+  type CallContext,
+  defineResource,
+  type ItemChange,
+  pageOf,
+  type Resource,
+} from '@longshore/resources';
 import Type, { type Static } from 'typebox';
 import { type ApiKey, type ApiKeyTerms, newApiKey, scopes } from './api-key.js';
 import type { ApiKeyStore } from './api-key-store.js';
@@ -15,35 +21,50 @@ const Time = Type.String({ format: 'date-time' });
 const Name = Type.String({ minLength: 1, maxLength: 100, description: 'For people', examples: ['shop'] });
 const Scopes = Type.Array(Type.Enum([...scopes]), { minItems: 1, maxItems: 4, uniqueItems: true });
 const Queues = nullUnlessGiven(
-  Type.Array(Type.String({ pattern: '^[A-Za-z0-9][\\w.:-]{0,99}$' }), {
+  Type.Array(Type.String({ minLength: 1, maxLength: 100, pattern: '^[A-Za-z0-9][\\w.:-]{0,99}$' }), {
     minItems: 1,
     maxItems: 100,
     uniqueItems: true,
-    description: 'The only queues that exist for its bearer; null for all',
+    description: 'The queues to which the key is restricted; null for all',
     examples: [['mail']],
   }),
 );
 const ExpiresAt = nullUnlessGiven(
-  Type.String({ format: 'date-time', description: 'null: it does not expire' }),
+  Type.String({ format: 'date-time', description: 'When the key expires; null for never' }),
 );
 
+const serverSet = ['id', 'createdAt', 'createdBy', 'lastUsedAt', 'key'] as const;
+
 const ApiKeyItem = Type.Object({
-  id: Type.String({ pattern: '^[0-9a-f]{16}$', examples: ['5f0c1d2e3b4a5968'] }),
+  id: Type.String({
+    minLength: 16,
+    maxLength: 16,
+    pattern: '^[0-9a-f]{16}$',
+    examples: ['5f0c1d2e3b4a5968'],
+  }),
   name: Name,
   scopes: Scopes,
   queues: Queues,
   expiresAt: ExpiresAt,
   createdAt: Time,
-  createdBy: nullable(Type.String({ description: 'Who made it; null if that was the command' })),
-  lastUsedAt: nullable(Type.String({ format: 'date-time', description: 'To the minute' })),
+  createdBy: nullable(
+    Type.String({
+      description: 'The caller who created it; null if it was created with the `create-key` command',
+    }),
+  ),
+  lastUsedAt: nullable(
+    Type.String({ format: 'date-time', description: 'When it was last used, accurate to the minute' }),
+  ),
   key: Type.Optional(
     Type.String({
-      description: 'What its bearer sends. Only the answer to the POST has it; nobody can get it again.',
+      description:
+        'The token that callers send. Only the response to the POST contains it; it cannot be retrieved later.',
       examples: ['lsk_{id}_{secret}'],
     }),
   ),
 });
 type ApiKeyItem = Static<typeof ApiKeyItem>;
+type ApiKeyTermsItem = Omit<ApiKeyItem, (typeof serverSet)[number]>;
 
 const NewApiKey = Type.Object({
   name: Name,
@@ -72,16 +93,30 @@ export function apiKeysResource({ store, ring, onChange }: ApiKeysParts): Resour
     ring.forget(id);
     onChange({ action, id, by: principal?.name });
   };
+  const update = async (
+    id: string,
+    change: ItemChange<ApiKeyItem, ApiKeyTermsItem>,
+    context: CallContext,
+  ): Promise<ApiKeyItem | undefined> => {
+    const key = await store.change(id, (current) => toTerms(change.apply(toItem(current))));
+    if (key === undefined) return undefined;
+    changed('changed', id, context);
+    return toItem(key);
+  };
   return defineResource({
     name: apiKeys,
     description:
-      'Keys of callers. A key that is deleted is revoked: within five seconds no process accepts it.',
+      'The API keys of callers. Deleting a key revokes it: within five seconds, no process accepts it.',
     item: ApiKeyItem,
-    serverSet: ['id', 'createdAt', 'createdBy', 'lastUsedAt', 'key'],
+    serverSet,
     shownOnce: ['key'],
     create: NewApiKey,
     filters: { name: 'partial' },
     defaultSort: ['-createdAt'],
+    notAllowed: {
+      replaceMany: 'API keys are changed one at a time, at /api-keys/{id}.',
+      deleteMany: 'API keys are revoked one at a time, at /api-keys/{id}.',
+    },
     storage: {
       seeks: true,
       list: async (query) => pageOf((await store.list()).map(toItem), query),
@@ -98,12 +133,8 @@ export function apiKeysResource({ store, ring, onChange }: ApiKeysParts): Resour
         else transaction.afterCommit(() => changed('made', key.id, context));
         return { ...toItem(key), key: token };
       },
-      patch: async (id, change, context) => {
-        const key = await store.change(id, (current) => toTerms(change.apply(toItem(current))));
-        if (key === undefined) return undefined;
-        changed('changed', id, context);
-        return toItem(key);
-      },
+      replace: update,
+      patch: update,
       delete: async (id, check, context) => {
         const existed = await store.remove(id, (current) => check(toItem(current)));
         if (existed) changed('revoked', id, context);
@@ -113,7 +144,7 @@ export function apiKeysResource({ store, ring, onChange }: ApiKeysParts): Resour
   });
 }
 
-function toTerms(fields: Pick<ApiKeyItem, 'name' | 'scopes' | 'queues' | 'expiresAt'>): ApiKeyTerms {
+function toTerms(fields: ApiKeyTermsItem): ApiKeyTerms {
   const { name, scopes, queues, expiresAt } = fields;
   return { name, scopes, queues, expiresAt: expiresAt === null ? null : new Date(expiresAt) };
 }

@@ -39,7 +39,7 @@ const refusals: Readonly<Record<string, string>> = {
   [errors.JWSInvalid.code]: 'The token is not a JWT',
   [errors.JWSSignatureVerificationFailed.code]: 'The signature of the token is invalid',
   [errors.JWKSNoMatchingKey.code]: 'The token is not signed with a key of the issuer',
-  [errors.JWKSMultipleMatchingKeys.code]: 'The token does not say which key of the issuer signed it',
+  [errors.JWKSMultipleMatchingKeys.code]: 'The token does not identify the key that signed it',
   [errors.JOSEAlgNotAllowed.code]: 'The signature algorithm of the token is not accepted',
   [errors.JOSENotSupported.code]: 'The signature algorithm of the token is not accepted',
 };
@@ -86,5 +86,5 @@ function refusalOf(error: unknown): Error | undefined {
 
 function unreachable(error: unknown, onUnreachable: (error: unknown) => void): Error {
   onUnreachable(error);
-  return apiError(50302, "The keys of the tokens' issuer cannot be read", { 'retry-after': '5' });
+  return apiError(50302, 'The keys of the token issuer cannot be read', { 'retry-after': '5' });
 }

@@ -65,23 +65,24 @@ function withoutPrefix(path: string, prefix: string): string {
 }
 
 function wrongHost(host: string | undefined): Error {
-  const named = host === undefined ? 'no Host header' : `the host "${host.slice(0, 200)}"`;
   return apiError(
     42101,
-    `The request is for ${named}; add it to HTTP_ALLOWED_HOSTS if it is a name of this service`,
+    host === undefined || host === ''
+      ? 'The request has no Host header, so it is not known to be for this service'
+      : `The request is for the host "${host.slice(0, 200)}"; add it to HTTP_ALLOWED_HOSTS if it is a name of this service`,
   );
 }
 
 const notLocal = apiError(
   40301,
-  'Nothing says who may call, so only clients on this machine may, without a proxy in between: ' +
-    'set API_AUTH=keys, or API_AUTH=none to let in all who reach it',
+  'Access is not configured, so only clients on this machine may call, without a proxy in between: ' +
+    'set API_AUTH=keys, or API_AUTH=none to let in everyone who can reach it',
 );
 
 function foreignSite(ctx: Context): Error {
   const origin = ctx.get('Origin').slice(0, 200) || 'an unknown origin';
   return apiError(
     40302,
-    `A page of ${origin} sent this request; origins that may call are in API_CORS_ORIGINS`,
+    `The request was sent by a page of ${origin}; add that origin to API_CORS_ORIGINS to allow it`,
   );
 }

@@ -4,6 +4,7 @@ import { createLogger, loadApplication } from '@longshore/service';
 import { serve } from '@longshore/test-support';
 import Koa from 'koa';
 import { createAccess } from '../../src/access/access.js';
+import { memoryApiKeyStore } from '../../src/access/memory-api-key-store.js';
 import { readApiConfig } from '../../src/config.js';
 import { resourceApi } from '../../src/resource-api.js';
 import { testRoute } from '../../src/test-route.js';
@@ -25,7 +26,7 @@ export async function serveResources(
     ...environment,
   });
   const logger = createLogger('api', 'silent');
-  const access = createAccess(config, null, logger, storage.clock);
+  const access = createAccess(config, memoryApiKeyStore(), logger, storage.clock);
   const client = new JobClient(storage);
   const events = new JobEvents(storage);
   const application = await loadApplication('@longshore/example-shop', {

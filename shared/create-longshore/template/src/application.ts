@@ -2,6 +2,7 @@ import { defineApplication } from '@longshore/service/application';
 import { customers } from './customers.js';
 import { countCustomersHandler, everyMorning } from './jobs/count-customers.js';
 import { sendWelcomeHandler } from './jobs/send-welcome.js';
+import { seed } from './seed.js';
 
 /** The application that the services load. */
 export const application = defineApplication({
@@ -11,5 +12,6 @@ export const application = defineApplication({
   tables: {
     migrations: { directory: new URL('../migrations', import.meta.url), schema: 'app' },
     resources: [customers],
+    seed,
   },
 });

@@ -1,5 +1,6 @@
 import { defineResource, tableStorage } from '@longshore/resources';
 import Type from 'typebox';
+import { sendWelcome } from './jobs/send-welcome.js';
 
 /** The customers at /api/v1/customers, with validation, filters, paging, and a page in the API reference. */
 export const customers = defineResource(
@@ -22,7 +23,7 @@ export const customers = defineResource(
     operations: {
       // Enqueues the job in the transaction of the request: both happen, or neither does.
       welcome: async ({ item, enqueue }) => {
-        await enqueue('send-welcome', { email: item.email });
+        await enqueue(sendWelcome, { email: item.email });
       },
     },
   }),

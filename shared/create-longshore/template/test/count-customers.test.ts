@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { JobClient, JobEvents, JobServer, MemoryStorage } from 'longshore';
+import { runJob, TestJobs } from '@longshore/testing';
 import { countCustomers, countCustomersHandler } from '../src/jobs/count-customers.js';
 
-test('count-customers returns the number of customers', async () => {
-  const database = { query: async () => ({ rows: [{ count: 3 }], rowCount: 1 }) };
-  const storage = new MemoryStorage();
-  const server = new JobServer({ storage, handlers: [countCustomersHandler(database as never)] });
-  const events = new JobEvents(storage);
-  await server.start();
-  try {
-    const { id } = await new JobClient(storage).enqueue(countCustomers, {});
-    const job = await events.waitForEnd(id, 10_000);
-    assert.deepEqual(job?.result, { count: 3 });
-  } finally {
-    await events.close();
-    await server.stop();
-  }
+const database = { query: async () => ({ rows: [{ count: 3 }], rowCount: 1 }) };
+const handler = countCustomersHandler(database as never);
+
+test('count-customers returns and logs the number of customers', async () => {
+  const { result, logs } = await runJob(handler);
+  assert.deepEqual(result, { count: 3 });
+  assert.equal(logs[0]?.message, 'There are 3 customers');
+});
+
+test('count-customers runs in its queue', async () => {
+  const jobs = new TestJobs({ handlers: [handler] });
+  await jobs.client.enqueue(countCustomers);
+  await jobs.assertEnqueued(countCustomers);
+  assert.equal((await jobs.drain()).done, 1);
 });

@@ -4,7 +4,7 @@ import { defineJob, defineRecurringJob, handleJob, type JobHandler } from '@long
 import type { Queryable } from '@longshore/resources';
 import Type from 'typebox';
 
-/** Reports the number and total of the orders of one day, by store. */
+/** Reports the number of orders of one day and their total value, by store. */
 export const nightlyReport = defineJob({
   name: 'nightly-report',
   queue: 'reports',

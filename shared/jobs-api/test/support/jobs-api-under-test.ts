@@ -201,8 +201,9 @@ async function openMemory(): Promise<{ storage: JobStorage; close: () => Promise
   return { storage, close: () => storage.close() };
 }
 
-async function openPostgres(): Promise<{ storage: JobStorage; close: () => Promise<void> }> {
-  const database = await createTestDatabase();
+/** Opens a storage in a clone of a migrated database. */
+export async function openPostgres(): Promise<{ storage: JobStorage; close: () => Promise<void> }> {
+  const database = await createTestDatabase(migrate);
   const storage = new PostgresStorage({ url: database.url });
   await storage.open();
   const close = async (): Promise<void> => {
@@ -210,4 +211,10 @@ async function openPostgres(): Promise<{ storage: JobStorage; close: () => Promi
     await database.drop();
   };
   return { storage, close };
+}
+
+async function migrate(url: string): Promise<void> {
+  const storage = new PostgresStorage({ url });
+  await storage.open();
+  await storage.close();
 }

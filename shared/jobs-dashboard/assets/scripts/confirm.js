@@ -64,8 +64,7 @@ function open(content, base) {
   });
   document.body.append(dialog);
   dialog.showModal();
-  const back = dialog.querySelector('.back');
-  if (back instanceof HTMLElement) back.focus();
+  focusBack(dialog);
   const region = dialog.querySelector('[data-region]');
   if (region instanceof HTMLElement) void complete(region, base);
 }
@@ -88,7 +87,19 @@ async function complete(region, url) {
     showTimes(fresh);
     morph(region, fresh);
     region.dataset['every'] = fresh.dataset['every'];
+    const dialog = region.closest('dialog');
+    if (dialog && !dialog.contains(document.activeElement)) focusBack(dialog);
   }
+}
+
+/**
+ * Focuses what closes the dialog, which is the safe choice.
+ *
+ * @param {HTMLDialogElement} dialog
+ */
+function focusBack(dialog) {
+  const back = dialog.querySelector('.back');
+  if (back instanceof HTMLElement) back.focus();
 }
 
 /**

@@ -1,10 +1,12 @@
 import { confirmInPlace } from './confirm.js';
+import { copyOnClick } from './copy.js';
+import { listenForKeys } from './keys.js';
 import { LivePage } from './live.js';
 import { countMarks } from './marks.js';
-import { listenForSlash } from './shortcut.js';
 import { setClock, showTimes, updateTimes } from './times.js';
 
-// Flash messages appear once: neither a reload nor the history repeats them.
+// Each flash message appears once: it is removed from the URL, so that neither a reload nor the browser history repeats
+// it.
 const here = new URL(location.href);
 if (here.searchParams.has('done')) {
   here.searchParams.delete('done');
@@ -18,6 +20,9 @@ setInterval(updateTimes, 1_000);
 
 countMarks();
 confirmInPlace();
+copyOnClick();
+// Makes Safari apply `:hover` to what is tapped, such as a time.
+document.addEventListener('touchstart', () => {}, { passive: true });
 
 const status = document.getElementById('live');
 /** @type {HTMLElement[]} */
@@ -26,9 +31,13 @@ const regions = [...document.querySelectorAll('[data-region]')].filter(
 );
 if (status && regions.length > 0) new LivePage(regions, status).start();
 
-// On a phone, navigation and tabs are one line each, and the current item may be out of view.
-for (const current of document.querySelectorAll('[aria-current]')) {
-  current.scrollIntoView({ block: 'nearest', inline: 'center' });
+// On a phone, navigation and tabs are one line each, and the current item may be out of view. The page itself must not
+// scroll, because warnings are at its top.
+for (const current of document.querySelectorAll('nav [aria-current]')) {
+  const line = current.closest('.ways, .tabs ul');
+  if (!line) continue;
+  const [own, whole] = [current.getBoundingClientRect(), line.getBoundingClientRect()];
+  line.scrollLeft += own.left + own.width / 2 - whole.left - whole.width / 2;
 }
 
-listenForSlash();
+listenForKeys();

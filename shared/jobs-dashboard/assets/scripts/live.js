@@ -29,7 +29,7 @@ export class LivePage {
   constructor(regions, status) {
     this.#regions = regions;
     this.#status = status;
-    this.#ageText = part(status, '.said');
+    this.#ageText = part(status, '.text');
     this.#button = part(status, '.pause');
     this.#again = part(status, '.again');
     this.#how.className = 'how';
@@ -176,7 +176,8 @@ export class LivePage {
     return (
       document.querySelector('dialog') !== null ||
       (selection?.isCollapsed === false && selection.containsNode(region, true)) ||
-      region.querySelector('input:checked, .act[open]') !== null
+      region.querySelector('.act[open]') !== null ||
+      [...region.querySelectorAll('input')].some((box) => box.checked !== box.defaultChecked)
     );
   }
 
@@ -193,7 +194,7 @@ export class LivePage {
     this.#again.textContent = 'Sign in again';
     let how = 'Live, updated';
     if (this.#signedOut) how = 'You are signed out. Last updated';
-    else if (lost) how = 'No answer. Last updated';
+    else if (lost) how = 'No response. Last updated';
     else if (this.#paused) how = 'Paused, updated';
     else if (inUse) how = 'Updates paused while selecting, updated';
     if (this.#how.textContent !== `${how} `) this.#how.textContent = `${how} `;
@@ -212,7 +213,7 @@ function part(root, selector) {
   throw new Error(`No ${selector} on this page`);
 }
 
-/** @param {string | null} health the overall state, which comes with every response */
+/** @param {string | null} health the overall state, which every response includes */
 function showHealth(health) {
   const place = document.getElementById('health');
   if (!health || !place) return;

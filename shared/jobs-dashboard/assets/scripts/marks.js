@@ -1,4 +1,4 @@
-/** Selects or unselects all rows of a list at once, and counts those that are selected. */
+/** Selects or clears all rows of a list at once, and counts the selected ones. */
 export function countMarks() {
   showMarks();
   document.addEventListener('change', ({ target }) => {

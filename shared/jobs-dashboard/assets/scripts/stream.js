@@ -7,7 +7,7 @@ const LONGEST_PAUSE_MS = 30_000;
 export class Stream {
   #region;
   #ended;
-  #looking = false;
+  #visible = false;
   /** @type {EventSource | null} */
   #source = null;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -28,11 +28,11 @@ export class Stream {
     return this.#source?.readyState === EventSource.OPEN;
   }
 
-  /** @param {boolean} looking */
-  follow(looking) {
-    if (looking === this.#looking) return;
-    this.#looking = looking;
-    if (looking) this.#open();
+  /** @param {boolean} visible */
+  follow(visible) {
+    if (visible === this.#visible) return;
+    this.#visible = visible;
+    if (visible) this.#open();
     else this.#close();
   }
 
@@ -56,7 +56,10 @@ export class Stream {
     this.#source = source;
   }
 
-  /** Browsers give up after any status but 200, such as that of a proxy during a restart, or if the job is not running now. */
+  /**
+   * Reconnects after a pause. Browsers give up after any status other than 200, which a proxy may send during a
+   * restart, and the server if the job is not running at the moment.
+   */
   #retry() {
     this.#close();
     const pauseMs = Math.min(1_000 * 2 ** this.#failures, LONGEST_PAUSE_MS);

@@ -5,7 +5,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** As the server writes it: `2 Mar 2026, 14:05:09 CET`. */
+/** The format of exact times, the same as the server's: `2 Mar 2026, 14:05:09 CET`. */
 const zoned = new Intl.DateTimeFormat('en-GB', {
   dateStyle: 'medium',
   timeStyle: 'long',
@@ -16,7 +16,7 @@ const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycl
 const minutes = new Intl.DateTimeFormat(undefined, { timeStyle: 'short', hourCycle: 'h23' });
 
 /**
- * As the server writes it for other zones: `Mon 2 Mar, 14:05`.
+ * Returns the format of a day and time, the same as the server's: `Mon 2 Mar, 14:05`.
  *
  * @param {string} detail `seconds`, `year`, both or neither
  */

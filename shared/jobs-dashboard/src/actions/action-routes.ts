@@ -5,6 +5,7 @@ import type { DashboardControl } from './control.js';
 import type { Authenticator } from '../auth/authenticator.js';
 import { hasRole } from '../auth/viewer.js';
 import { Once } from './once.js';
+import { reasonField } from './fields.js';
 import { redirectWithFlash } from './flash-message.js';
 import { checkForm, readForm } from '../http/form.js';
 import type { Layout } from '../http/layout.js';
@@ -19,24 +20,29 @@ export interface ActionContext {
   readonly clearCache: () => void;
   readonly now: () => number;
   readonly redact: RegExp;
+  /** Whether actions that pause, delete or discard something require a reason. */
+  readonly requireReasons: boolean;
   readonly onAction: (record: ActionRecord) => void;
 }
 
-/** Routes the forms of actions: checks role, origin and token, and answers with 303. */
+/** Returns the router for the forms of actions, which checks role, origin and token, and responds with 303. */
 export function actionRouter(prefix: string, context: ActionContext): Router {
-  const { control, authenticator, layout, clearCache, now, redact, onAction } = context;
+  const { control, authenticator, layout, clearCache, now, redact, requireReasons, onAction } = context;
   const router = new Router({ prefix });
   const read = readForm('64kb');
   const once = new Once<string>(now);
-  for (const [path, { role, intent, perform }] of Object.entries(actions)) {
+  for (const [path, { role, isReasoned = false, intent, perform }] of Object.entries(actions)) {
     const action = path.slice(1).replace('/:target', '');
     router.post(path, read, async (ctx) => {
       const { viewer } = requestContextOf(ctx);
       if (!hasRole(viewer, role)) throw notAllowed(role);
       const form = checkForm(ctx, authenticator, viewer);
       const target = ctx.params['target'] ?? '';
-      const request = { target, form, viewer, nowMs: now(), redact };
-      const pending = { viewer, address: ctx.ip, action, target, intent: intent?.(request) ?? {} };
+      const reason = reasonField(form, requireReasons && isReasoned);
+      const request = { target, form, viewer, reason, nowMs: now(), redact };
+      const intended = intent?.(request) ?? {};
+      const origin = { viewer, address: ctx.ip, action, target: intended.target ?? target, reason };
+      const pending = { ...origin, intent: intended };
       const next = await once.do(JSON.stringify([path, target, form.toString()]), async () => {
         try {
           const done = await runAudited(pending, (audit) => perform(control, request, audit));

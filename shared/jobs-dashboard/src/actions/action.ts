@@ -13,6 +13,8 @@ export interface ActionRequest {
   readonly viewer: Viewer;
   /** Milliseconds since 1970. */
   readonly nowMs: number;
+  /** The viewer's reason; `null` if they gave none. */
+  readonly reason: string | null;
   /** Matches the names of members whose values are never shown. */
   readonly redact: RegExp;
 }
@@ -23,11 +25,11 @@ export interface ActionResult {
   readonly next: string;
   /** What was changed, if the path does not identify it. */
   readonly target?: string;
-  /** How many things were changed; `null` if counting took too long. Default 1. */
+  /** How many things were changed; `null` if counting took too long. 1 by default. */
   readonly count?: JobCount | null;
   /** The values before the change, with the same names as the `values` of the intent. */
   readonly before?: JsonValue;
-  /** `false` if no change was needed. Default `true`. */
+  /** `false` if no change was needed; `true` by default. */
   readonly changed?: boolean;
 }
 
@@ -42,6 +44,8 @@ export type Audited = <Result>(judge: (result: Result) => ActionResult) => (resu
 export interface Action {
   /** The lowest role that may take it. */
   readonly role: Role;
+  /** Whether the action requires a reason if the dashboard is configured to ask for reasons; `false` by default. */
+  readonly isReasoned?: boolean;
   /** The flash message of the next page; missing if that page shows the result anyway. */
   readonly flash?: string;
   /**

@@ -4,6 +4,7 @@ import { bulkActions } from '../pages/bulk-operation/actions.js';
 import { jobActions } from '../pages/job/actions.js';
 import { queueActions } from '../pages/queue/actions.js';
 import { recurringActions } from '../pages/recurring-job/actions.js';
+import { savedSearchActions } from '../pages/jobs/saved-search-actions.js';
 import { serverActions } from '../pages/server/actions.js';
 import { typeActions } from '../pages/type/actions.js';
 import { setAsideActions } from '../pages/set-aside/actions.js';
@@ -15,6 +16,7 @@ export const actions: Actions = {
   ...recurringActions,
   ...batchActions,
   ...bulkActions,
+  ...savedSearchActions,
   ...serverActions,
   ...setAsideActions,
   ...typeActions,

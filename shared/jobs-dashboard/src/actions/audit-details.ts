@@ -3,6 +3,8 @@ import type { JobCount } from '@longshore/jobs/storage';
 
 /** What is known about an action before it is carried out, besides the viewer, the action and the target. */
 export interface Intent {
+  /** What to change, if the path does not identify it, because its name may be any text. */
+  readonly target?: string;
   /** The jobs of a bulk action: `{ state, terms }` or `{ ids }`. */
   readonly filter?: { readonly [member: string]: JsonValue };
   /** The values of the form, such as the new time of a job or the new limits of a queue. */
@@ -25,6 +27,10 @@ export interface AuditDetails {
   readonly before: JsonValue;
   /** The client’s address. */
   readonly address: string | null;
+  /** Whether the action was taken over the HTTP API. */
+  readonly viaApi: boolean;
+  /** Whether Longshore acted by itself. */
+  readonly automatic: boolean;
   /** Whether the viewer's name was merely entered by the client, without being authenticated. */
   readonly unverified: boolean;
   /** Whether `count` is exact, a lower bound, or missing because counting took too long. */
@@ -49,7 +55,7 @@ export function storedDetails({ filter = {}, values }: Intent, details: Partial<
 
 /** Reads what {@link storedDetails} has written; missing members get their defaults. */
 export function auditDetails(stored: JsonValue): AuditDetails {
-  const { outcome, why, values, before, address, unverified, counted } = membersOf(stored);
+  const { outcome, why, values, before, address, unverified, counted, via, automatic } = membersOf(stored);
   return {
     outcome: outcomes.find((known) => known === outcome) ?? 'done',
     why: typeof why === 'string' ? why : null,
@@ -57,6 +63,8 @@ export function auditDetails(stored: JsonValue): AuditDetails {
     before: before ?? null,
     address: typeof address === 'string' ? address : null,
     unverified: unverified === true,
+    viaApi: via === 'api',
+    automatic: automatic === true,
     counted: counted === 'not' || counted === 'at least' ? counted : 'exactly',
   };
 }

@@ -25,6 +25,8 @@ export interface ActionRecord {
   readonly values: JsonValue;
   /** The values before the change; `null` if unknown. */
   readonly before: JsonValue;
+  /** Why the person acted; `null` if they gave no reason. */
+  readonly reason: string | null;
 }
 
 /** An action that is about to be carried out. */
@@ -33,6 +35,7 @@ export interface PendingAction {
   readonly address: string;
   readonly action: string;
   readonly target: string;
+  readonly reason: string | null;
   readonly intent: Intent;
 }
 
@@ -72,9 +75,9 @@ function judged(judge: () => ActionResult): ActionResult | Problem {
 }
 
 function entryOf(pending: PendingAction, outcome: ActionResult | Problem): NewAuditEntry {
-  const { viewer, address, action, target, intent } = pending;
+  const { viewer, address, action, target, reason, intent } = pending;
   const origin = { address, unverified: viewer.unverified === true };
-  const entry = { who: viewer.name, action };
+  const entry = { who: viewer.name, action, reason };
   if (outcome instanceof Problem) {
     const details = { ...origin, outcome: 'refused', why: outcome.content.title } as const;
     return { ...entry, target: target || null, count: 0, filter: storedDetails(intent, details) };
@@ -86,7 +89,7 @@ function entryOf(pending: PendingAction, outcome: ActionResult | Problem): NewAu
 }
 
 function recordOf(pending: PendingAction, result: ActionResult): ActionRecord {
-  const { viewer, address, action, intent } = pending;
+  const { viewer, address, action, reason, intent } = pending;
   const { filter = null, values = null } = intent;
   const { count, counted } = countOf(result);
   return {
@@ -99,6 +102,7 @@ function recordOf(pending: PendingAction, result: ActionResult): ActionRecord {
     filter,
     values,
     before: result.before ?? null,
+    reason,
   };
 }
 

@@ -5,6 +5,7 @@ import type {
   JobTypes,
   Queues,
   RecurringJobs,
+  SavedSearches,
   Servers,
   SetAside,
 } from '@longshore/jobs/storage';
@@ -18,5 +19,6 @@ export interface DashboardControl {
   readonly recurring: Pick<RecurringJobs, 'trigger' | 'pause' | 'resume'>;
   readonly bulk: Pick<BulkOperations, 'start' | 'cancel'>;
   readonly jobTypes: Pick<JobTypes, 'pause' | 'resume'>;
+  readonly savedSearches: Pick<SavedSearches, 'save' | 'delete'>;
   readonly setAside: Pick<SetAside, 'retry' | 'discard'>;
 }

@@ -5,7 +5,7 @@ import type { Viewer } from './viewer.js';
  * - `sign-in failed`: the OpenID Connect provider rejected a sign-in, or the user has no role here
  * - `wrong password`: in the form or by HTTP Basic authentication
  * - `too many wrong passwords`: further attempts are rejected for a while
- * - `refused`: answered with 403, for lack of access or of a role, or because of an invalid form
+ * - `refused`: answered with 403, because the client has no access or too low a role, or because a form is invalid
  */
 export type AccessEvent =
   'signed in' | 'signed out' | 'sign-in failed' | 'wrong password' | 'too many wrong passwords' | 'refused';

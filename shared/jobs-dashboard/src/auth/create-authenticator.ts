@@ -5,7 +5,7 @@ import type { Authenticator } from './authenticator.js';
 import { FormTokens } from './form-tokens.js';
 import { isDirectLoopback } from './loopback.js';
 import { type OpenIdOptions, OpenIdProvider } from './openid-provider.js';
-import { sessionKey } from './password.js';
+import { isHash, sessionKey } from './password.js';
 import { Passwords, type User } from './passwords.js';
 import { type ProxyHeaderOptions, trustProxyHeaders } from './proxy-headers.js';
 import { SessionAuthenticator } from './session-authenticator.js';
@@ -35,13 +35,16 @@ export function createAuthenticator(
       'Configure only one of password, users, openId, proxyHeaders and authorize for the dashboard',
     );
   if (openId !== undefined) {
-    const key = secret ?? openId.clientSecret;
     const method = { kind: 'provider', provider: new OpenIdProvider(openId) } as const;
-    return new SessionAuthenticator(method, key === undefined ? undefined : sessionKey(key), now, onAccess);
+    const key = keyOf(secret ?? openId.clientSecret, openId);
+    return new SessionAuthenticator(method, key, now, onAccess);
   }
   if (password !== '' || users.length > 0) {
-    const passwords = new Passwords(password === '' ? users : password, now, onAccess);
-    const key = sessionKey(secret ?? (password === '' ? JSON.stringify(users) : password));
+    const access = password === '' ? users : password;
+    const passwords = new Passwords(access, now, onAccess);
+    const hasHash = password === '' ? users.some((user) => isHash(user.password)) : isHash(password);
+    // A key derived from hashes would let anyone who has read them sign sessions.
+    const key = keyOf(secret ?? (hasHash ? undefined : ''), access);
     return new SessionAuthenticator({ kind: 'password', passwords }, key, now, onAccess);
   }
   const authorize = proxyHeaders === undefined ? options.authorize : trustProxyHeaders(proxyHeaders);
@@ -58,6 +61,10 @@ export function createAuthenticator(
     readFlash: (_ctx, { name }, token) => tokens.readFlash(name, token),
     denial: authorize === undefined ? 'closed' : 'forbidden',
   };
+}
+
+function keyOf(secret: string | undefined, access: unknown): Buffer | undefined {
+  return secret === undefined ? undefined : sessionKey(secret, access);
 }
 
 function localViewer({ req }: Context, production: boolean): Viewer | null {

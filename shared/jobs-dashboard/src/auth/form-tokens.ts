@@ -3,7 +3,10 @@ import type { SignedTokens } from './signed-tokens.js';
 
 const LIFETIME_MS = 12 * 3_600_000;
 const RENEWAL_MS = 3_600_000;
-/** Long enough for the next page, but short enough that a later reload does not repeat the message. */
+/**
+ * Lifetime of a flash message, in milliseconds: long enough for the next page, but short enough that a later reload
+ * does not repeat the message.
+ */
 const FLASH_MS = 20_000;
 
 /** Tokens that prove that a form was served by this dashboard, to this viewer, not long ago. */

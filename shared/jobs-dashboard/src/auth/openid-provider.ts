@@ -104,7 +104,7 @@ export class OpenIdProvider {
       return { kind: 'refused', why: response.searchParams.get('error_description') ?? refusal };
     const claims = await this.#claims(response, attempt);
     const name = nameIn(claims);
-    const role = roleOf(this.#groupsIn(claims), this.#options);
+    const role = roleOf(this.#groupsIn(claims) ?? [], this.#options);
     return role === null
       ? { kind: 'no role', name }
       : { kind: 'in', viewer: { name, role }, next: attempt.next };
@@ -128,12 +128,16 @@ export class OpenIdProvider {
     return { ...(info as Partial<IDToken>), ...claims };
   }
 
-  /** Returns the value of the role claim. A claim whose own name contains dots takes precedence over a nested one. */
-  #groupsIn(claims: object): unknown {
+  /**
+   * Returns the role claim: a list, or a text that names one group; undefined if there is none. A claim whose own name contains
+   * dots takes precedence over a nested one.
+   */
+  #groupsIn(claims: object): readonly unknown[] | undefined {
     const { roleClaim = 'roles' } = this.#options;
     const member = (value: unknown, name: string): unknown =>
       typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
-    return member(claims, roleClaim) ?? roleClaim.split('.').reduce<unknown>(member, claims);
+    const claim = member(claims, roleClaim) ?? roleClaim.split('.').reduce<unknown>(member, claims);
+    return claim === undefined || Array.isArray(claim) ? claim : [claim];
   }
 
   /** Reads the provider's metadata. After a failure, the next call tries again. */

@@ -1,11 +1,16 @@
 import { hash, randomBytes, scrypt, scryptSync, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 
-/** Parameters of scrypt (RFC 7914): 32 MiB of memory, and about 50 ms on a core of 2024. */
+/** Parameters of scrypt (RFC 7914): 32 MiB of memory, and about 50 ms on a processor core of 2024. */
 const cost = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 };
 const derive = promisify<string, Buffer, number, typeof cost, Buffer>(scrypt);
 
 const hashed = /^scrypt:([\w-]{22}):([\w-]{43})$/;
+
+/** Returns whether the text is a hash from {@link hashPassword}, not the password itself. */
+export function isHash(text: string): boolean {
+  return hashed.test(text);
+}
 
 /** A password, in plain text or in the form that {@link hashPassword} returns. Compares in constant time. */
 export class Password {
@@ -27,13 +32,17 @@ export class Password {
     this.#digest = salt === undefined ? this.#digestOf(text) : null;
   }
 
+  /** Returns whether this is the password, if that is known without computing the slow hash. */
+  isKnown(candidate: string): boolean {
+    return this.#digest !== null && timingSafeEqual(this.#digestOf(candidate), this.#digest);
+  }
+
   async matches(candidate: string): Promise<boolean> {
-    const digest = this.#digestOf(candidate);
     // Scripts send their password with each request, so the slow hash is computed only once.
-    if (this.#digest !== null && timingSafeEqual(digest, this.#digest)) return true;
+    if (this.isKnown(candidate)) return true;
     if (this.#salt === null || !timingSafeEqual(await derive(candidate, this.#salt, 32, cost), this.#hash))
       return false;
-    this.#digest = digest;
+    this.#digest = this.#digestOf(candidate);
     return true;
   }
 
@@ -51,9 +60,13 @@ export async function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * Derives the key that signs sessions from a secret. Processes with the same secret share sessions, a restart keeps them, and
- * a new secret ends them. Deliberately slow: otherwise a session cookie could be used to guess a password offline.
+ * Derives the key that signs sessions. Processes with the same configuration share sessions, a restart keeps them, and a change
+ * of the users, their passwords or the provider ends them. Deliberately slow: otherwise a session cookie could be used to guess
+ * a password offline.
+ *
+ * @param secret the configured secret, if there is one
+ * @param access the configured users, password or provider
  */
-export function sessionKey(secret: string): Buffer {
-  return scryptSync(secret, 'longshore dashboard session', 32, cost);
+export function sessionKey(secret: string, access: unknown): Buffer {
+  return scryptSync(JSON.stringify([secret, access]), 'longshore dashboard session', 32, cost);
 }

@@ -1,15 +1,20 @@
 import type { Context } from 'koa';
+import pLimit from 'p-limit';
 import type { AccessEvent, OnAccess } from './access-record.js';
-import { Password } from './password.js';
+import { isHash, Password } from './password.js';
 import { Throttle } from './throttle.js';
 import type { Role, Viewer } from './viewer.js';
 
 /**
- * After 10 wrong passwords in a minute from one address, further wrong ones are answered with 429; after 100, so is the right
- * one.
+ * Limits per minute and address: after 10 wrong passwords, further wrong ones are answered with 429; after 100, so is
+ * the right one.
  */
-const MISSES_A_MINUTE = 10;
-const TRIES_A_MINUTE = 100;
+const MAX_FAILURES_PER_MINUTE = 10;
+const MAX_TRIES_PER_MINUTE = 100;
+
+/** How many passwords may wait to be compared with a hash; further ones are answered with 429. */
+const MAX_WAITING = 10;
+const QUEUE_WAIT_MS = 1_000;
 
 /** A user with a password of their own. */
 export interface User {
@@ -25,15 +30,25 @@ export type PasswordCheck =
   | { readonly kind: 'wrong' }
   | { readonly kind: 'wait'; readonly waitMs: number };
 
+interface Account {
+  readonly viewer: Viewer;
+  readonly password: Password;
+}
+
 /** The passwords of the users, or one that all of them share. Limits how often a client may guess. */
 export class Passwords {
   readonly #shared: Password | null;
-  readonly #users: ReadonlyMap<string, { readonly viewer: Viewer; readonly password: Password }>;
+  readonly #users: ReadonlyMap<string, Account>;
   /** Checked for unknown names, which would otherwise be rejected faster than known ones. */
   readonly #nobody: Password;
-  readonly #misses: Throttle;
+  readonly #failures: Throttle;
   readonly #tries: Throttle;
   readonly #onAccess: OnAccess;
+  /**
+   * Comparing with a hash takes a thread of Node's pool, which DNS lookups and file access need too. One at a time also keeps
+   * the limits exact: each comparison is counted before the next begins.
+   */
+  readonly #oneAtATime = pLimit(1);
 
   /** @throws {TypeError} if two users have the same name, or a name or a password is too short */
   constructor(passwords: string | readonly User[], now: () => number, onAccess: OnAccess) {
@@ -48,9 +63,9 @@ export class Passwords {
     if (this.#users.size < users.length) throw new TypeError('Two users of the dashboard have the same name');
     if (users.some(({ name, password }) => name === '' || password.length < 8))
       throw new TypeError('Users of the dashboard need a name and a password of at least 8 characters');
-    this.#nobody = new Password(users[0]?.password ?? '');
-    this.#misses = new Throttle(MISSES_A_MINUTE, 60_000, now);
-    this.#tries = new Throttle(TRIES_A_MINUTE, 60_000, now);
+    this.#nobody = new Password((users.find(({ password }) => isHash(password)) ?? users[0])?.password ?? '');
+    this.#failures = new Throttle(MAX_FAILURES_PER_MINUTE, 60_000, now);
+    this.#tries = new Throttle(MAX_TRIES_PER_MINUTE, 60_000, now);
     this.#onAccess = onAccess;
   }
 
@@ -64,25 +79,30 @@ export class Passwords {
    * untrusted gateway, for example), so the right password is accepted up to a higher limit.
    */
   async check(ctx: Context, name: string, password: string): Promise<PasswordCheck> {
-    const closedMs = this.#tries.waitMs(ctx.ip);
-    const viewer = closedMs === 0 ? await this.#viewerOf(name, password) : null;
-    if (viewer !== null) return { kind: 'in', viewer };
-    if (closedMs === 0) this.#tries.miss(ctx.ip);
-    const waitMs = Math.max(closedMs, this.#misses.waitMs(ctx.ip));
-    if (waitMs === 0) this.#misses.miss(ctx.ip);
-    this.#record(ctx, waitMs === 0 ? 'wrong password' : 'too many wrong passwords');
-    return waitMs === 0 ? { kind: 'wrong' } : { kind: 'wait', waitMs };
+    const account = this.#accountOf(name);
+    if (this.#tries.waitMs(ctx.ip) > 0) return this.#refuse(ctx);
+    if (account?.password.isKnown(password)) return { kind: 'in', viewer: account.viewer };
+    if (this.#oneAtATime.pendingCount >= MAX_WAITING) return { kind: 'wait', waitMs: QUEUE_WAIT_MS };
+    return this.#oneAtATime(async () => {
+      if (this.#tries.waitMs(ctx.ip) > 0) return this.#refuse(ctx);
+      const matches = await (account?.password ?? this.#nobody).matches(password);
+      if (matches && account !== undefined) return { kind: 'in', viewer: account.viewer };
+      this.#tries.count(ctx.ip);
+      return this.#refuse(ctx);
+    });
   }
 
-  async #viewerOf(name: string, password: string): Promise<Viewer | null> {
-    if (this.#shared !== null) {
-      if (!(await this.#shared.matches(password))) return null;
-      return { name: name || 'admin', role: 'admin', ...(name !== '' && { unverified: true }) };
-    }
-    const user = this.#users.get(name);
-    if (user !== undefined) return (await user.password.matches(password)) ? user.viewer : null;
-    await this.#nobody.matches(password);
-    return null;
+  #accountOf(name: string): Account | undefined {
+    if (this.#shared === null) return this.#users.get(name);
+    const viewer: Viewer = { name: name || 'admin', role: 'admin', ...(name !== '' && { unverified: true }) };
+    return { viewer, password: this.#shared };
+  }
+
+  #refuse(ctx: Context): PasswordCheck {
+    const waitMs = Math.max(this.#tries.waitMs(ctx.ip), this.#failures.waitMs(ctx.ip));
+    if (waitMs === 0) this.#failures.count(ctx.ip);
+    this.#record(ctx, waitMs === 0 ? 'wrong password' : 'too many wrong passwords');
+    return waitMs === 0 ? { kind: 'wrong' } : { kind: 'wait', waitMs };
   }
 
   #record({ ip: address, method, path }: Context, event: AccessEvent): void {

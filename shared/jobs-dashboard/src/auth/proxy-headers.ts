@@ -6,8 +6,10 @@ import type { Authorize } from './viewer.js';
 export interface ProxyHeaderOptions extends RoleMapping {
   /** The header with the user's name, such as `X-Forwarded-User`. */
   readonly userHeader: string;
-  /** The header with the user's groups, separated by commas or spaces. */
+  /** The header with the user's groups. */
   readonly groupsHeader?: string | undefined;
+  /** Separates groups in that header. Defaults to a comma; Authentik sends `|`. */
+  readonly groupsSeparator?: string | undefined;
   /**
    * Addresses and networks of the proxies, such as `10.0.0.0/8`. Headers from other addresses are ignored, because anyone
    * could send them.
@@ -22,7 +24,8 @@ export interface ProxyHeaderOptions extends RoleMapping {
  * @throws {TypeError} if an address is invalid, or no user could get a role
  */
 export function trustProxyHeaders(options: ProxyHeaderOptions): Authorize {
-  const { userHeader, groupsHeader, defaultRole } = options;
+  const { userHeader, groupsHeader, groupsSeparator = ',', defaultRole } = options;
+  if (groupsSeparator === '') throw new TypeError('The separator of groups must not be empty');
   if (groupsHeader === undefined && defaultRole === undefined)
     throw new TypeError('Without a groups header, users need a default role');
   const proxies = listOf(options.addresses);
@@ -32,8 +35,11 @@ export function trustProxyHeaders(options: ProxyHeaderOptions): Authorize {
     if (isIP(address) === 0 || !proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')) return null;
     const name = textOf(req.headers[userHeader.toLowerCase()]);
     if (name === '') return null;
-    const groups = groupsHeader === undefined ? [] : textOf(req.headers[groupsHeader.toLowerCase()]);
-    const role = roleOf(groups, options);
+    const groups = groupsHeader === undefined ? '' : textOf(req.headers[groupsHeader.toLowerCase()]);
+    const role = roleOf(
+      groups.split(groupsSeparator).map((group) => group.trim()),
+      options,
+    );
     return role === null ? null : { name, role };
   };
 }

@@ -11,16 +11,14 @@ export interface RoleMapping {
   readonly defaultRole?: Role | undefined;
 }
 
-/**
- * Returns the highest role to which the groups map, or `null` for no access.
- *
- * @param groups a list, or a text separated by commas or spaces; anything else counts as no groups
- */
-export function roleOf(groups: unknown, { roles: mapping, defaultRole }: RoleMapping): Role | null {
-  const names = typeof groups === 'string' ? groups.split(/[\s,]+/) : Array.isArray(groups) ? groups : [];
+/** Returns the highest role to which the groups map, or `null` for no access. */
+export function roleOf(
+  groups: readonly unknown[],
+  { roles: mapping, defaultRole }: RoleMapping,
+): Role | null {
   const known = new Map<unknown, Role>(
     mapping === undefined ? roles.map((role) => [role, role]) : Object.entries(mapping),
   );
-  const found = new Set([defaultRole, ...names.map((name) => known.get(name))]);
+  const found = new Set([defaultRole, ...groups.map((group) => known.get(group))]);
   return roles.findLast((role) => found.has(role)) ?? null;
 }

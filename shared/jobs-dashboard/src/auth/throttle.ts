@@ -2,20 +2,17 @@ import { isIPv6 } from 'node:net';
 
 const MAX_ADDRESSES = 10_000;
 
-interface Misses {
+interface AttemptWindow {
   count: number;
   readonly until: number;
 }
 
-/**
- * Counts misses by address: after `limit` of them within `windowMs`, the address has to wait for the window
- * to end.
- */
+/** Counts attempts by address. After `limit` attempts within `windowMs`, an address must wait until the window ends. */
 export class Throttle {
   readonly #limit: number;
   readonly #windowMs: number;
   readonly #now: () => number;
-  readonly #misses = new Map<string, Misses>();
+  readonly #windows = new Map<string, AttemptWindow>();
 
   constructor(limit: number, windowMs: number, now: () => number = Date.now) {
     this.#limit = limit;
@@ -25,24 +22,25 @@ export class Throttle {
 
   /** Returns the milliseconds until this address may try again; 0 if it need not wait. */
   waitMs(address: string): number {
-    const misses = this.#misses.get(networkOf(address));
-    if (misses === undefined || misses.count < this.#limit) return 0;
-    return Math.max(0, misses.until - this.#now());
+    const window = this.#windows.get(networkOf(address));
+    if (window === undefined || window.count < this.#limit) return 0;
+    return Math.max(0, window.until - this.#now());
   }
 
-  miss(address: string): void {
-    const misses = this.#misses.get(networkOf(address));
-    if (misses !== undefined && misses.until > this.#now()) misses.count += 1;
+  /** Counts an attempt from this address. */
+  count(address: string): void {
+    const window = this.#windows.get(networkOf(address));
+    if (window !== undefined && window.until > this.#now()) window.count += 1;
     else {
-      this.#forgetPast();
-      this.#misses.set(networkOf(address), { count: 1, until: this.#now() + this.#windowMs });
+      this.#evictExpired();
+      this.#windows.set(networkOf(address), { count: 1, until: this.#now() + this.#windowMs });
     }
   }
 
-  #forgetPast(): void {
-    if (this.#misses.size < MAX_ADDRESSES) return;
-    for (const [address, { until }] of this.#misses) if (until <= this.#now()) this.#misses.delete(address);
-    if (this.#misses.size >= MAX_ADDRESSES) this.#misses.clear();
+  #evictExpired(): void {
+    if (this.#windows.size < MAX_ADDRESSES) return;
+    for (const [address, { until }] of this.#windows) if (until <= this.#now()) this.#windows.delete(address);
+    if (this.#windows.size >= MAX_ADDRESSES) this.#windows.clear();
   }
 }
 

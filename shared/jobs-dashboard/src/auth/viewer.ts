@@ -11,7 +11,7 @@ export function hasRole({ role }: Viewer, least: Role): boolean {
   return roles.indexOf(role) >= roles.indexOf(least);
 }
 
-/** A person at the dashboard. */
+/** A user of the dashboard. */
 export interface Viewer {
   /** Shown on every page and in audit entries. */
   readonly name: string;

@@ -1,12 +1,14 @@
-import type { Queue, Server } from '@longshore/jobs/storage';
+import type { PausedType, Queue, Server } from '@longshore/jobs/storage';
 import { counted, formatNumber } from '../format/count.js';
 import { formatDuration } from '../format/duration.js';
 import { type Sentence, sentence } from '../format/sentence.js';
 import { isSilent, activeAmong } from './consumers.js';
+import { pauseEnd, pauseText } from './pause.js';
 
 /** The reason why the next ready job of a queue does not start. */
 export interface Blocker {
-  readonly kind: 'paused' | 'unserved' | 'quiet' | 'silent' | 'limit' | 'busy' | 'rate' | 'stuck';
+  readonly kind:
+    'paused' | 'unserved' | 'quiet' | 'silent' | 'limit' | 'busy' | 'rate' | 'paused-type' | 'stuck';
   /** Continues a sentence such as “13 jobs are ready,”. */
   readonly reason: Sentence;
   /** What lets the next job start, as a sentence. */
@@ -17,36 +19,48 @@ export interface Blocker {
   readonly occupant?: string;
 }
 
-/** A queue whose oldest job has been ready for longer than this, in milliseconds, without any other blocker, is stuck. */
+/** What a blocker may depend on besides the queue and its consumers. */
+export interface BlockerContext {
+  /** All queues; needed to name the one whose jobs occupy the consumers. */
+  readonly queues?: readonly Queue[];
+  /** The paused job types that have jobs waiting in the queue. */
+  readonly pausedJobs?: readonly PausedType[];
+}
+
+/**
+ * If a queue's oldest job has been ready for longer than this, in milliseconds, and there is no other blocker, the
+ * queue is stuck.
+ */
 const STUCK_MS = 30_000;
 
 /**
  * Returns the blocker of a queue's ready jobs; `null` if the next job should start at once. If several apply, one that
  * stops the whole queue takes precedence.
  *
- * Whether the rate limit has a token left is unknown, so it is returned only if no other limit explains the wait.
+ * It is not known whether the rate limit has a token left, so the rate limit is returned only if no other limit
+ * explains the wait.
  *
  * @param consumers the running servers that consume the queue
- * @param queues all queues; needed to name the one whose jobs occupy the consumers
  */
 export function findBlocker(
   queue: Queue,
   consumers: readonly Server[],
   nowMs: number,
-  queues: readonly Queue[] = [],
+  context: BlockerContext = {},
 ): Blocker | null {
-  return blockerOfQueue(queue, consumers, nowMs) ?? blockerOfNextJob(queue, consumers, nowMs, queues);
+  return blockerOfQueue(queue, consumers, nowMs) ?? blockerOfNextJob(queue, consumers, nowMs, context);
 }
 
 /** Returns a blocker that stops the whole queue. */
-function blockerOfQueue(
-  { name, pausedAt }: Queue,
+export function blockerOfQueue(
+  { name, ...pause }: Queue,
   consumers: readonly Server[],
   nowMs: number,
 ): Blocker | null {
-  if (pausedAt !== null) {
-    const reason = sentence`but queue “${name}” was paused ${{ at: pausedAt }}`;
-    return attention('paused', reason, 'Nothing starts until the queue is resumed.');
+  const paused = pauseText(pause);
+  if (paused !== null) {
+    const reason = sentence`but queue “${name}” was ${paused}`;
+    return attention('paused', reason, pauseEnd(pause, 'Nothing starts until the queue is resumed.'));
   }
   if (consumers.length === 0) {
     const reason = sentence`but no running server takes jobs from queue “${name}”`;
@@ -69,12 +83,12 @@ function allOf({ length }: readonly Server[]): string {
   return length === 1 ? 'the only server that takes' : `all ${formatNumber(length)} servers that take`;
 }
 
-/** Returns a blocker that goes away when running jobs end, or `stuck`. */
+/** Returns a blocker that goes away when running jobs end, or `stuck` if the wait has no known reason. */
 function blockerOfNextJob(
   queue: Queue,
   consumers: readonly Server[],
   nowMs: number,
-  queues: readonly Queue[],
+  { queues = [], pausedJobs = [] }: BlockerContext,
 ): Blocker | null {
   const { name, concurrencyLimit, rateLimit, oldestEnqueuedAt, counts } = queue;
   if (concurrencyLimit !== null && counts.processing >= concurrencyLimit) {
@@ -82,7 +96,7 @@ function blockerOfNextJob(
     const reason = sentence`but ${running} jobs that queue “${name}” may run at once are running`;
     return calm('limit', reason, 'The next one starts when one of them ends.');
   }
-  const { slots, free } = slotsOf(consumers);
+  const { slots, free } = slotsOf(consumers, counts.processing);
   const occupant = findOccupant(queue, consumers, queues);
   if (occupant !== null && slots > 0 && (free === 0 || occupant.counts.processing >= slots)) {
     const open = activeAmong(consumers);
@@ -96,13 +110,7 @@ function blockerOfNextJob(
       'The next job starts when a slot is free. Add servers or slots, or serve this queue first.';
     return { ...calm('busy', reason, remedy), occupant: occupant.name };
   }
-  if (free === 0) {
-    const { length } = activeAmong(consumers);
-    const where =
-      length === 1 ? 'the one server that takes' : `the ${formatNumber(length)} servers that take`;
-    const reason = sentence`but all ${counted(slots, 'slot')} are busy on ${where} jobs from queue “${name}”`;
-    return calm('busy', reason, 'The next one starts when a slot is free.');
-  }
+  if (free === 0) return allBusy(name, consumers);
   const waitedMs = oldestEnqueuedAt === null ? 0 : nowMs - oldestEnqueuedAt.getTime();
   if (rateLimit !== null && waitedMs >= 1_000) {
     const rate = `${counted(rateLimit.jobs, 'job')} in ${formatDuration(rateLimit.periodMs)}`;
@@ -112,10 +120,28 @@ function blockerOfNextJob(
       'The next one waits for its turn.',
     );
   }
+  const [type] = pausedJobs;
+  // A server that has just started is not to blame for the time before.
+  const servedMs = Math.max(...activeAmong(consumers).map(({ startedAt }) => nowMs - startedAt.getTime()));
+  if (Math.min(waitedMs, servedMs) < STUCK_MS) return null;
+  if (type !== undefined) return pausedTypeBlocker(type);
   // Free slots are known only as of the last heartbeats and may be busy by now, so a queue with running jobs is not stuck.
-  if (waitedMs < STUCK_MS || counts.processing > 0) return null;
-  const reason = sentence`although ${formatNumber(free)} of ${counted(slots, 'slot')} are free and no limit of queue “${name}” holds them back`;
-  return attention('stuck', reason, 'Check whether the job type is paused, and check the server logs.');
+  if (counts.processing > 0) return null;
+  const reason = sentence`although ${formatNumber(free)} of ${counted(slots, 'slot')} ${free === 1 ? 'is' : 'are'} free and no limit of queue “${name}” holds them back`;
+  return attention('stuck', reason, 'Check the server logs.');
+}
+
+function allBusy(name: string, consumers: readonly Server[]): Blocker {
+  const { length } = activeAmong(consumers);
+  const { slots } = slotsOf(consumers);
+  const where = length === 1 ? 'the one server that takes' : `the ${formatNumber(length)} servers that take`;
+  const reason = sentence`but all ${counted(slots, 'slot')} are busy on ${where} jobs from queue “${name}”`;
+  return calm('busy', reason, 'The next one starts when a slot is free.');
+}
+
+export function pausedTypeBlocker({ name, ...pause }: PausedType): Blocker {
+  const reason = sentence`but job type “${name}” was ${pauseText(pause) ?? ''}`;
+  return attention('paused-type', reason, 'Its jobs do not start until the type is resumed.');
 }
 
 /** Returns the other queue whose running jobs occupy most of the consumers' slots; `null` if there is none. */
@@ -128,20 +154,24 @@ function findOccupant({ name }: Queue, consumers: readonly Server[], queues: rea
   return most;
 }
 
-function isServedFirst(queue: string, other: string, { queues }: Server): boolean {
+function isServedFirst(queue: string, other: string, { queues, queueWeights }: Server): boolean {
   const place = queues.indexOf(queue);
-  return place >= 0 && place < queues.indexOf(other);
+  return queueWeights === null && place >= 0 && place < queues.indexOf(other);
 }
 
-/** Returns the slots of the servers, and how many of them were free at the last heartbeats. */
-export function slotsOf(consumers: readonly Server[]): { slots: number; free: number } {
+/**
+ * Returns the slots of the servers, and how many of them were free at the last heartbeats.
+ *
+ * @param running number of running jobs of the queue, which is more recent than the heartbeats
+ */
+export function slotsOf(consumers: readonly Server[], running = 0): { slots: number; free: number } {
   const open = activeAmong(consumers);
   const slots = open.reduce((sum, { concurrency }) => sum + concurrency, 0);
   const free = open.reduce(
     (sum, { concurrency, processing }) => sum + Math.max(0, concurrency - processing),
     0,
   );
-  return { slots, free };
+  return { slots, free: Math.max(0, Math.min(free, slots - running)) };
 }
 
 type Named = (kind: Blocker['kind'], reason: Sentence, remedy: string) => Blocker;

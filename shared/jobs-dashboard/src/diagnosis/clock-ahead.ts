@@ -9,7 +9,7 @@ export async function readClockAhead({
   reader,
   machineNow,
 }: Pick<PageContext, 'reader' | 'machineNow'>): Promise<number> {
-  const askedAtMs = machineNow();
+  const sentAtMs = machineNow();
   const storageMs = (await reader.readClock()).getTime();
-  return Math.round((askedAtMs + machineNow()) / 2) - storageMs;
+  return Math.round((sentAtMs + machineNow()) / 2) - storageMs;
 }

@@ -6,7 +6,7 @@ import type { Warning } from './warning.js';
 /** Clocks that differ by less than this, in milliseconds, are accurate enough. */
 const SKEW_MS = 5_000;
 
-/** Returns `12 s ahead of the storage’s clock`, or `null` if the clock is right or its error unknown. */
+/** Returns `12 s ahead of the storage’s clock`, or `null` if the clock is accurate or its error is unknown. */
 export function skewOf(aheadMs: number | null): string | null {
   if (aheadMs === null || Math.abs(aheadMs) < SKEW_MS) return null;
   return `${formatDuration(Math.abs(aheadMs))} ${aheadMs > 0 ? 'ahead of' : 'behind'} the storage’s clock`;
@@ -20,6 +20,7 @@ export function skewOf(aheadMs: number | null): string | null {
 export function clockSkew(servers: readonly Server[], aheadMs: number): Warning[] {
   const own = skewOf(aheadMs);
   const ofDashboard = {
+    cause: 'the clock of the dashboard is wrong',
     text: sentence`The clock of this dashboard is ${own ?? ''}.`,
     advice: 'Check the time service of its machine.',
     link: 'servers',
@@ -29,6 +30,7 @@ export function clockSkew(servers: readonly Server[], aheadMs: number): Warning[
     if (skew === null) return [];
     return [
       {
+        cause: `the clock of server ${id} is wrong`,
         text: sentence`The clock of server ${host}, process ${pid}, is ${skew}.`,
         advice:
           'Times that its handlers compute or log are wrong by as much. Check the time service of its machine.',

@@ -4,7 +4,7 @@ import { totalOf } from '../format/chart.js';
 import type { PageContext } from '../pages/page.js';
 
 /** Maximum number of queues in one read of throughput. */
-const MOST_QUEUES = 100;
+const MAX_QUEUES = 100;
 const MINUTE_MS = 60_000;
 
 /** Returns what most of the recent failures have in common; `null` if there are only a few. */
@@ -17,7 +17,7 @@ export async function readCommonFailures(
   const { sinceMs } = recently;
   const names = queues
     .toSorted((one, other) => other.counts.failed - one.counts.failed)
-    .slice(0, MOST_QUEUES)
+    .slice(0, MAX_QUEUES)
     .map(({ name }) => name);
   const [byQueue, { groups }] = await Promise.all([
     reader.statistics.throughputByQueue({ queues: names, sinceMs, bucketMs: MINUTE_MS }),
@@ -25,7 +25,11 @@ export async function readCommonFailures(
   ]);
   const failed = Array.from(byQueue, ([name, buckets]) => ({ name, failed: totalOf(buckets).failed }));
   const [queue] = failed.toSorted((one, other) => other.failed - one.failed);
-  return { queue: queue !== undefined && queue.failed > 0 ? queue : null, error: mostFrequent(groups) };
+  return {
+    queue: queue !== undefined && queue.failed > 0 ? queue : null,
+    stored: groups.reduce((sum, { retryable }) => sum + retryable, 0),
+    error: mostFrequent(groups),
+  };
 }
 
 function mostFrequent(groups: readonly ErrorGroup[]): CommonFailures['error'] {

@@ -1,22 +1,36 @@
 import type { Job, JobState } from '@longshore/jobs';
-import { type Attempt, isFinished, type Lease, type Queue, type Server } from '@longshore/jobs/storage';
+import {
+  type Attempt,
+  type BlockingKey,
+  isFinished,
+  type Lease,
+  type PauseState,
+  type Queue,
+  type Server,
+} from '@longshore/jobs/storage';
 import { counted } from '../format/count.js';
 import { formatDuration } from '../format/duration.js';
 import { type Moment, type Sentence, sentence } from '../format/sentence.js';
+import { limitSentence } from './blocking-keys.js';
 import { findBlocker, slotsOf } from './blocker.js';
 import { isSilent, activeAmong } from './consumers.js';
 import { isStalled } from './stalled-leases.js';
+import { pauseText } from './pause.js';
 import { skipReason } from './skip-reason.js';
 import type { Stall } from './stall.js';
 import { timeline, totalMs } from './timeline.js';
 
 /** Everything that the explanation of a job depends on. */
-export interface Surroundings {
+export interface ExplanationContext {
   readonly attempts: readonly Attempt[];
   /** Every running server. */
   readonly servers: readonly Server[];
   /** The job's queue; `null` if it has been deleted. */
   readonly queue: Queue | null;
+  /** All queues, to name the one whose jobs occupy the servers; none by default. */
+  readonly queues?: readonly Queue[];
+  /** The concurrency key that blocks the job; missing or `null` if none does, or if that is unknown. */
+  readonly blocking?: BlockingKey | null;
   /** The first of the jobs or batches that it depends on, if any and still stored. */
   readonly parent?: {
     readonly kind: 'job' | 'batch';
@@ -30,8 +44,8 @@ export interface Surroundings {
   readonly lease?: Lease | null;
   /** When the job last wrote to its log; missing or `null` if it has not. */
   readonly lastLineAt?: Date | null;
-  /** When the job type was paused; missing or `null` if it is not paused. */
-  readonly typePausedAt?: Date | null;
+  /** The pause of the job type; missing or `null` if it is not paused. */
+  readonly typePause?: PauseState | null;
   readonly nowMs: number;
 }
 
@@ -42,7 +56,7 @@ export interface Explanation {
   readonly tone: 'calm' | 'attention';
 }
 
-export function explain(job: Job, around: Surroundings): Explanation {
+export function explain(job: Job, around: ExplanationContext): Explanation {
   switch (job.state) {
     case 'scheduled':
       return explainScheduled(job, around);
@@ -61,7 +75,7 @@ export function explain(job: Job, around: Surroundings): Explanation {
   }
 }
 
-function explainScheduled(job: Job, around: Surroundings): Explanation {
+function explainScheduled(job: Job, around: ExplanationContext): Explanation {
   const due = job.runAt === null ? 'at its time' : dueIn(job.runAt, around.nowMs);
   if (job.attempt === 0) return withServers(sentence`It is scheduled and becomes ready ${due}.`, job, around);
   const attempts = `Attempt ${job.attempt} of ${job.maxAttempts}`;
@@ -72,18 +86,18 @@ function explainScheduled(job: Job, around: Surroundings): Explanation {
   );
 }
 
-function explainAwaiting({ parent = null }: Surroundings): Explanation {
+function explainAwaiting({ parent = null }: ExplanationContext): Explanation {
   if (parent === null) return calm(sentence`It waits for another job to finish.`);
   const what = `${parent.kind} “${parent.name}”`;
   if (isFinished(parent.state))
     return calm(sentence`It waits for several jobs. The first of them, ${what}, is ${parent.state}.`);
-  const text = sentence`It waits for ${what} to finish, which is ${parent.state}.`;
+  const text = sentence`It waits for ${what}, which is ${parent.state}.`;
   const { stall = null } = parent;
   return stall === null ? calm(text) : attention(sentence`${text} ${stall.text}`);
 }
 
 /** Explains a cancellation, naming the parent that ended differently than required, if any. */
-function explainCancelled({ error }: Job, { parent = null }: Surroundings): Sentence {
+function explainCancelled({ error }: Job, { parent = null }: ExplanationContext): Sentence {
   const skipped = skipReason(error);
   if (skipped === null) return sentence`It was cancelled and will not run again.`;
   const { parentId, ending } = skipped;
@@ -91,41 +105,45 @@ function explainCancelled({ error }: Job, { parent = null }: Surroundings): Sent
   return sentence`Skipped: ${name} ${ending}.`;
 }
 
-function explainEnqueued(job: Job, around: Surroundings): Explanation {
-  const { typePausedAt = null } = around;
-  if (typePausedAt !== null)
+function explainEnqueued(job: Job, around: ExplanationContext): Explanation {
+  const { typePause = null } = around;
+  const paused = typePause === null ? null : pauseText(typePause);
+  if (paused !== null)
     return attention(
-      sentence`It is ready, but job type “${job.name}” was paused ${{ at: typePausedAt }}. It starts when the type is resumed.`,
+      sentence`It is ready, but job type “${job.name}” was ${paused}. It starts when the type is resumed.`,
     );
-  const { queue, nowMs } = around;
+  const { queue, queues = [], nowMs } = around;
   const retried = job.attempt > 0 ? ` Attempt ${job.attempt} ${howItEnded(around)}.` : '';
   if (job.readyAt === null) {
+    const { blocking = null } = around;
+    const key = blocking === null ? 'its concurrency key' : limitSentence(blocking);
     return calm(
-      sentence`As many jobs as may run at once with its concurrency key are ready or running. It becomes ready when one of them ends.${retried}`,
+      sentence`It is blocked by ${key}. It becomes ready when a job with that key ends and no other comes first.${retried}`,
     );
   }
-  if (queue === null) return attention(sentence`It is ready to run, but its queue is gone.${retried}`);
+  if (queue === null)
+    return attention(sentence`It is ready to run, but its queue no longer exists.${retried}`);
   const consumers = serversOf(job.queue, around.servers);
-  const blocker = findBlocker(queue, consumers, nowMs);
+  const blocker = findBlocker({ ...queue, oldestEnqueuedAt: job.readyAt }, consumers, nowMs, { queues });
   if (blocker !== null) {
     const { reason, remedy, tone } = blocker;
     return { text: sentence`It is ready to run, ${reason}. ${remedy}${retried}`, tone };
   }
   const taken = `${counted(activeAmong(consumers).length, 'server takes', 'servers take')} jobs from queue “${job.queue}”`;
   return calm(
-    sentence`It is ready: ${taken}, with ${counted(slotsOf(consumers).free, 'slot')} free. It should start soon.${retried}`,
+    sentence`It is ready: ${taken}, with ${counted(slotsOf(consumers, queue.counts.processing).free, 'slot')} free. It should start soon.${retried}`,
   );
 }
 
-function explainProcessing(job: Job, around: Surroundings): Explanation {
+function explainProcessing(job: Job, around: ExplanationContext): Explanation {
   const { servers, lease = null, lastLineAt = null, nowMs } = around;
   const attempt = `attempt ${job.attempt} of ${job.maxAttempts}`;
   const server = servers.find(({ id }) => id === job.serverId);
   if (server === undefined) {
-    const fate =
+    const next =
       job.attempt < job.maxAttempts ? 'runs again on another server' : 'fails, as this was its last attempt';
     return attention(
-      sentence`Its server is no longer among the running ones (${attempt}). Its lease will be taken back, and the job ${fate}.`,
+      sentence`Its server is no longer among the running ones (${attempt}). Its lease will be taken back, and the job ${next}.`,
     );
   }
   const where = `${server.host}, process ${server.pid}`;
@@ -135,9 +153,9 @@ function explainProcessing(job: Job, around: Surroundings): Explanation {
     );
   }
   if (lease !== null && lease.attempt === job.attempt && isStalled(lease, nowMs)) {
-    const fate = job.attempt < job.maxAttempts ? 'runs again' : 'fails, as this was its last attempt';
+    const next = job.attempt < job.maxAttempts ? 'runs again' : 'fails, as this was its last attempt';
     return attention(
-      sentence`It was started on ${where} (${attempt}). That server sends heartbeats, but has stopped renewing the lease, which expired ${{ at: lease.expiresAt }}: a handler blocks its process, or it cannot write. When another server takes the job back, it ${fate}; if none does, restart that one.`,
+      sentence`It was started on ${where} (${attempt}). That server sends heartbeats, but has stopped renewing the lease, which expired ${{ at: lease.expiresAt }}: a handler blocks its process, or it cannot write. When another server takes the job back, it ${next}; if none does, restart the server.`,
     );
   }
   const since = job.startedAt === null ? '' : sentence` for ${{ since: job.startedAt }}`;
@@ -148,7 +166,7 @@ function explainProcessing(job: Job, around: Surroundings): Explanation {
 }
 
 /** Explains why the job will not be retried. The page shows the error above the explanation. */
-function explainFailure(job: Job, { attempts }: Surroundings): Sentence {
+function explainFailure(job: Job, { attempts }: ExplanationContext): Sentence {
   const { attempt, maxAttempts } = job;
   const all = maxAttempts === 1 ? 'its only attempt is used up' : `all ${maxAttempts} attempts are used up`;
   const tries = attempt >= maxAttempts ? all : `it gave up at attempt ${attempt} of ${maxAttempts}`;
@@ -156,7 +174,7 @@ function explainFailure(job: Job, { attempts }: Surroundings): Sentence {
   return sentence`It is not retried automatically: ${tries}${lost}.`;
 }
 
-function howItEnded({ attempts }: Surroundings): string {
+function howItEnded({ attempts }: ExplanationContext): string {
   return wasLost(attempts) ? 'was lost with its server' : 'failed';
 }
 
@@ -168,12 +186,12 @@ function onWhichAttempt({ attempt }: Job): string {
   return attempt > 1 ? ` on attempt ${attempt}` : '';
 }
 
-function span(job: Job, { attempts, nowMs }: Surroundings): string {
+function span(job: Job, { attempts, nowMs }: ExplanationContext): string {
   const stretches = timeline(job, attempts);
   return `${formatDuration(totalMs(stretches, 'run', nowMs))} of work after ${formatDuration(totalMs(stretches, 'wait', nowMs))} of waiting`;
 }
 
-function withServers(text: Sentence, job: Job, { servers }: Surroundings): Explanation {
+function withServers(text: Sentence, job: Job, { servers }: ExplanationContext): Explanation {
   if (activeAmong(serversOf(job.queue, servers)).length > 0) return calm(text);
   return attention(sentence`${text} No running server takes jobs from queue “${job.queue}” at the moment.`);
 }

@@ -5,19 +5,27 @@ import { sentence } from '../format/sentence.js';
 import type { PageContext } from '../pages/page.js';
 import type { Warning } from './warning.js';
 
-/** The short span in which a job type is judged, and the longer one that shows what is usual for it, in milliseconds. */
-const RECENT_MS = 5 * 60_000;
-const USUAL_MS = 180 * 60_000;
+/**
+ * The recent spans and the span for comparison, in milliseconds. A job type is judged by its attempts in the recent
+ * span in which it did worse: a minute shows a bad deployment soon, five minutes show what fails now and then. The
+ * attempts in the last span show how often it usually fails. That is a day, so that an incident of an hour does not count
+ * as usual.
+ */
+const MINUTE_MS = 60_000;
+const RECENT_MS = 5 * MINUTE_MS;
+const USUAL_MS = 24 * 3_600_000;
 
-/** Fewer failed attempts may be chance. */
-const LEAST_FAILED = 5;
-/** The least share of failed attempts that is worth a warning. */
-const LEAST_SHARE = 0.2;
-/** How much more often than usual a job type must fail. */
+/** Fewer failed attempts than this may be chance. */
+const MIN_FAILED = 5;
+/** Minimum share of failed attempts that is worth a warning. */
+const MIN_SHARE = 0.2;
+/** How many times as often as usual a job type must fail. */
 const FACTOR = 3;
+/** With fewer attempts before than this, it is not known how often the job type usually fails. */
+const MIN_USUAL = 20;
 /** A job type that nearly always fails is reported even if that is usual. */
 const ALWAYS = 0.9;
-const MOST_NAMES = 200;
+const MAX_NAMES = 200;
 const MAX_MESSAGE = 120;
 
 /** A job type that fails unusually often. */
@@ -25,14 +33,17 @@ export interface FailingType {
   readonly name: string;
   /** Shares of the attempts that failed, from 0 to 1. */
   readonly share: number;
-  readonly usual: number;
+  /** Whether `share` is that of the last minute, not of the last five. */
+  readonly isOfLastMinute: boolean;
+  /** `null` if the job type has hardly run before. */
+  readonly usual: number | null;
   /** The stored failures of the last minutes, the most frequent error first; not empty. */
   readonly errors: readonly ErrorGroup[];
 }
 
 /**
- * Finds the job types that fail unusually often, those with the most failures first. Types whose failed jobs have all been
- * retried or deleted are left out.
+ * Finds the job types that fail unusually often, those with the most failures first. Leaves out types whose failed jobs have
+ * nearly all been retried or deleted.
  *
  * @param queue only attempts in this queue; all queues by default
  */
@@ -40,33 +51,46 @@ export async function findFailingTypes(
   { timings, statistics }: Pick<PageContext['reader'], 'timings' | 'statistics'>,
   queue?: string,
 ): Promise<FailingType[]> {
-  const of = { limit: MOST_NAMES, ...(queue === undefined ? {} : { queue }) };
-  const recent = await timings.listNames({ ...of, sinceMs: RECENT_MS });
-  const suspects = recent.filter(
-    ({ timing }) => failuresOf(timing) >= LEAST_FAILED && shareOf(timing) >= LEAST_SHARE,
-  );
+  const of = { limit: MAX_NAMES, ...(queue === undefined ? {} : { queue }) };
+  const [recent, latest] = await Promise.all([
+    timings.listNames({ ...of, sinceMs: RECENT_MS }),
+    timings.listNames({ ...of, sinceMs: MINUTE_MS }),
+  ]);
+  const suspects = recent
+    .map((type) => {
+      const minute = latest.find(({ name }) => name === type.name)?.timing;
+      const inMinute = minute !== undefined && failuresOf(minute) >= MIN_FAILED ? shareOf(minute) : 0;
+      const isOfLastMinute = inMinute > shareOf(type.timing);
+      return { ...type, isOfLastMinute, share: isOfLastMinute ? inMinute : shareOf(type.timing) };
+    })
+    .filter(({ timing, share }) => failuresOf(timing) >= MIN_FAILED && share >= MIN_SHARE);
   if (suspects.length === 0) return [];
   const [usual, { groups }] = await Promise.all([
     timings.listNames({ ...of, sinceMs: USUAL_MS }),
     statistics.listErrorGroups({ sinceMs: RECENT_MS }),
   ]);
   return suspects
-    .flatMap(({ name, timing }) => {
-      const share = shareOf(timing);
+    .flatMap(({ name, timing, share, isOfLastMinute }) => {
       const before = shareBefore(timing, usual.find((each) => each.name === name)?.timing);
       const errors = groups
         .filter((group) => group.name === name)
         .toSorted((one, other) => other.count - one.count);
-      const isUnusual = share >= Math.min(ALWAYS, FACTOR * before);
-      return isUnusual && errors.length > 0 ? [{ name, share, usual: before, errors }] : [];
+      const isUnusual = share >= Math.min(ALWAYS, FACTOR * (before ?? 0));
+      const stored = errors.reduce((sum, { count }) => sum + count, 0);
+      return isUnusual && stored >= MIN_FAILED
+        ? [{ name, share, isOfLastMinute, usual: before, errors }]
+        : [];
     })
     .toSorted((one, other) => jobsOf(other) - jobsOf(one));
 }
 
-/** Both numbers of the text count the same jobs: those that failed in the last minutes and are still stored. */
+/**
+ * Creates the warnings. Both numbers in the text count the same jobs: those that failed in the last minutes and are
+ * still stored.
+ */
 export function failingTypeWarnings(types: readonly FailingType[]): Warning[] {
   return types.flatMap((type) => {
-    const { name, share, usual, errors } = type;
+    const { name, share, isOfLastMinute, usual, errors } = type;
     const [first] = errors;
     if (first === undefined) return [];
     const jobs = jobsOf(type);
@@ -78,8 +102,10 @@ export function failingTypeWarnings(types: readonly FailingType[]): Warning[] {
       first.count < jobs ? `${formatNumber(first.count)} of them` : jobs === 1 ? '' : 'all of them';
     return [
       {
+        cause: `job type ${name} fails`,
+        isMeasured: true,
         text: sentence`Job type “${name}” is failing: ${isExact ? '' : 'at least '}${counted(jobs, 'job')} failed in the last 5 minutes, ${most} with ${error}.`,
-        advice: `${percent(share)} of its attempts failed; before that, ${percent(usual)}.`,
+        advice: `${percent(share)} of its attempts in the last ${isOfLastMinute ? 'minute' : '5 minutes'} failed; ${usual === null ? 'it hardly ran in the 24 hours before' : `in the 24 hours before, ${percent(usual)}`}.`,
         link: `jobs?state=failed&name=${encodeURIComponent(name)}`,
       },
     ];
@@ -101,11 +127,12 @@ function shareOf(outcomes: Outcomes): number {
   return failures === 0 ? 0 : failures / (failures + outcomes.done);
 }
 
-/** Returns the share of failures before the last minutes; 0 if there were no attempts. */
-function shareBefore(recent: Outcomes, all: Outcomes | undefined): number {
-  if (all === undefined) return 0;
-  const before = (member: keyof Outcomes): number => Math.max(0, all[member] - recent[member]);
-  return shareOf({ done: before('done'), failed: before('failed'), retried: before('retried') });
+/** Returns the share of failures before the recent span; `null` if there were too few attempts to know. */
+function shareBefore(recent: Outcomes, all: Outcomes | undefined): number | null {
+  if (all === undefined) return null;
+  const of = (member: keyof Outcomes): number => Math.max(0, all[member] - recent[member]);
+  const before = { done: of('done'), failed: of('failed'), retried: of('retried') };
+  return before.done + failuresOf(before) < MIN_USUAL ? null : shareOf(before);
 }
 
 function percent(share: number): string {

@@ -1,6 +1,6 @@
 import { StorageUnavailableError } from '@longshore/jobs';
 import { findWarnings } from './warnings.js';
-import { counted } from '../format/count.js';
+import { warningCount } from './overall-status.js';
 import type { PageContext } from '../pages/page.js';
 import { ReadTooSlowError, withDeadline } from '../reading/deadline.js';
 import { readSituation } from './situation.js';
@@ -16,7 +16,7 @@ const EVERY_MS = 10_000;
 /** Results older than this, in milliseconds, are not shown. */
 const KEPT_MS = 60_000;
 
-const lost: Health = { tone: 'attention', text: 'The storage does not answer' };
+const lost: Health = { tone: 'attention', text: 'The storage does not respond' };
 
 /**
  * Checks the overall state for all viewers of this process. Pages never wait for it and show the latest
@@ -26,7 +26,7 @@ export class HealthWatch {
   readonly #context: PageContext;
   #health: Health | null = null;
   #knownAtMs = 0;
-  #askedAtMs = Number.NEGATIVE_INFINITY;
+  #readAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(context: PageContext) {
     this.#context = context;
@@ -35,8 +35,8 @@ export class HealthWatch {
   /** The latest result; `null` if it is more than a minute old. Starts a new check at most every ten seconds. */
   get latest(): Health | null {
     const nowMs = this.#context.now();
-    if (nowMs - this.#askedAtMs >= EVERY_MS) {
-      this.#askedAtMs = nowMs;
+    if (nowMs - this.#readAtMs >= EVERY_MS) {
+      this.#readAtMs = nowMs;
       void this.#refresh();
     }
     return nowMs - this.#knownAtMs > KEPT_MS ? null : this.#health;
@@ -45,11 +45,11 @@ export class HealthWatch {
   async #refresh(): Promise<void> {
     try {
       const situation = await withDeadline(readSituation(this.#context), this.#context.readTimeoutMs);
-      const { length } = findWarnings(situation);
+      const warnings = this.#context.warnings.judge(findWarnings(situation), situation.nowMs);
       this.#health =
-        length === 0
+        warnings.length === 0
           ? { tone: 'calm', text: 'All is well' }
-          : { tone: 'attention', text: counted(length, 'warning') };
+          : { tone: 'attention', text: warningCount(warnings) };
     } catch (error) {
       // Other errors are reported by the page that reads the same data.
       this.#health =

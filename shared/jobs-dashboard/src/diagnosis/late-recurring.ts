@@ -1,5 +1,6 @@
 import type { Job, RecurringJob } from '@longshore/jobs';
 import { isFinished } from '@longshore/jobs/storage';
+import type { PageContext } from '../pages/page.js';
 import { counted } from '../format/count.js';
 import { sentence } from '../format/sentence.js';
 import type { Warning } from './warning.js';
@@ -10,20 +11,41 @@ import type { Warning } from './warning.js';
  */
 const LATE_MS = 60_000;
 
-/** Returns the recurring jobs that are late, the latest first. */
-export function lateAmong(jobs: readonly RecurringJob[], nowMs: number): RecurringJob[] {
-  const due = ({ nextDueAt }: RecurringJob): number => nextDueAt?.getTime() ?? Infinity;
+type Schedule = Pick<RecurringJob, 'pausedAt' | 'nextDueAt' | 'overlap' | 'lastJobId'>;
+
+/**
+ * Returns the recurring jobs that are late without waiting for their previous job, the latest first. Reads only the jobs needed
+ * for that.
+ */
+export async function findLate<Recurring extends Schedule>(
+  recurring: readonly Recurring[],
+  nowMs: number,
+  { jobs: reader }: Pick<PageContext['reader'], 'jobs'>,
+): Promise<Recurring[]> {
+  const late = lateAmong(recurring, nowMs);
+  const ids = late.flatMap(({ overlap, lastJobId }) =>
+    overlap === 'wait' && lastJobId !== null ? [lastJobId] : [],
+  );
+  if (ids.length === 0) return late;
+  return withoutReason(late, await reader.findMany(ids));
+}
+
+function lateAmong<Recurring extends Schedule>(jobs: readonly Recurring[], nowMs: number): Recurring[] {
+  const due = ({ nextDueAt }: Schedule): number => nextDueAt?.getTime() ?? Infinity;
   return jobs
     .filter((job) => job.pausedAt === null && nowMs - due(job) > LATE_MS)
     .toSorted((one, other) => due(one) - due(other));
 }
 
 /**
- * Returns the recurring jobs that are late for another reason than waiting for their previous job to finish.
+ * Returns the late recurring jobs that are not waiting for their previous job to finish.
  *
  * @param last the previous jobs of the late recurring jobs, as far as they are still stored
  */
-export function withoutReason(late: readonly RecurringJob[], last: readonly Job[]): RecurringJob[] {
+function withoutReason<Recurring extends Schedule>(
+  late: readonly Recurring[],
+  last: readonly Pick<Job, 'id' | 'state'>[],
+): Recurring[] {
   const unfinished = new Set(last.filter(({ state }) => !isFinished(state)).map(({ id }) => id));
   return late.filter(({ overlap, lastJobId }) => overlap !== 'wait' || !unfinished.has(lastJobId ?? ''));
 }
@@ -38,6 +60,8 @@ export function lateRecurring(late: readonly RecurringJob[]): Warning[] {
       : sentence`${counted(late.length, 'recurring job')} are late: the first was due ${due}, and no server has enqueued it.`;
   return [
     {
+      cause: 'recurring jobs are late',
+      isMeasured: true,
       text,
       advice: 'Check that servers can write to the storage; their logs have the cause.',
       link: late.length === 1 ? `recurring/${encodeURIComponent(first.id)}` : 'recurring',

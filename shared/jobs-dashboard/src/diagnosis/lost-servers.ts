@@ -3,7 +3,7 @@ import { counted } from '../format/count.js';
 import { sentence } from '../format/sentence.js';
 import type { Warning } from './warning.js';
 
-/** Losses older than this, in milliseconds, are not reported. */
+/** Servers lost longer ago than this, in milliseconds, are not reported. */
 const NEWS_MS = 15 * 60_000;
 
 /** Warns of servers that died recently, unless another one has been started on the same host. */
@@ -15,10 +15,12 @@ export function lostServers(
   return lost
     .filter(({ lostAt }) => nowMs - lostAt.getTime() <= NEWS_MS)
     .filter((gone) => !servers.some((server) => replaces(server, gone)))
-    .map(({ host, pid, heartbeatAt, lostAt, processing }) => ({
+    .map(({ id, host, pid, heartbeatAt, lostAt, processing }) => ({
+      cause: `server ${id} died`,
       text: sentence`Server ${host}, process ${pid}, was declared dead ${{ at: lostAt }}: last heartbeat ${{ at: heartbeatAt }}.`,
       advice: `${ran(processing)} Check its logs and those of its machine.`,
       link: 'servers',
+      subject: `server ${id}`,
     }));
 }
 
@@ -28,5 +30,6 @@ function replaces(server: Server, gone: LostServer): boolean {
 
 function ran(jobs: number): string {
   if (jobs === 0) return 'It was running no jobs.';
-  return `${counted(jobs, 'job')} that it was running ${jobs === 1 ? 'was' : 'were'} taken back.`;
+  const [were, run, their] = jobs === 1 ? ['was', 'runs', 'its'] : ['were', 'run', 'their'];
+  return `${counted(jobs, 'job')} that it was running ${were} taken back and ${run} again, unless this was ${their} last attempt.`;
 }

@@ -1,31 +1,55 @@
 import type { StateCounts } from '@longshore/jobs/storage';
-import { counted } from '../format/count.js';
-import type { Warning } from './warning.js';
+import { counted, formatNumber } from '../format/count.js';
+import type { CurrentWarning } from './warning-watch.js';
 import { isUntouched } from './untouched.js';
-import { findWarnings, type Situation } from './warnings.js';
+import type { Situation } from './warnings.js';
 
 /** The overall state with its warnings. */
 export interface OverallStatus {
   readonly tone: 'calm' | 'attention';
   readonly headline: string;
-  readonly warnings: readonly Warning[];
+  readonly warnings: readonly CurrentWarning[];
 }
 
-export function overallState(situation: Situation, counts: StateCounts): OverallStatus {
-  const warnings = findWarnings(situation);
+export function overallState(
+  situation: Situation,
+  warnings: readonly CurrentWarning[],
+  counts: StateCounts,
+): OverallStatus {
   if (warnings.length > 0) {
     return {
       tone: 'attention',
-      headline: `${counted(warnings.length, 'issue needs', 'issues need')} attention`,
+      headline: headlineOf(warnings),
       warnings,
     };
   }
-  const headline = isUntouched(situation) ? 'Nothing has run yet' : calmHeadline(counts);
+  const headline = isUntouched(situation) ? 'Nothing has run yet' : calmHeadline(counts, situation);
   return { tone: 'calm', headline, warnings };
 }
 
-function calmHeadline(counts: StateCounts): string {
+/** `2 issues need attention, 1 has eased` */
+function headlineOf(warnings: readonly CurrentWarning[]): string {
+  const eased = warnings.filter(({ easedAt }) => easedAt !== null).length;
+  const current = warnings.length - eased;
+  const parts = [
+    current === 0 ? '' : `${counted(current, 'issue needs', 'issues need')} attention`,
+    eased === 0
+      ? ''
+      : `${current === 0 ? counted(eased, 'issue') : formatNumber(eased)} ${eased === 1 ? 'has' : 'have'} eased`,
+  ];
+  return parts.filter(Boolean).join(', ');
+}
+
+/** `2 warnings`: those that have not eased, unless all have. */
+export function warningCount(warnings: readonly CurrentWarning[]): string {
+  const current = warnings.filter(({ easedAt }) => easedAt === null);
+  return current.length > 0 ? counted(current.length, 'warning') : counted(warnings.length, 'eased warning');
+}
+
+function calmHeadline(counts: StateCounts, { recent }: Pick<Situation, 'recent'>): string {
   if (counts.processing > 0) return 'Jobs are running';
   if (counts.enqueued > 0) return 'Jobs are about to start';
+  // Between two short jobs, nothing runs either.
+  if (recent.done + recent.failed > 0) return 'All is well';
   return counts.scheduled + counts.awaiting > 0 ? 'Idle until the next job is due' : 'Idle';
 }

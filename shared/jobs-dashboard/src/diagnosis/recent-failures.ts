@@ -17,11 +17,13 @@ export interface RecentThroughput {
 export interface CommonFailures {
   /** The queue with the most failures, and their number. */
   readonly queue: { readonly name: string; readonly failed: number } | null;
+  /** Number of these failures that are still stored: the others have been retried or deleted. A lower bound. */
+  readonly stored: number;
   /** The most frequent error. `most` is `false` if another one may be as frequent. */
   readonly error: { readonly name: string; readonly message: string; readonly most: boolean } | null;
 }
 
-/** The warning needs at least this many failures, and this share of all finished jobs. */
+/** The warning requires at least this many failures, and that at least this share of the finished jobs failed. */
 const MANY = 5;
 const LARGE_PART = 0.2;
 
@@ -36,13 +38,14 @@ export function areManyFailures({ done, failed }: Pick<RecentThroughput, 'done' 
  */
 export function failureWarning(recent: RecentThroughput): Warning[] {
   const { done, failed, common } = recent;
-  // If no failure is stored any more, all have been retried or deleted.
-  if (!areManyFailures(recent) || (common !== null && common.error === null)) return [];
+  if (!areManyFailures(recent) || (common !== null && common.stored < MANY)) return [];
   const ended = done + failed;
   const share =
     failed === ended ? `All ${formatNumber(ended)}` : `${formatNumber(failed)} of the ${formatNumber(ended)}`;
   return [
     {
+      cause: 'many jobs fail',
+      isMeasured: true,
       text: sentence`${share} jobs that finished in the last 10 minutes failed.`,
       advice: inCommon(recent) || 'Check what they have in common.',
       link: 'errors?since=1h',
@@ -55,7 +58,7 @@ function inCommon({ failed, common }: RecentThroughput): string {
   const { queue = null, error = null } = common ?? {};
   const parts: string[] = [];
   if (queue !== null) {
-    // The buckets of a queue and of all queues differ in length, so these numbers may not match exactly.
+    // The numbers of one queue and of all queues may not match exactly, because their buckets differ in length.
     const share = queue.failed < failed ? `${formatNumber(queue.failed)} of ${formatNumber(failed)}` : 'All';
     parts.push(`${share} in queue “${queue.name}”`);
   }

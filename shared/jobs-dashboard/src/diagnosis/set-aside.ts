@@ -7,6 +7,7 @@ import type { Warning } from './warning.js';
 const failures: Readonly<Record<SetAsideRole, string>> = {
   resolver: 'The dependencies of a job could not be resolved',
   scheduler: 'A scheduled job could not be made ready',
+  resumer: 'The end of a pause could not be carried out',
   rescuer: 'A job could not be taken back from a lost server',
   recurring: 'A recurring job could not be enqueued',
   bulk: 'A bulk action could not change a job',
@@ -31,6 +32,7 @@ export function setAsideWarnings(items: readonly SetAsideItem[]): Warning[] {
       others.length === 0 ? '' : ` ${counted(others.length, 'other item')} of the same kind failed too.`;
     return [
       {
+        cause: `${role} set an item aside`,
         text: sentence`${failures[role]}: ${reason}. It was set aside ${{ at: first.createdAt }}.`,
         advice: `Other work is not affected.${more} ${retryOf(first)}. Correct the data and retry the item, or discard it.`,
         link: 'set-aside',

@@ -1,14 +1,17 @@
-import type { Job, RecurringJob } from '@longshore/jobs';
+import type { Job } from '@longshore/jobs';
 import { maxSetAside } from '@longshore/jobs/storage';
+import { MOST_FAILURES } from './alert-failures.js';
 import { recently } from './recent-failures.js';
-import { lateAmong, withoutReason } from './late-recurring.js';
+import { findLate } from './late-recurring.js';
 import { stalledQuery } from './stalled-leases.js';
 import type { Situation } from './warnings.js';
 import { totalOf } from '../format/chart.js';
 import type { PageContext } from '../pages/page.js';
 import { readClockAhead } from './clock-ahead.js';
 import { readCommonFailures } from './common-failures.js';
+import { findFailingRecurring, findMissed } from './failing-recurring.js';
 import { findFailingTypes } from './failing-types.js';
+import { findPausedJobs } from './paused-types.js';
 
 const FEW_JOBS = 5;
 
@@ -16,7 +19,7 @@ type Reader = PageContext['reader'];
 
 /** Reads everything that warnings depend on. */
 export async function readSituation(
-  context: Pick<PageContext, 'reader' | 'now' | 'machineNow'>,
+  context: Pick<PageContext, 'reader' | 'cache' | 'now' | 'machineNow'>,
 ): Promise<Situation> {
   const { reader, now } = context;
   const [
@@ -28,8 +31,12 @@ export async function readSituation(
     lost,
     ended,
     failingTypes,
+    failingRecurring,
+    blocking,
+    pausedJobs,
     recurring,
     setAside,
+    alertFailures,
     clockAheadMs,
   ] = await Promise.all([
     reader.queues.list(),
@@ -40,14 +47,21 @@ export async function readSituation(
     reader.servers.listLost(),
     reader.statistics.throughput(recently),
     findFailingTypes(reader),
+    findFailingRecurring(context),
+    reader.queues.listBlockingKeys(),
+    findPausedJobs(reader),
     reader.recurring.list(),
     reader.setAside.list({ limit: maxSetAside }),
+    reader.alerts.listFailures(MOST_FAILURES),
     readClockAhead(context),
   ]);
   const total = totalOf(ended);
   const recent = { ...total, common: await readCommonFailures(total, queues, reader) };
   const nowMs = now();
-  const late = await lateOf(recurring, nowMs, reader);
+  const [late, missed] = await Promise.all([
+    findLate(recurring, nowMs, reader),
+    findMissed(recurring, reader),
+  ]);
   return {
     queues,
     servers,
@@ -56,27 +70,17 @@ export async function readSituation(
     stalled,
     lost,
     late,
+    missed,
     recent,
     failingTypes,
+    failingRecurring,
+    blocking,
+    pausedJobs,
     setAside,
+    alertFailures,
     clockAheadMs,
     nowMs,
   };
-}
-
-/** Returns the recurring jobs that are late without waiting for their previous job. Reads only the jobs needed for that. */
-async function lateOf(
-  recurring: readonly RecurringJob[],
-  nowMs: number,
-  reader: Reader,
-): Promise<RecurringJob[]> {
-  const late = lateAmong(recurring, nowMs);
-  const ids = late.flatMap(({ overlap, lastJobId }) =>
-    overlap === 'wait' && lastJobId !== null ? [lastJobId] : [],
-  );
-  if (ids.length === 0) return late;
-  const { jobs } = await reader.jobs.listBrief({ filter: { id: ids }, limit: ids.length });
-  return withoutReason(late, jobs);
 }
 
 export function latestFailed(reader: Reader): Promise<Job[]> {

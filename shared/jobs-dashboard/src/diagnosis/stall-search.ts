@@ -1,5 +1,5 @@
 import type { Job } from '@longshore/jobs';
-import { type Stall, stallOf, type QueueSurroundings } from './stall.js';
+import { type Stall, stallOf, type SystemState } from './stall.js';
 import type { PageContext } from '../pages/page.js';
 import { findJobs } from '../reading/found-jobs.js';
 
@@ -20,7 +20,7 @@ export interface FoundStall {
   readonly retry: AwaitedRetry | null;
   /** `null` if a job is running or may start, or if no unfinished job is left. */
   readonly stall: Stall | null;
-  /** Whether the search for the batch's jobs has not ended yet, so that the reason is unknown. */
+  /** Whether the search for the batch's jobs is still running, so that the reason is not known yet. */
   readonly partial: boolean;
 }
 
@@ -45,7 +45,7 @@ export async function findBatchStall(id: string, context: PageContext): Promise<
   const [running, waiting, around] = await Promise.all([
     seek(['processing'], 1),
     seek(['enqueued', 'scheduled'], SAMPLE),
-    readSurroundings(context),
+    readSystemState(context),
   ]);
   if (running.jobs.length > 0) return { stall: null, retry: null, partial: false };
   if (running.partial || waiting.partial) return { stall: null, retry: null, partial: true };
@@ -69,10 +69,14 @@ function awaitedRetry(jobs: readonly Waiting[]): AwaitedRetry | null {
 /** Finds out why a job that another one waits for does not start. */
 export async function findJobStall(job: Job, context: PageContext): Promise<Stall | null> {
   if (job.state !== 'enqueued' && job.state !== 'scheduled') return null;
-  return stallOf([job], await readSurroundings(context), 'job');
+  return stallOf([job], await readSystemState(context), 'job');
 }
 
-async function readSurroundings({ reader, now }: PageContext): Promise<QueueSurroundings> {
-  const [queues, servers] = await Promise.all([reader.queues.list(), reader.servers.list()]);
-  return { queues, servers, nowMs: now() };
+async function readSystemState({ reader, now }: PageContext): Promise<SystemState> {
+  const [queues, servers, pausedTypes] = await Promise.all([
+    reader.queues.list(),
+    reader.servers.list(),
+    reader.jobTypes.listPaused(),
+  ]);
+  return { queues, servers, pausedTypes, nowMs: now() };
 }

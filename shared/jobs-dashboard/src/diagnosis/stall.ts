@@ -1,9 +1,9 @@
 import type { Job } from '@longshore/jobs';
-import type { Queue, Server } from '@longshore/jobs/storage';
+import type { PausedType, Queue, Server } from '@longshore/jobs/storage';
 import { counted, formatNumber } from '../format/count.js';
 import { type Sentence, sentence } from '../format/sentence.js';
 import type { Badge } from '../format/state-badge.js';
-import { type Blocker, findBlocker } from './blocker.js';
+import { type Blocker, findBlocker, pausedTypeBlocker } from './blocker.js';
 import { blockerBadges } from './queue-status.js';
 import { groupByQueue } from './consumers.js';
 
@@ -14,13 +14,14 @@ export interface Stall {
   readonly text: Sentence;
 }
 
-export type WaitingJob = Pick<Job, 'queue' | 'state'>;
+export type WaitingJob = Pick<Job, 'queue' | 'state' | 'name'>;
 
 /** The state of the queues and servers. */
-export interface QueueSurroundings {
+export interface SystemState {
   readonly queues: readonly Queue[];
   /** Every running server. */
   readonly servers: readonly Server[];
+  readonly pausedTypes: readonly PausedType[];
   readonly nowMs: number;
 }
 
@@ -30,18 +31,18 @@ interface Stop {
   readonly count: number;
 }
 
-const MOST_QUEUES = 3;
+const MAX_QUEUES = 3;
 
 /**
- * Returns why the jobs are stalled; `null` if one of them may start by itself.
+ * Returns why the jobs are stalled; `null` if one of them may start without an operator's help.
  *
- * @param jobs enqueued or scheduled ones; none of their batch is running
+ * @param jobs enqueued or scheduled jobs; if they belong to a batch, none of its jobs is running
  * @param kind whether they are the jobs of a batch or a single job
- * @param more whether the batch has more such jobs
+ * @param more whether the batch has more jobs in these states
  */
 export function stallOf(
   jobs: readonly WaitingJob[],
-  { queues, servers, nowMs }: QueueSurroundings,
+  { queues, servers, pausedTypes, nowMs }: SystemState,
   kind: 'batch' | 'job',
   more = false,
 ): Stall | null {
@@ -50,11 +51,13 @@ export function stallOf(
   for (const name of new Set(jobs.map(({ queue }) => queue))) {
     const queue = queues.find((candidate) => candidate.name === name);
     const waiting = jobs.filter((job) => job.queue === name);
-    const blocker = queue === undefined ? null : findBlocker(queue, consumersOf(name), nowMs, queues);
+    const paused = pausedTypes.find((type) => waiting.every((job) => job.name === type.name));
+    const found = queue === undefined ? null : findBlocker(queue, consumersOf(name), nowMs, { queues });
+    const blocker = paused !== undefined && found?.tone !== 'attention' ? pausedTypeBlocker(paused) : found;
     if (blocker === null || !holds(blocker, waiting)) return null;
     stops.push({ blocker, count: waiting.length });
   }
-  const shown = stops.toSorted((a, b) => b.count - a.count).slice(0, MOST_QUEUES);
+  const shown = stops.toSorted((a, b) => b.count - a.count).slice(0, MAX_QUEUES);
   const [first] = shown;
   if (first === undefined) return null;
   const { kind: blocker, reason, remedy } = first.blocker;

@@ -1,7 +1,7 @@
 import type { Job } from '@longshore/jobs';
 import { type Attempt, isFinished } from '@longshore/jobs/storage';
 
-/** A stretch of a job's life: it waited, or an attempt ran. */
+/** A stretch of a job's life, in which the job waited or an attempt ran. */
 export interface Stretch {
   readonly kind: 'wait' | 'run';
   /** The attempt that ran; `null` for a wait. */

@@ -1,6 +1,8 @@
 import type { LostServer, Queue, Server } from '@longshore/jobs/storage';
 
-/** What shows that a storage has been used: a queue is created with its first job or server, and remains afterwards. */
+/**
+ * The evidence that a storage has been used: a queue is created with its first job or server, and remains afterwards.
+ */
 interface Traces {
   readonly queues: readonly Queue[];
   readonly servers: readonly Server[];

@@ -1,5 +1,16 @@
 import type { Job, RecurringJob } from '@longshore/jobs';
-import type { Lease, LostServer, Orphan, Queue, Server, SetAsideItem } from '@longshore/jobs/storage';
+import type {
+  AlertMessage,
+  BlockingKeys,
+  Lease,
+  LostServer,
+  MissedRuns,
+  Orphan,
+  Queue,
+  Server,
+  SetAsideItem,
+} from '@longshore/jobs/storage';
+import { alertWarnings } from './alert-failures.js';
 import { counted } from '../format/count.js';
 import { formatDuration } from '../format/duration.js';
 import { sentence } from '../format/sentence.js';
@@ -8,10 +19,14 @@ import { failingTypeWarnings, type FailingType } from './failing-types.js';
 import { failureWarning, type RecentThroughput } from './recent-failures.js';
 import { lateRecurring } from './late-recurring.js';
 import { lostServers } from './lost-servers.js';
-import { findBlocker } from './blocker.js';
+import { floodWarnings, keysOf, readyJobs, readyText } from './blocking-keys.js';
+import { type FailingRecurring, failingRecurringWarnings, missedWarnings } from './failing-recurring.js';
+import { longWaits } from './long-waits.js';
+import { type PausedJobs, pausedTypeWarnings } from './paused-types.js';
+import { pauseEnd, pauseText } from './pause.js';
 import { setAsideWarnings } from './set-aside.js';
 import { stalledLeases } from './stalled-leases.js';
-import { isSilent, groupByQueue } from './consumers.js';
+import { isSilent } from './consumers.js';
 import { isUntouched } from './untouched.js';
 import type { Warning } from './warning.js';
 
@@ -25,22 +40,26 @@ export interface Situation {
   readonly lost: readonly LostServer[];
   /** Recurring jobs that are late without a reason. */
   readonly late: readonly RecurringJob[];
+  /** The missed runs of recurring jobs that have not run since. */
+  readonly missed: readonly MissedRuns[];
   readonly recent: RecentThroughput;
   /** Job types that fail more often than usual. */
   readonly failingTypes: readonly FailingType[];
+  readonly failingRecurring: readonly FailingRecurring[];
+  /** The concurrency keys that block jobs. */
+  readonly blocking: BlockingKeys;
+  /** The paused job types with waiting jobs. */
+  readonly pausedJobs: readonly PausedJobs[];
   /** Items that background work has set aside, newest first. */
   readonly setAside: readonly SetAsideItem[];
+  /** Messages about warnings that could not be delivered, newest first. */
+  readonly alertFailures: readonly AlertMessage[];
   /** How far the clock of this process is ahead of the storage’s, in milliseconds. */
   readonly clockAheadMs: number;
   /** By the storage’s clock. */
   readonly nowMs: number;
 }
 
-/**
- * A job that has been ready for longer than this, in milliseconds, although servers are running, is worth a
- * warning.
- */
-const LONG_WAIT_MS = 5 * 60_000;
 /** How long the lists of jobs and servers, which are read separately, may disagree, in milliseconds. */
 const SETTLING_MS = 5_000;
 
@@ -49,22 +68,31 @@ export function findWarnings(situation: Situation): Warning[] {
   return [
     ...noServers(situation),
     ...pausedQueues(situation),
+    ...pausedTypeWarnings(situation.pausedJobs),
+    // A server that died is why nobody consumes its queues.
+    ...lostServers(situation.lost, situation.servers, situation.nowMs),
+    ...silentServers(situation),
     ...unservedQueues(situation),
     ...failures(situation),
+    ...failingRecurringWarnings(
+      situation.failingRecurring,
+      new Set(situation.failingTypes.map(({ name }) => name)),
+    ),
+    ...missedWarnings(situation.missed),
     ...setAsideWarnings(situation.setAside),
     ...unhandledJobs(situation),
-    ...silentServers(situation),
-    ...lostServers(situation.lost, situation.servers, situation.nowMs),
     ...abandonedJobs(situation),
     ...stalledLeases(situation.stalled),
     // Without any server at all, one warning is enough.
     ...(situation.servers.length === 0 ? [] : lateRecurring(situation.late)),
     ...longWaits(situation),
+    ...alertWarnings(situation.alertFailures),
+    ...floodWarnings(situation.blocking, situation.nowMs),
     ...clockSkew(situation.servers, situation.clockAheadMs),
   ];
 }
 
-/** Names the job types that fail; if none stands out, warns of failures of all jobs together. */
+/** Warns of the job types that fail; if none stands out, warns of the failures of all jobs together. */
 function failures({ failingTypes, recent }: Situation): Warning[] {
   return failingTypes.length > 0 ? failingTypeWarnings(failingTypes) : failureWarning(recent);
 }
@@ -74,6 +102,7 @@ function noServers(situation: Situation): Warning[] {
   if (situation.servers.length > 0 || isUntouched(situation)) return [];
   return [
     {
+      cause: 'no server is running',
       text: sentence`No server is running.`,
       advice: 'Jobs are accepted, but do not run until one starts.',
       link: 'servers',
@@ -81,13 +110,17 @@ function noServers(situation: Situation): Warning[] {
   ];
 }
 
-function pausedQueues({ queues }: Situation): Warning[] {
-  return queues.flatMap(({ name, pausedAt, counts }) => {
-    if (pausedAt === null || counts.enqueued === 0) return [];
+function pausedQueues({ queues, blocking }: Situation): Warning[] {
+  return queues.flatMap((queue) => {
+    const { name } = queue;
+    const paused = pauseText(queue);
+    if (paused === null || queue.counts.enqueued === 0) return [];
+    const ready = readyJobs(queue, keysOf(name, blocking));
     return [
       {
-        text: sentence`Queue “${name}” was paused ${{ at: pausedAt }}.`,
-        advice: `${counted(counts.enqueued, 'job is', 'jobs are')} ready there. Resume it to let them run.`,
+        cause: `queue ${name} is paused`,
+        text: sentence`Queue “${name}” was ${paused}.`,
+        advice: `${readyText(ready)} there. ${pauseEnd(queue, 'Resume it to let them run.')}`,
         link: `queues/${encodeURIComponent(name)}`,
       },
     ];
@@ -100,6 +133,7 @@ function unservedQueues({ queues, servers }: Situation): Warning[] {
   return queues
     .filter((queue) => queue.servers === 0 && queue.pausedAt === null && waiting(queue) > 0)
     .map((queue) => ({
+      cause: `no server consumes queue ${queue.name}`,
       text: sentence`No server consumes queue “${queue.name}”.`,
       advice: `${counted(waiting(queue), 'job waits', 'jobs wait')} there. Start a server that consumes this queue.`,
       link: `queues/${encodeURIComponent(queue.name)}`,
@@ -111,6 +145,7 @@ function unhandledJobs({ orphans }: Situation): Warning[] {
   return orphans
     .filter(({ reason }) => reason === 'no-handler')
     .map(({ queue, name, jobs }) => ({
+      cause: `no handler for ${name} in queue ${queue}`,
       text: sentence`No server of queue “${queue}” has a handler for “${name}”.`,
       advice: `${counted(jobs, 'job waits', 'jobs wait')} and will fail. Start a server that has the handler, or delete the jobs.`,
       link: `jobs?name=${encodeURIComponent(name)}&queue=${encodeURIComponent(queue)}`,
@@ -121,6 +156,9 @@ function silentServers({ servers, nowMs }: Situation): Warning[] {
   return servers
     .filter((server) => isSilent(server, nowMs))
     .map((server) => ({
+      cause: `server ${server.id} is silent`,
+      subject: `server ${server.id}`,
+      isMeasured: true,
       text: sentence`Server ${server.host}, process ${server.pid}, is silent: last heartbeat ${{ at: server.heartbeatAt }}.`,
       advice: `After ${formatDuration(server.timeoutMs)} it counts as dead and its ${counted(server.processing, 'job')} will run on other servers.`,
       link: `servers/${server.id}`,
@@ -133,36 +171,11 @@ function abandonedJobs({ longestRunning, servers, nowMs }: Situation): Warning[]
     .filter((job) => job.serverId !== null && !running.has(job.serverId))
     .filter((job) => job.startedAt !== null && nowMs - job.startedAt.getTime() > SETTLING_MS)
     .map((job) => ({
+      cause: `job ${job.id} is abandoned`,
       text: sentence`A job “${job.name}” is processing on a server that is gone.`,
       advice: 'Its lease will be taken back. If this does not change, check that servers are running.',
       link: `jobs/${job.id}`,
     }));
-}
-
-function longWaits({ queues, servers, nowMs }: Situation): Warning[] {
-  const consumersOf = groupByQueue(servers);
-  const occupants = new Set<string>();
-  return queues.flatMap((queue) => {
-    if (queue.servers === 0 || queue.pausedAt !== null || queue.oldestEnqueuedAt === null) return [];
-    const waitedMs = nowMs - queue.oldestEnqueuedAt.getTime();
-    if (waitedMs < SETTLING_MS) return [];
-    const blocker = findBlocker(queue, consumersOf(queue.name), nowMs, queues);
-    const stands = blocker?.tone === 'attention';
-    if (!stands && waitedMs < LONG_WAIT_MS) return [];
-    // One warning per cause: all queues that wait for the same slots share it.
-    if (blocker?.occupant !== undefined) {
-      if (occupants.has(blocker.occupant)) return [];
-      occupants.add(blocker.occupant);
-    }
-    const reason = blocker === null ? '' : sentence`, ${blocker.reason}`;
-    return [
-      {
-        text: sentence`Queue “${queue.name}” ${stands ? 'is stalled' : 'lags'}: its oldest job has been ready for ${{ since: queue.oldestEnqueuedAt }}${reason}.`,
-        advice: `${counted(queue.counts.enqueued, 'job is', 'jobs are')} ready. ${blocker?.remedy ?? 'Add servers, or check what keeps them busy.'}`,
-        link: `queues/${encodeURIComponent(queue.name)}`,
-      },
-    ];
-  });
 }
 
 function waiting({ counts }: Queue): number {

@@ -5,7 +5,7 @@ import type { Point } from './line-chart.js';
 /** The time over which the trend is measured, in milliseconds. */
 const WINDOW_MS = 5 * 60_000;
 
-/** A change below this share of the backlog, within the window, counts as none. */
+/** If the backlog changed by less than this share of itself within the window, it counts as steady. */
 const STEADY_SHARE = 0.05;
 
 /**

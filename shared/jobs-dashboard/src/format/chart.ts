@@ -35,9 +35,9 @@ const BAR = 8;
 /** The distance between bars. */
 export const STEP = 10;
 const MAX_ROWS = 24;
-/** Minimum lengths of bars, so that a single job among thousands stays visible. */
-const LEAST = 2;
-const LEAST_FAILED = 6;
+/** Minimum lengths of bars for successful and for failed jobs, so that a single job among thousands stays visible. */
+const MIN = 2;
+const MIN_FAILED = 6;
 
 /**
  * @param buckets at least one, oldest first, of equal length; the last one is incomplete
@@ -49,7 +49,7 @@ export function chartOf(buckets: readonly Bucket[], parts: number): Chart {
   const finished = buckets.slice(0, -1);
   const width = STEP * buckets.length;
   const most = Math.max(...buckets.map(({ done }) => done));
-  const high = (jobs: number): number => scaled(jobs, most, HEIGHT, LEAST);
+  const high = (jobs: number): number => scaled(jobs, most, HEIGHT, MIN);
   const mostFailed = Math.max(...buckets.map(({ failed }) => failed));
   const inParts = Array.from({ length: parts }, (_each, index) => index / parts);
   return {
@@ -74,7 +74,7 @@ function failures(buckets: readonly Bucket[], most: number): { most: number; bar
   return {
     most,
     bars: bars(
-      buckets.map(({ failed }) => scaled(failed, most, DEPTH, LEAST_FAILED)),
+      buckets.map(({ failed }) => scaled(failed, most, DEPTH, MIN_FAILED)),
       0,
     ),
   };

@@ -7,7 +7,7 @@ export function formatNumber(value: number): string {
   return digits.format(value);
 }
 
-/** `10,000+` if the count is a lower bound. */
+/** `10,000`, or `10,000+` if the count is a lower bound. */
 export function formatCount({ count, exact }: JobCount): string {
   return exact ? formatNumber(count) : `${formatNumber(count)}+`;
 }

@@ -29,6 +29,14 @@ export function jsonTokens(value: Shown, maxCharacters: number = MAX_CHARACTERS)
   return { tokens, cut: false };
 }
 
+/** Formats a whole document as JSON. Redacted and omitted values become strings that say so. */
+export function jsonText(value: Shown): string {
+  let text = '';
+  for (const token of walk(value, ''))
+    text += token.kind === 'redacted' ? JSON.stringify(token.text) : token.text;
+  return text;
+}
+
 function* walk(value: Shown, indent: string): Generator<JsonToken> {
   if (value === redacted) yield { kind: 'redacted', text: 'redacted' };
   else if (value === omitted) yield { kind: 'redacted', text: '…' };

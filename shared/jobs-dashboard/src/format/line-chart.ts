@@ -48,3 +48,8 @@ export function linePath(points: readonly Point[], span: Span, most: number): st
 export function mostOf(...lines: readonly (readonly Point[])[]): number {
   return Math.max(0, ...lines.flat().map(({ value }) => value ?? 0));
 }
+
+/** Returns whether anything was measured, even if it was 0. */
+export function hasValues(...lines: readonly (readonly Point[])[]): boolean {
+  return lines.flat().some(({ value }) => value !== null);
+}

@@ -8,16 +8,21 @@ export interface Moment {
   readonly at: Date;
 }
 
+/** A time at which something ends: “07:00”, with the day unless it is within a day. */
+export interface End {
+  readonly until: Date;
+}
+
 /**
  * Text with times in it, which are formatted when it is shown. The text itself stays the same as long as
  * nothing changes, so refreshes can be answered with 304.
  */
-export type Sentence = readonly (string | Elapsed | Moment)[];
+export type Sentence = readonly (string | Elapsed | Moment | End)[];
 
 /** Builds a sentence: sentence`Paused for ${{ since }}.` */
 export function sentence(
   texts: TemplateStringsArray,
-  ...values: readonly (string | number | Elapsed | Moment | Sentence)[]
+  ...values: readonly (string | number | Elapsed | Moment | End | Sentence)[]
 ): Sentence {
   return texts.flatMap((text, index) => {
     const value = values[index] ?? '';
@@ -26,6 +31,12 @@ export function sentence(
   });
 }
 
-function isSentence(value: string | Elapsed | Moment | Sentence): value is Sentence {
+function isSentence(value: string | Elapsed | Moment | End | Sentence): value is Sentence {
   return Array.isArray(value);
+}
+
+/** Returns a sentence with a capital first letter. */
+export function capitalized(text: Sentence | null): Sentence | null {
+  const [first, ...rest] = text ?? [];
+  return typeof first === 'string' ? [first.charAt(0).toUpperCase() + first.slice(1), ...rest] : text;
 }

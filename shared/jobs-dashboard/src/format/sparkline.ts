@@ -16,10 +16,10 @@ export interface Sparkline {
 /** The position of the axis. The space below it is half as high as the space above. */
 const HEIGHT = 20;
 const DEPTH = 10;
-const LEAST = 1;
-/** A bucket needs at least this many jobs to be drawn at full height: one job an hour is no peak. */
+const MIN = 1;
+/** A bucket needs at least this many jobs to be drawn at full height: one job an hour is not a peak. */
 const FEW = 5;
-const LEAST_FAILED = 5;
+const MIN_FAILED = 5;
 
 /** @param buckets oldest first, of equal length */
 export function sparklineOf(buckets: readonly Bucket[]): Sparkline {
@@ -28,11 +28,11 @@ export function sparklineOf(buckets: readonly Bucket[]): Sparkline {
   return {
     width: STEP * buckets.length,
     done: bars(
-      buckets.map(({ done }) => -scaled(done, mostDone, HEIGHT, LEAST)),
+      buckets.map(({ done }) => -scaled(done, mostDone, HEIGHT, MIN)),
       HEIGHT,
     ),
     failed: bars(
-      buckets.map(({ failed }) => scaled(failed, mostFailed, DEPTH, LEAST_FAILED)),
+      buckets.map(({ failed }) => scaled(failed, mostFailed, DEPTH, MIN_FAILED)),
       HEIGHT,
     ),
     total: totalOf(buckets),

@@ -6,7 +6,10 @@ export interface TimeDetail {
   readonly year: boolean;
 }
 
-/** Returns which details a list of times needs: seconds if any time has some, the year if any time is in another year. */
+/**
+ * Returns which details a list of times needs: seconds unless all times are full minutes, the year if any time is in
+ * another year.
+ */
 export function detailOf(times: readonly Date[], now: Date): TimeDetail {
   return {
     seconds: times.some((at) => at.getUTCSeconds() !== 0),

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import type { Context } from 'koa';
+import { accentStyles, type Branding, readLogo } from './branding.js';
 
 const folder = new URL('../../assets/', import.meta.url);
 
@@ -9,6 +10,10 @@ const contentTypes = {
   css: 'text/css; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
   svg: 'image/svg+xml',
+  png: 'image/png',
+  webp: 'image/webp',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
 } as const;
 
 interface Asset {
@@ -24,12 +29,19 @@ interface Asset {
 export class Assets {
   /** The hash of all files. */
   readonly version: string;
+  /** The name of the logo file; `null` if none is configured. */
+  readonly logo: string | null;
   readonly #files: ReadonlyMap<string, Asset>;
 
-  constructor() {
+  /** @throws {TypeError} if the logo or the accent colour cannot be used */
+  constructor({ logo, accent }: Branding = {}) {
+    const own = logo === undefined ? null : readLogo(logo);
+    this.logo = own?.name ?? null;
+    const styles = styleSheet();
     const sources = new Map<string, Buffer>([
-      ['dashboard.css', styleSheet()],
+      ['dashboard.css', Buffer.from(accent === undefined ? styles : styles + accentStyles(accent, styles))],
       ['icon.svg', readFileSync(new URL('icon.svg', folder))],
+      ...(own === null ? [] : [[own.name, own.content] satisfies [string, Buffer]]),
       ...namesIn('scripts/').map((name): [string, Buffer] => [name, script(name)]),
     ]);
     const hash = createHash('sha256');
@@ -64,20 +76,19 @@ function namesIn(subfolder: string): string[] {
 }
 
 /** Joins the sheets in the order of their names, which is the order of the cascade, without white space. */
-function styleSheet(): Buffer {
+function styleSheet(): string {
   const sheets = namesIn('styles/').map((name) => readFileSync(new URL(`styles/${name}`, folder), 'utf8'));
-  return Buffer.from(
-    sheets
-      .join('')
-      .replaceAll(/\s+/g, ' ')
-      .replaceAll(/ ?([{};,>/]) ?/g, '$1')
-      .replaceAll('@media (', '@media(')
-      .replaceAll(/='([a-z-]+)'/g, '=$1')
-      .replaceAll(/\((min|max)-width: /g, (_all, bound) => `(width${bound === 'min' ? '>=' : '<='}`)
-      .replaceAll(': ', ':')
-      .replaceAll(/(?<![\d.])0(?=\.\d)/g, '')
-      .replaceAll(';}', '}'),
-  );
+  return sheets
+    .join('')
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/ ?([{};,>/~]| \+ ) ?/g, (_all, mark: string) => mark.trim())
+    .replaceAll(/::(?=before|after)/g, ':')
+    .replaceAll('@media (', '@media(')
+    .replaceAll(/='([a-z-]+)'/g, '=$1')
+    .replaceAll(/\((min|max)-width: /g, (_all, bound) => `(width${bound === 'min' ? '>=' : '<='}`)
+    .replaceAll(': ', ':')
+    .replaceAll(/(?<![\d.])0(?=\.\d)/g, '')
+    .replaceAll(';}', '}');
 }
 
 /** Reads a script and removes its comments, a third of its size. Comments must be on lines of their own. */

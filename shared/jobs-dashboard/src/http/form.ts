@@ -28,7 +28,7 @@ export function readForm(limit: string): Middleware {
  * @throws {Problem} 403 if another site sent it, or its token is not valid for this viewer
  */
 export function checkForm(ctx: Context, authenticator: Authenticator, viewer: Viewer | null): Form {
-  const form = new URLSearchParams(textOf(ctx));
+  const form = formOf(ctx);
   if (isSameOrigin(ctx) && authenticator.acceptsFormToken(ctx, viewer, form.get('token'))) return form;
   throw new Problem({
     status: 403,
@@ -37,10 +37,17 @@ export function checkForm(ctx: Context, authenticator: Authenticator, viewer: Vi
   });
 }
 
+/** Returns the fields of a form without checking where it comes from. */
+export function formOf(ctx: Context): Form {
+  return new URLSearchParams(textOf(ctx));
+}
+
 /** Returns the raw text of the body, even if the host application has parsed it already. */
 function textOf({ request: { body, rawBody } }: Context): string {
   if (typeof rawBody === 'string') return rawBody;
   if (typeof body === 'string') return body;
   if (Object.keys(body ?? {}).length === 0) return '';
-  throw new Error('Something before the dashboard has read the body of a form and kept no rawBody of it');
+  throw new Error(
+    'Middleware before the dashboard has consumed the body of a form without keeping it as rawBody',
+  );
 }

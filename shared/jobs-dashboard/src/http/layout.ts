@@ -1,6 +1,7 @@
 import type { Context } from 'koa';
 import { timeText } from '../format/time.js';
 import type { Assets } from './assets.js';
+import { densityOf } from './density.js';
 import type { BasePath, Link } from './base-path.js';
 import type { Renderer } from './renderer.js';
 import type { RequestContext } from './request-context.js';
@@ -50,7 +51,9 @@ export class Layout {
       ...own,
       link,
       asset: (name: string) => link(this.#assets.path(name)),
+      logo: this.#assets.logo,
       instance: this.#instance,
+      density: densityOf(ctx),
       now: new Date(nowMs),
       time: (at: Date) => timeText(at, nowMs),
       elapsedMs: (from: Date, until: Date | null) => (until?.getTime() ?? nowMs) - from.getTime(),

@@ -14,6 +14,7 @@ const things: Readonly<Record<string, string>> = {
   batches: 'the batch',
   servers: 'the server',
   bulk: 'the operation',
+  types: 'the job type',
 };
 
 /**
@@ -26,7 +27,7 @@ export function problemLinks(inside: string, gone: boolean): ProblemLink[] {
   const [, section = '', target = '', action] = inside.split('/');
   const thing = things[section];
   if (section === 'set-aside') return [{ path: 'set-aside', words: 'Set-aside items' }];
-  if (section.startsWith('bulk-')) return [{ path: 'bulk', words: 'Actions on many jobs' }];
+  if (section.startsWith('bulk-')) return [{ path: 'bulk', words: 'Bulk actions' }];
   if (thing === undefined || action === undefined) return [];
   if (!gone) return [{ path: `${section}/${target}`, words: `Back to ${thing}` }];
   const list = sections.find(({ name }) => name === section);

@@ -42,7 +42,7 @@ export function problemOf(error: unknown, incident: string): ProblemText {
     return {
       status: 503,
       title: 'The storage is unreachable',
-      text: 'The dashboard is running, but the job storage does not answer. Accepted jobs are safe. Reload this page to try again.',
+      text: 'The dashboard is running, but the job storage does not respond. Accepted jobs are safe. Reload this page to try again.',
       headers: { 'Retry-After': '5' },
     };
   }
@@ -50,7 +50,7 @@ export function problemOf(error: unknown, incident: string): ProblemText {
     return {
       status: 503,
       title: 'The storage is too slow',
-      text: 'It did not answer within the time limit of this page. Other pages may work. Reload this one to try again.',
+      text: 'It did not respond within the time limit of this page. Other pages may work. Reload this one to try again.',
       headers: { 'Retry-After': '5' },
     };
   }
@@ -73,7 +73,7 @@ const completionTexts: Readonly<Record<Completion, string>> = {
 /** Returns the error page for an action. It does not suggest reloading, which would submit the form again. */
 function problemOfAction({ completion, cause }: InterruptedAction, incident: string): ProblemText {
   if (cause instanceof StorageUnavailableError) {
-    const text = `${completionTexts[completion]} The job storage does not answer. Accepted jobs are safe.`;
+    const text = `${completionTexts[completion]} The job storage does not respond. Accepted jobs are safe.`;
     return { ...problemOf(cause, incident), text };
   }
   const text = `${completionTexts[completion]} The log has the cause under incident ${incident}.`;

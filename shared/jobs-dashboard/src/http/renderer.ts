@@ -3,6 +3,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ejs, { type TemplateFunction } from 'ejs';
 import { counted, countedJobs, formatCount, formatNumber } from '../format/count.js';
+import { cutMiddle } from '../format/cut-middle.js';
 import { formatDuration } from '../format/duration.js';
 import { formatRate } from '../format/rate.js';
 import { sections } from '../pages/page.js';
@@ -19,6 +20,7 @@ const beginning = /^<%# view: ([\w-]+) %>\n/gm;
 const formats = {
   counted,
   countedJobs,
+  cutMiddle,
   formatCount,
   formatDuration,
   formatNumber,
@@ -37,15 +39,12 @@ const compileOptions = {
   unsafePrototypeLocals: true,
 };
 
-/** Compiles all views at start-up, and throws if one is invalid. Views find all their data in `it`. */
-export class Renderer {
-  readonly #views = new Map<string, TemplateFunction>();
+/** The compiled views by name, which all dashboards of a process share. */
+let compiled: ReadonlyMap<string, TemplateFunction> | undefined;
 
-  constructor() {
-    for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
-      if (file.endsWith('.ejs')) this.#compile(path.join(folder, file));
-    }
-  }
+/** Compiles all views when first created, and throws if one is invalid. Views find all their data in `it`. */
+export class Renderer {
+  readonly #views = (compiled ??= compileViews());
 
   /**
    * Renders a view. In an included view, `it` has the members passed to `include` and inherits all others from the page.
@@ -67,14 +66,20 @@ export class Renderer {
     if (view === undefined) throw new Error(`No such view: ${name}`);
     return view;
   }
+}
 
-  /** Compiles the views in a file. Throws if another view has the same name. */
-  #compile(filename: string): void {
+/** Throws if two views have the same name. */
+function compileViews(): ReadonlyMap<string, TemplateFunction> {
+  const views = new Map<string, TemplateFunction>();
+  for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    if (!file.endsWith('.ejs')) continue;
+    const filename = path.join(folder, file);
     const [, ...parts] = readFileSync(filename, 'utf8').split(beginning);
     for (let index = 0; index < parts.length; index += 2) {
       const [name = '', text = ''] = parts.slice(index, index + 2);
-      if (this.#views.has(name)) throw new Error(`Two views are called ${name}`);
-      this.#views.set(name, ejs.compile(text, { ...compileOptions, filename }));
+      if (views.has(name)) throw new Error(`Two views are called ${name}`);
+      views.set(name, ejs.compile(text, { ...compileOptions, filename }));
     }
   }
+  return views;
 }

@@ -19,6 +19,8 @@ export interface RequestContext {
   readonly flash?: string | null;
   /** Which actions to show. Routes check roles themselves. */
   readonly may: { readonly operate: boolean; readonly delete: boolean };
+  /** Whether actions that pause or delete something require a reason. */
+  readonly requireReasons: boolean;
 }
 
 export interface ViewerContext extends RequestContext {
@@ -50,14 +52,15 @@ export const anonymous: RequestContext = {
   formToken: () => '',
   version: '',
   may: { operate: false, delete: false },
+  requireReasons: false,
 };
 
-/** @param readOnly whether the dashboard has no actions */
+/** @param settings `readOnly`: whether the dashboard has no actions */
 export function createRequestContext(
   ctx: Context,
   authenticator: Authenticator,
   viewer: Viewer,
-  readOnly: boolean,
+  { readOnly, requireReasons }: { readonly readOnly: boolean; readonly requireReasons: boolean },
 ): ViewerContext {
   const may = {
     operate: !readOnly && hasRole(viewer, 'operator'),
@@ -71,5 +74,6 @@ export function createRequestContext(
     formToken: () => authenticator.formToken(ctx, viewer),
     version: `${authenticator.formVersion}.${Number(may.operate)}${Number(may.delete)}`,
     may,
+    requireReasons,
   };
 }

@@ -36,7 +36,7 @@ export function streamRouter(
     const job = await context.reader.jobs.find(id);
     if (job === null) throw notFound('There is no such job', 'It has been removed.');
     if (job.state !== 'processing' && !isFinished(job.state)) {
-      ctx.status = 204; // There is nothing to stream now. The page will ask again.
+      ctx.status = 204; // There is nothing to stream now. The page will retry.
       return;
     }
     if (open >= maxStreams || closing?.aborted === true) throw tooMany;

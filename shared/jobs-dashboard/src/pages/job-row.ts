@@ -61,8 +61,12 @@ function whenOf({ state, createdAt, runAt, readyAt, startedAt, finishedAt }: Job
   return { what: 'created', at: createdAt };
 }
 
-/** Converts a job to a row of a table, with its arguments. */
-export function jobLine(job: BriefJob, pattern: RegExp): JobRow & { readonly given: string } {
+/** A job as a row of a table, with its arguments. */
+export interface JobLine extends JobRow {
+  readonly given: string;
+}
+
+export function jobLine(job: BriefJob, pattern: RegExp): JobLine {
   return { ...jobRow(job), given: job.argsOmitted ? LARGE_ARGS : argsLine(job.args, pattern) };
 }
 

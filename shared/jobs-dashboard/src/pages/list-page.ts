@@ -29,7 +29,7 @@ export interface Rows<Row> {
 }
 
 /**
- * Reads at most this many rows, and one more to know whether others follow.
+ * Returns up to `most` rows. Reads one more to find out whether others follow.
  *
  * @param read returns at most `limit` rows
  */

@@ -1,6 +1,8 @@
 import type { Viewer } from '../auth/viewer.js';
 import type { DashboardReader } from '../reading/dashboard-reader.js';
+import type { JobLinks } from '../format/job-links.js';
 import type { Cache } from '../cache.js';
+import type { WarningWatch } from '../diagnosis/warning-watch.js';
 
 /** The part of an HTTP request that pages may depend on. */
 export interface PageRequest {
@@ -14,6 +16,7 @@ export interface PageRequest {
 export interface PageContext {
   readonly reader: DashboardReader;
   readonly cache: Cache;
+  readonly warnings: WarningWatch;
   /** Milliseconds since 1970 by the storage's clock; every time that a page shows is relative to it. */
   readonly now: () => number;
   /** Milliseconds since 1970 by the clock of this machine. */
@@ -22,6 +25,8 @@ export interface PageContext {
   readonly readTimeoutMs: number;
   /** Matches the names of members whose values are never shown. */
   readonly redact: RegExp;
+  /** Links from a job to other systems. */
+  readonly links: JobLinks;
 }
 
 /** A part of a page that is loaded and refreshed on its own. */

@@ -1,4 +1,6 @@
 import type { Queue, StateCounts } from '@longshore/jobs/storage';
+import { pauseText } from '../diagnosis/pause.js';
+import type { Sentence } from '../format/sentence.js';
 import { type Sparkline, sparklineOf } from '../format/sparkline.js';
 import type { DashboardReader } from '../reading/dashboard-reader.js';
 import { readLastHour } from '../reading/last-hour.js';
@@ -9,8 +11,8 @@ export interface QueueRow {
   readonly counts: StateCounts;
   readonly oldestEnqueuedAt: Date | null;
   readonly servers: number;
-  /** When it was paused; `null` if it is not. */
-  readonly pausedAt: Date | null;
+  /** “paused by ann 20 min ago: PSP outage, until 07:00”; `null` if it is not paused. */
+  readonly paused: Sentence | null;
   readonly concurrencyLimit: Queue['concurrencyLimit'];
   readonly rateLimit: Queue['rateLimit'];
   /** Whether the queue has waiting jobs, but no running server consumes it. */
@@ -18,13 +20,13 @@ export interface QueueRow {
 }
 
 export function queueRow(queue: Queue): QueueRow {
-  const { name, counts, oldestEnqueuedAt, servers, pausedAt, concurrencyLimit, rateLimit } = queue;
+  const { name, counts, oldestEnqueuedAt, servers, concurrencyLimit, rateLimit } = queue;
   return {
     name,
     counts,
     oldestEnqueuedAt,
     servers,
-    pausedAt,
+    paused: pauseText(queue),
     concurrencyLimit,
     rateLimit,
     unserved: isUnserved(queue),

@@ -51,7 +51,7 @@ export const pages: Readonly<Record<string, PageHandler>> = {
   '/help': helpPage,
 };
 
-/** Routes requests to the pages. */
+/** Returns the router for the pages. */
 export function pageRouter(prefix: string, context: PageContext, answer: PageResponder): Router {
   const router = new Router({ prefix });
   for (const [path, handler] of Object.entries(pages)) {

@@ -1,13 +1,16 @@
 import type { Cache } from '../cache.js';
 import type { DashboardReader } from './dashboard-reader.js';
 
-/** How long results stay fresh that are slow to read and rarely change, in milliseconds. */
+/** How long results that are slow to read but rarely change stay fresh, in milliseconds. */
 const STEADY_MS = 5_000;
 
-/** The same for the figures of long spans, of which one bucket takes hours. */
+/** The same for the figures of long spans, in which a bucket lasts hours. */
 const LONG_MS = 60_000;
 
-/** Reading a thousand queues takes 30 ms, half of it in this process. */
+/**
+ * Lists of at least this many queues stay fresh longer: reading a thousand queues takes 30 ms, half of it in this
+ * process.
+ */
 const MANY_QUEUES = 200;
 
 type FreshMs = (result: unknown, query: unknown, lifetimeMs: number) => number;
@@ -26,7 +29,9 @@ const slowReads: ReadonlyMap<string, FreshMs> = new Map<string, FreshMs>([
     (queues, _query, lifetimeMs) =>
       (queues as readonly unknown[]).length < MANY_QUEUES ? lifetimeMs : STEADY_MS,
   ],
+  ['queues.listBlockingKeys', steady],
   ['recurring.list', steady],
+  ['recurring.listMissed', steady],
   ['servers.listLost', steady],
   ['setAside.list', steady],
   ['statistics.listErrorGroups', steady],
@@ -36,6 +41,7 @@ const slowReads: ReadonlyMap<string, FreshMs> = new Map<string, FreshMs>([
   ],
   ['statistics.throughputByQueue', steady],
   ['deployments.list', steady],
+  ['alerts.listFailures', steady],
   ['timings.listNames', steady],
   [
     'timings.read',
@@ -78,10 +84,12 @@ export function cachedReader(reader: DashboardReader, cache: Cache): DashboardRe
     bulk: cached('bulk', reader.bulk),
     statistics: cached('statistics', reader.statistics),
     audit: cached('audit', reader.audit),
+    savedSearches: cached('savedSearches', reader.savedSearches),
     setAside: cached('setAside', reader.setAside),
     timings: cached('timings', reader.timings),
     jobTypes: cached('jobTypes', reader.jobTypes),
     deployments: cached('deployments', reader.deployments),
+    alerts: cached('alerts', reader.alerts),
     clock,
     /** Never cached, because the time changes constantly. */
     readClock: () => reader.readClock(),

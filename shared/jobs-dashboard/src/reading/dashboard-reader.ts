@@ -1,5 +1,6 @@
 import type { JobStorage } from '@longshore/jobs';
 import type {
+  Alerts,
   AuditLog,
   Batches,
   BulkOperations,
@@ -9,6 +10,7 @@ import type {
   JobTypes,
   Queues,
   RecurringJobs,
+  SavedSearches,
   Servers,
   SetAside,
   Timings,
@@ -19,17 +21,19 @@ export interface DashboardReader extends Pick<
   JobStorage,
   'leases' | 'statistics' | 'clock' | 'readClock' | 'ping'
 > {
-  /** Lists are brief, so that a page takes little memory, whatever the jobs carry. */
+  /** Lists of jobs are brief, so that a page takes little memory, however large the jobs are. */
   readonly jobs: Omit<JobReader, 'list' | 'listPage'>;
   readonly reports: Pick<JobReports, 'listLogs' | 'countLogs' | 'listTransitions'>;
-  readonly queues: Pick<Queues, 'find' | 'list'>;
+  readonly queues: Pick<Queues, 'find' | 'list' | 'listBlockingKeys'>;
   readonly servers: Pick<Servers, 'list' | 'listLost'>;
   readonly batches: Pick<Batches, 'find' | 'list' | 'count'>;
-  readonly recurring: Pick<RecurringJobs, 'find' | 'findArgs' | 'list'>;
+  readonly recurring: Pick<RecurringJobs, 'find' | 'findArgs' | 'list' | 'listMissed'>;
   readonly bulk: Pick<BulkOperations, 'find' | 'list' | 'listChanged' | 'preview'>;
   readonly audit: Pick<AuditLog, 'list'>;
+  readonly savedSearches: Pick<SavedSearches, 'list'>;
   readonly setAside: Pick<SetAside, 'list'>;
   readonly timings: Pick<Timings, 'read' | 'listNames'>;
   readonly jobTypes: Pick<JobTypes, 'listPaused'>;
   readonly deployments: Pick<Deployments, 'list'>;
+  readonly alerts: Pick<Alerts, 'listFailures'>;
 }

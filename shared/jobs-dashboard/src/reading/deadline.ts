@@ -10,7 +10,7 @@ export class ReadTooSlowError extends Error {
 export async function withDeadline<T>(promise: Promise<T>, ms: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new ReadTooSlowError(`No answer within ${ms} ms`)), ms);
+    timer = setTimeout(() => reject(new ReadTooSlowError(`No response within ${ms} ms`)), ms);
   });
   try {
     return await Promise.race([promise, late]);

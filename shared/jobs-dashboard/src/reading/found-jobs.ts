@@ -9,7 +9,7 @@ export interface FoundJobs<Row> {
   readonly jobs: Row[];
   /** Whether there may be more jobs and the search continues. */
   readonly partial: boolean;
-  /** When the search last ended, if that is a while ago and it is running again. */
+  /** When the search last ended, if that was some time ago and the search is running again. */
   readonly asOf: Date | null;
   /** Whether there may be more jobs, but the storage gave up the search. */
   readonly gaveUp: boolean;
@@ -43,7 +43,12 @@ export async function findJobs<Row extends { readonly id: string }>(
   return { jobs: merged(jobs, value, query), partial, asOf, gaveUp: false };
 }
 
-/** Returns whether the search through all of history has ended, even if it is running again. */
+/** Returns whether older jobs have never been searched, and are being searched now. */
+export function isFirstSearch({ partial, asOf }: Pick<FoundJobs<unknown>, 'partial' | 'asOf'>): boolean {
+  return partial && asOf === null;
+}
+
+/** Returns whether the search through all of history has completed at least once; it may be running again. */
 export function wasSearched(key: string, { cache }: Pick<Sources, 'cache'>): boolean {
   return cache.knows(listed(key));
 }

@@ -1,4 +1,4 @@
-import { type JobListQuery, timeOfId } from '@longshore/jobs/storage';
+import { type JobListQuery, type SearchedRange, timeOfId } from '@longshore/jobs/storage';
 import type { Filters } from '../search/filters.js';
 import type { PageContext } from '../pages/page.js';
 
@@ -27,10 +27,13 @@ export async function readWordSearch(
     reader.jobs.searchedRange({ filter, order, ...place }),
   );
   if (known === undefined) return null;
-  const { lastIds, unfinished } = known.value;
-  const ids = Object.values(lastIds).toSorted();
-  // Every state was searched up to the nearest of these jobs.
-  const lastId = (order === 'newest' ? ids.at(-1) : ids[0]) ?? null;
+  const lastId = lastSearched(known.value, order);
   const back = lastId === null ? null : (timeOfId(lastId) ?? null);
-  return { lastId, back, someUnfinished: unfinished.length > 0 };
+  return { lastId, back, someUnfinished: known.value.unfinished.length > 0 };
+}
+
+/** Returns the job up to which every state was searched for words; `null` if all finished jobs were searched. */
+export function lastSearched({ lastIds }: SearchedRange, order: 'newest' | 'oldest'): string | null {
+  const ids = Object.values(lastIds).toSorted();
+  return (order === 'newest' ? ids.at(-1) : ids[0]) ?? null;
 }

@@ -9,7 +9,7 @@ export interface ArgumentSearch {
   readonly path: string;
 }
 
-const MOST_PATHS = 4;
+const MAX_PATHS = 4;
 const MAX_DEPTH = 4;
 const number = /^\d+$/;
 
@@ -35,7 +35,7 @@ export function suggestArguments(
     for (const path of numbersIn(each, [], redact)) counts.set(path, (counts.get(path) ?? 0) + 1);
   return [...counts]
     .toSorted(([, one], [, other]) => other - one)
-    .slice(0, MOST_PATHS)
+    .slice(0, MAX_PATHS)
     .map(([path]) => {
       const key: TermKey = `args.${path}`;
       const terms = filters.terms.filter((term) => term.key !== 'q' || term.value !== word);

@@ -10,7 +10,7 @@ export function confirmedField({ count, asOf, firstIds }: BulkPreview): string {
 /**
  * Parses the value written by {@link confirmedField}.
  *
- * @throws {Problem} 400 if it is missing or invalid, because more jobs might then be changed than the page showed
+ * @throws {Problem} 400 if it is missing or invalid: without it, the action could change more jobs than the page showed
  */
 export function parseConfirmed(text: string | null): BulkPreview {
   const { count, asOf, firstIds } = objectIn(text);

@@ -9,6 +9,7 @@ const members: readonly [Exclude<keyof JobFilter, 'id' | 'state' | 'args'>, Term
   ['tag', 'tag'],
   ['recurringJobId', 'recurring'],
   ['batchId', 'batch'],
+  ['concurrencyKey', 'key'],
   ['parentId', 'parent'],
   ['serverId', 'server'],
   ['error', 'error'],

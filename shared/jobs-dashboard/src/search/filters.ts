@@ -21,6 +21,7 @@ export const plainKeys = [
   'tag',
   'recurring',
   'batch',
+  'key',
   'parent',
   'server',
   'error',
@@ -46,8 +47,8 @@ export interface Filters {
 export const noFilters: Filters = { state: null, terms: [] };
 
 /**
- * The URL parameters of terms are their keys, except for these, which would clash with those for paging and
- * for the search box.
+ * The URL parameters of terms are their keys, except for these keys, which would clash with the parameters for paging
+ * and for the search box.
  */
 const parameters: Readonly<Record<string, string>> = { after: 'since', before: 'until', q: 'words' };
 const keys: Readonly<Record<string, TermKey>> = { since: 'after', until: 'before', words: 'q' };
@@ -67,6 +68,22 @@ export function termError({ key, value }: Term): string | null {
     return `“${value}” is not a valid time. Write 2026-03-01, 2026-03-01T14:05Z, or 2h for two hours ago.`;
   }
   return null;
+}
+
+/** The pages of what terms name, by key: of the type of jobs with this name, and so on. */
+const pages: Readonly<Partial<Record<TermKey, string>>> = {
+  queue: 'queues',
+  name: 'types',
+  recurring: 'recurring',
+  batch: 'batches',
+  parent: 'jobs',
+  server: 'servers',
+};
+
+/** Returns the path of the page of what a term names; `null` if there is no such page. */
+export function pageOfTerm({ key, value }: Term): string | null {
+  const page = pages[key];
+  return page === undefined ? null : `${page}/${encodeURIComponent(value)}`;
 }
 
 /** @param nowMs the time that “2h” is relative to */
@@ -90,6 +107,7 @@ export function filterQuery({ state, terms }: Filters, nowMs: number): JobFilter
     ...list('tag', 'tag'),
     ...list('recurringJobId', 'recurring'),
     ...list('batchId', 'batch'),
+    ...list('concurrencyKey', 'key'),
     ...list('parentId', 'parent'),
     ...list('serverId', 'server'),
     ...list('error', 'error'),

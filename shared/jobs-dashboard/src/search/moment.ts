@@ -11,7 +11,7 @@ const unitsMs: ReadonlyMap<string, number> = new Map([
   ['w', 7 * DAY_MS],
 ]);
 
-/** No job is older than this. */
+/** Relative times go back at most this far; no job is older. */
 const MAX_AGO_MS = 50 * 365 * DAY_MS;
 
 /** Relative times are rounded to this, in milliseconds, so that viewers share reads. */

@@ -18,7 +18,7 @@ const uuid = /[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/i;
 /** A quote inside quotes is doubled. */
 const value = String.raw`(?:"((?:[^"]|"")*)"|(\S+))`;
 const known = String.raw`state|${plainKeys.join('|')}|args(?:\.[^:\s"]*)?`;
-/** Matches terms with a key. An id in the value of such a term is not the id of a page to open. */
+/** Matches terms with a key. An id in the value of such a term does not open a page. */
 const ofAnother = new RegExp(String.raw`(?<!\S)(?:${known}):${value}`, 'gi');
 const term = new RegExp(String.raw`(?:(id|${known}):)?${value}?`, 'gi');
 

@@ -1,17 +1,31 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import type { RunOnly } from 'axe-core';
 import type { Page } from 'playwright-core';
 
 const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
+const allRules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+/** The rules of {@link allRules} that read colours: the others find the same in every colour scheme. */
+const colourRules = ['color-contrast', 'link-in-text-block'];
+
 /** What axe finds wrong with a page as it is: a rule and the elements that break it. */
-export async function axeViolations(page: Page): Promise<string[]> {
+export function axeViolations(page: Page): Promise<string[]> {
+  return violations(page, { type: 'tag', values: allRules });
+}
+
+/** What axe finds wrong with the colours of a page that is otherwise known to be right. */
+export function colourViolations(page: Page): Promise<string[]> {
+  return violations(page, { type: 'rule', values: colourRules });
+}
+
+async function violations(page: Page, runOnly: RunOnly): Promise<string[]> {
   // Evaluated from outside, axe is not subject to the content security policy.
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(source);
-  return page.evaluate(async () => {
+  return page.evaluate(async (only) => {
     const { axe } = globalThis as unknown as { axe: typeof import('axe-core') };
-    const runOnly = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-    const { violations } = await axe.run({ runOnly, resultTypes: ['violations'], iframes: false });
-    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
-  });
+    const found = await axe.run({ runOnly: only, resultTypes: ['violations'], iframes: false });
+    return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
+  }, runOnly);
 }

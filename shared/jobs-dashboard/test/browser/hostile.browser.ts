@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import { openSite, pagePaths, type Site } from '../dashboard-site.js';
 import { hostileReader, hostileTexts } from '../hostile-reader.js';
-import { launchChromium } from './chromium.js';
+import { launchChromium } from '@longshore/test-support/chromium';
 
 const foreign = 'x7, img, iframe, [onfocus], [onerror], [onload], main [autofocus]';
 const longest = hostileTexts.length - 1;

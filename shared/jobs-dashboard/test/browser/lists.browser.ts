@@ -4,7 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import Type from 'typebox';
 import { openSite, type Site } from '../dashboard-site.js';
 import { axeViolations } from './axe.js';
-import { launchChromium } from './chromium.js';
+import { launchChromium } from '@longshore/test-support/chromium';
 
 describe('a list in a browser', () => {
   let browser: Browser;
@@ -34,6 +34,37 @@ describe('a list in a browser', () => {
     expect(await page.locator('.marked').textContent()).to.equal(`${await rows().count()} selected`);
     await rows().first().uncheck();
     expect(await all().evaluate((box) => box.matches(':indeterminate'))).to.equal(true);
+  });
+
+  it('shows the arguments of failed jobs besides their error, however long it is', async () => {
+    const { storage } = site.story;
+    const serverId = site.story.serverId;
+    for (const order of [4_711, 14_711]) {
+      await storage.add({ name: 'ship-order', queue: 'carriers', args: { order }, maxAttempts: 1 });
+      const claimed = await storage.start(serverId, 'carriers');
+      const error = { name: 'CarrierError', message: 'no such address '.repeat(20), stack: null };
+      await storage.end(claimed, { kind: 'failed', error });
+    }
+    for (const width of [1_280, 390]) {
+      await page.setViewportSize({ width, height: 800 });
+      await page.goto(`${site.url}/job-dashboard/jobs?words=4711`);
+      const given = page.locator('.given');
+      expect(await given.allInnerTexts()).to.deep.equal(['order: 14711', 'order: 4711']);
+      for (const each of await given.all()) {
+        const box = await each.boundingBox();
+        const cell = await each.locator('xpath=ancestor::td').boundingBox();
+        if (box === null || cell === null) throw new Error('It is not visible');
+        expect(box.x + box.width).to.be.at.most(cell.x + cell.width);
+      }
+    }
+  });
+
+  it('links filters to the pages of what they name', async () => {
+    await page.goto(`${site.url}/job-dashboard/jobs?name=send-invoice&queue=mail&words=x`);
+    const filters = page.getByRole('list', { name: 'Filters' });
+    await filters.getByRole('link', { name: 'queue mail', exact: true }).waitFor();
+    await filters.getByRole('link', { name: 'name send-invoice', exact: true }).click();
+    await page.waitForURL('**/types/send-invoice');
   });
 
   it('confirms changes to selected jobs in a dialog', async () => {
@@ -92,6 +123,7 @@ describe('a list in a browser', () => {
     await dialog().getByText('Counting the jobs.').waitFor();
     release();
     await dialog().getByRole('heading', { name: '120 jobs', exact: true }).waitFor();
+    expect(await dialog().locator(':focus').innerText()).to.equal('Cancel');
     await dialog().getByRole('button', { name: 'Delete 120 jobs' }).click();
     await page.getByRole('heading', { level: 1, name: 'Bulk delete' }).waitFor();
   });

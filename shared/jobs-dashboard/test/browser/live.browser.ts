@@ -5,7 +5,7 @@ import type { Browser, Page } from 'playwright-core';
 import Type from 'typebox';
 import { openSite, type Site } from '../dashboard-site.js';
 import { axeViolations } from './axe.js';
-import { launchChromium } from './chromium.js';
+import { launchChromium } from '@longshore/test-support/chromium';
 
 describe('a live page in a browser', () => {
   let browser: Browser;
@@ -27,7 +27,7 @@ describe('a live page in a browser', () => {
   const open = (path: string) => page.goto(`${site.url}/job-dashboard/${path}`);
   const figure = (state: string) =>
     page.locator('.figure', { hasText: state }).locator('.value').textContent();
-  const status = () => page.locator('#live .said').textContent();
+  const status = () => page.locator('#live .text').textContent();
   const addJob = () => site.story.storage.add({ name: 'brand-new' });
 
   it('shows a new job without a reload, and keeps the focus where it was', async () => {
@@ -50,6 +50,23 @@ describe('a live page in a browser', () => {
       expect(await axeViolations(page)).to.deep.equal([]);
       await page.reload();
       expect(await page.getByText('The job will run again.').count()).to.equal(0);
+    } finally {
+      await own.close();
+    }
+  });
+
+  it('keeps the page of a failed job live, although its dependents are offered checked, until that is changed', async () => {
+    const own = await openSite({ control: ({ storage }) => storage });
+    const { storage, failedId } = own.story;
+    try {
+      const order = storage.order({ name: 'ship-order', after: failedId });
+      await storage.enqueuer.enqueue([order]);
+      await page.goto(`${own.url}/job-dashboard/jobs/${failedId}`);
+      const restore = page.getByRole('checkbox', { name: /Also restore/ });
+      expect(await restore.isChecked()).to.equal(true);
+      await eventually(async () => (await status())?.startsWith('Live') === true);
+      await restore.uncheck();
+      await page.getByText('Updates paused while selecting').waitFor();
     } finally {
       await own.close();
     }
@@ -121,7 +138,7 @@ describe('a live page in a browser', () => {
   it('shows its age while the server is gone, and recovers', async () => {
     await open('');
     await page.route('**/*', (route) => route.abort());
-    await eventually(async () => /No answer\. Last updated \d+ s ago/.test((await status()) ?? ''));
+    await eventually(async () => /No response\. Last updated \d+ s ago/.test((await status()) ?? ''));
     await page.unroute('**/*');
     await eventually(async () => (await status())?.startsWith('Live'));
   });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import { actions } from '../../src/actions/actions.js';
 import { openSite, type Site } from '../dashboard-site.js';
-import { launchChromium } from './chromium.js';
+import { launchChromium } from '@longshore/test-support/chromium';
 
 /** The page with the form of an action, and the fields to fill in. */
 interface Offer {
@@ -12,7 +12,7 @@ interface Offer {
 
 /** Bulk actions start at the list of jobs; the others where they belong. */
 function offerOf(action: string, { story }: Site, operationId: string): Offer {
-  const [, kind = '', verb = ''] = /^\/(set-aside|[a-z]+)(?:\/:target\/|-)([a-z-]+)$/.exec(action) ?? [];
+  const [, kind = '', verb = ''] = /^\/(set-aside|[a-z]+)(?:\/:target\/|-|\/)([a-z-]+)$/.exec(action) ?? [];
   const job = ['cancel', 'run', 'reschedule'].includes(verb) ? story.scheduledId : story.failedId;
   const state = { cancel: 'enqueued', retry: 'failed', run: 'scheduled', delete: 'done' }[verb] ?? '';
   const offers: Record<string, Offer> = {
@@ -26,6 +26,7 @@ function offerOf(action: string, { story }: Site, operationId: string): Offer {
     servers: { at: `servers/${story.serverId}` },
     'set-aside': { at: 'set-aside' },
     types: { at: 'types/any' },
+    searches: { at: 'jobs?state=failed', ...(verb === 'save' && { fill: { name: 'failures' } }) },
     bulk: { at: verb === 'stop' ? `bulk/${operationId}` : `bulk/confirm?action=${verb}&state=${state}` },
   };
   const offer = offers[kind];
@@ -69,6 +70,8 @@ describe('without scripts', () => {
       if (action === '/queues/:target/resume') await storage.queues.pause('mail');
       if (action === '/types/:target/resume') await storage.jobTypes.pause('any');
       if (action === '/queues/:target/delete') await storage.queues.resume('unused'); // makes it
+      if (action === '/searches/delete')
+        await storage.savedSearches.save({ name: 'failures', query: 'state=failed', savedBy: 'ann' });
       storage.setAside.attempt({ role: 'cleaner', key: 'retention' }, () => {
         throw new RangeError('poisoned');
       });

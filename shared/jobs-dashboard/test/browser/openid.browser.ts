@@ -7,7 +7,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { type AccessRecord, createDashboard } from '../../src/index.js';
 import { listenerOf } from '../dashboard-site.js';
 import { seedStory, type Story } from '../story.js';
-import { launchChromium } from './chromium.js';
+import { launchChromium } from '@longshore/test-support/chromium';
 
 /** The groups of the provider's accounts, by login name. */
 const groups: Readonly<Record<string, readonly string[]>> = {

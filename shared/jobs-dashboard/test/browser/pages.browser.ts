@@ -2,28 +2,29 @@ import { expect } from 'chai';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { pages } from '../../src/pages/routes.js';
 import { openSite, pagePaths, type Site } from '../dashboard-site.js';
-import { axeViolations } from './axe.js';
-import { launchChromium } from './chromium.js';
+import { axeViolations, colourViolations } from './axe.js';
+import { launchChromium } from '@longshore/test-support/chromium';
 
-const looks = [
-  { colorScheme: 'light', width: 1_280 },
-  { colorScheme: 'dark', width: 1_280 },
-  { colorScheme: 'dark', width: 320 },
-  { colorScheme: 'light', width: 320 },
+/** Each width is looked at in full once. Only colours differ between the schemes, so the second look is at these. */
+const variants = [
+  { colorScheme: 'light', width: 1_280, violations: axeViolations },
+  { colorScheme: 'dark', width: 1_280, violations: colourViolations },
+  { colorScheme: 'dark', width: 320, violations: axeViolations },
+  { colorScheme: 'light', width: 320, violations: colourViolations },
 ] as const;
 const TABS = 2;
 
-type Badge = (typeof looks)[number];
+type Variant = (typeof variants)[number];
 
 /** What a page was seen to be wrong about. */
 interface Finding {
   readonly path: string;
-  readonly of: 'axe' | 'width' | 'console';
-  readonly look: string;
+  readonly of: 'axe' | 'width' | 'console' | 'scrolled';
+  readonly variant: string;
   readonly what: string;
 }
 
-const nameOf = ({ colorScheme, width }: Badge): string => `${colorScheme} at ${width} px`;
+const nameOf = ({ colorScheme, width }: Variant): string => `${colorScheme} at ${width} px`;
 
 describe('every page in a browser', () => {
   const findings: Finding[] = [];
@@ -56,17 +57,21 @@ describe('every page in a browser', () => {
     }
   });
 
-  const found = (of: Finding['of'], look?: Badge): Finding[] =>
-    findings.filter((each) => each.of === of && (look === undefined || each.look === nameOf(look)));
+  const found = (of: Finding['of'], variant?: Variant): Finding[] =>
+    findings.filter((each) => each.of === of && (variant === undefined || each.variant === nameOf(variant)));
 
-  for (const look of looks) {
-    it(`has no axe violation in ${nameOf(look)}`, () => {
-      expect(found('axe', look)).to.deep.equal([]);
+  for (const variant of variants) {
+    it(`has no axe violation in ${nameOf(variant)}`, () => {
+      expect(found('axe', variant)).to.deep.equal([]);
     });
   }
 
   it('does not scroll sideways at 320 px', () => {
     expect(found('width')).to.deep.equal([]);
+  });
+
+  it('begins at its top, on a phone, too', () => {
+    expect(found('scrolled')).to.deep.equal([]);
   });
 
   it('follows its content security policy and throws no error', () => {
@@ -81,7 +86,7 @@ describe('every page in a browser', () => {
 async function inspect(page: Page, address: string): Promise<Finding[]> {
   const path = new URL(address).pathname;
   const findings: Finding[] = [];
-  const complain = (what: string): void => void findings.push({ path, of: 'console', look: '', what });
+  const complain = (what: string): void => void findings.push({ path, of: 'console', variant: '', what });
   page.removeAllListeners();
   page.on('pageerror', (error) => complain(error.message));
   page.on('console', (message) => {
@@ -90,15 +95,19 @@ async function inspect(page: Page, address: string): Promise<Finding[]> {
       complain(message.text());
   });
   await page.goto(address);
-  for (const look of looks) {
-    const { colorScheme, width } = look;
+  for (const variant of variants) {
+    const { colorScheme, width, violations } = variant;
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize({ width, height: 800 });
-    const all = { path, look: nameOf(look) };
-    findings.push(...(await axeViolations(page)).map((what) => ({ ...all, of: 'axe' as const, what })));
+    const all = { path, variant: nameOf(variant) };
+    findings.push(...(await violations(page)).map((what) => ({ ...all, of: 'axe' as const, what })));
     const wide = await page.evaluate(() => document.documentElement.scrollWidth);
     if (wide > width) findings.push({ ...all, of: 'width', what: `${wide} px` });
   }
+  // The scripts run when a page is loaded, and now it is narrow.
+  await page.reload();
+  const scrolled = await page.evaluate(() => window.scrollY);
+  if (scrolled !== 0) findings.push({ path, variant: '', of: 'scrolled', what: `${scrolled} px` });
   return findings;
 }
 
@@ -133,20 +142,85 @@ describe('in a browser', () => {
     });
   });
 
-  it('the slash key can be turned off, and on again', async () => {
+  it('shortcuts can be turned off, and on again', async () => {
     await withPage(async (page) => {
       await page.goto(`${site.url}/job-dashboard/help`);
       const search = page.getByRole('searchbox');
       const isFocused = () => search.evaluate((element) => element === document.activeElement);
-      await page.getByRole('button', { name: 'Turn this key off' }).click();
+      await page.getByRole('button', { name: 'Turn shortcuts off' }).click();
       await page.goto(`${site.url}/job-dashboard/`);
       await page.keyboard.press('/');
       expect(await isFocused()).to.equal(false);
       await page.goto(`${site.url}/job-dashboard/help`);
-      await page.getByRole('button', { name: 'Turn this key on' }).click();
+      await page.getByRole('button', { name: 'Turn shortcuts on' }).click();
       await page.keyboard.press('/');
       expect(await isFocused()).to.equal(true);
     });
+  });
+
+  it('j and k go through the rows of a list, and ? shows the shortcuts', async () => {
+    await withPage(async (page) => {
+      await page.goto(`${site.url}/job-dashboard/jobs?state=failed`);
+      const focused = () =>
+        page.evaluate(() => document.activeElement?.closest('tr')?.dataset['key'] ?? null);
+      const rows = await page
+        .locator('tbody tr')
+        .evaluateAll((list) => list.map((row) => row.dataset['key']));
+      for (const [key, row] of [
+        ['j', 0],
+        ['j', 1],
+        ['k', 0],
+        ['k', 0],
+      ] as const) {
+        await page.keyboard.press(key);
+        expect(await focused(), key).to.equal(rows[row]);
+      }
+      await page.keyboard.press('?');
+      const dialog = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+      await dialog.waitFor();
+      expect(await axeViolations(page)).to.deep.equal([]);
+      await page.keyboard.press('j');
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'detached' });
+      expect(await focused()).to.equal(rows[0]);
+    });
+  });
+
+  it('ids and whole documents can be copied', async () => {
+    await withPage(async (page, context) => {
+      await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+      await page.goto(`${site.url}/job-dashboard/jobs/${site.story.doneId}`);
+      const copied = async (name: string): Promise<string> => {
+        await page.getByRole('button', { name, exact: true }).click();
+        await page.getByRole('status').filter({ hasText: 'Copied' }).waitFor({ state: 'attached' });
+        return page.evaluate(() => navigator.clipboard.readText());
+      };
+      expect(await copied('Copy id')).to.equal(site.story.doneId);
+      await page.reload();
+      const { args } = (await site.story.storage.jobs.find(site.story.doneId)) ?? {};
+      expect(JSON.parse(await copied('Copy arguments'))).to.deep.equal(args);
+    });
+  });
+
+  it('the name of a long job is complete for assistive technology, and its time exact when tapped', async () => {
+    const name = `${'long-'.repeat(12)}name`;
+    const { storage } = site.story;
+    await storage.enqueuer.enqueue([{ ...storage.order({ name }), name }]);
+    await withPage(async (page) => {
+      await page.goto(`${site.url}/job-dashboard/jobs?name=${name}`);
+      await page.getByRole('link', { name, exact: true }).first().waitFor();
+    });
+    const touch = await browser.newContext({
+      hasTouch: true,
+      isMobile: true,
+      viewport: { width: 320, height: 640 },
+    });
+    const page = await touch.newPage();
+    await page.goto(`${site.url}/job-dashboard/jobs?name=${name}`);
+    const time = page.locator('tbody time').first();
+    await time.tap();
+    expect(await time.evaluate((element) => getComputedStyle(element, '::after').content)).to.match(/20\d\d/);
+    await touch.close();
   });
 
   it('the current page is visible in forced colours', async () => {

@@ -4,9 +4,9 @@ import { MemoryStorage } from '@longshore/jobs';
 import type { Browser, Page } from 'playwright-core';
 import { openSite, type Site, type SiteOptions } from '../dashboard-site.js';
 import { axeViolations } from './axe.js';
-import { launchChromium } from './chromium.js';
+import { launchChromium } from '@longshore/test-support/chromium';
 
-const looks = [
+const variants = [
   { colorScheme: 'light', width: 1_280 },
   { colorScheme: 'dark', width: 320 },
 ] as const;
@@ -35,7 +35,7 @@ describe('a page in a special state, in a browser,', () => {
     }
   };
   const expectAccessible = async (page: Page): Promise<void> => {
-    for (const { colorScheme, width } of looks) {
+    for (const { colorScheme, width } of variants) {
       await page.emulateMedia({ colorScheme });
       await page.setViewportSize({ width, height: 800 });
       const wide = await page.evaluate(() => document.documentElement.scrollWidth);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { eventually } from '@longshore/test-support';
 import type { Browser, Page } from 'playwright-core';
 import { openSite, type Site } from '../dashboard-site.js';
-import { launchChromium } from './chromium.js';
+import { launchChromium } from '@longshore/test-support/chromium';
 
 describe('a live page in use', () => {
   let browser: Browser;
@@ -22,7 +22,7 @@ describe('a live page in use', () => {
   });
 
   const open = (path: string) => page.goto(`${site.url}/job-dashboard/${path}`);
-  const status = () => page.locator('#live .said').textContent();
+  const status = () => page.locator('#live .text').textContent();
   const summary = (word: string) => page.locator('summary', { hasText: word });
   const focused = () => page.evaluate(() => document.activeElement?.nodeName);
   const cancelScheduled = async (): Promise<void> => {
@@ -78,7 +78,7 @@ describe('a live page in use', () => {
     await attempt.locator('summary').click();
     await storage.control.retry(failedId);
     await storage.start(site.story.serverId, 'billing');
-    await page.locator('.attempt', { hasText: 'Attempt 4' }).waitFor({ timeout: 20_000 });
+    await page.locator('.attempt', { hasText: 'Attempt 4' }).waitFor();
     const isOpen = await page
       .locator('.attempt')
       .evaluateAll((attempts) =>
@@ -119,9 +119,9 @@ describe('a live page in use', () => {
         ? route.fulfill({ body: lateRegion('queues') })
         : route.continue(),
     );
-    await eventually(async () => (await status())?.includes('No answer. Last updated'));
+    await eventually(async () => (await status())?.includes('No response. Last updated'));
     await requested('flow', 2);
-    expect(await status()).to.match(/No answer\. Last updated \d+ s ago/);
+    expect(await status()).to.match(/No response\. Last updated \d+ s ago/);
   });
 
   it('keeps its content when the storage takes too long to refresh it', async () => {
@@ -131,7 +131,7 @@ describe('a live page in use', () => {
         ? route.fulfill({ body: lateRegion('flow') })
         : route.continue(),
     );
-    await eventually(async () => (await status())?.includes('No answer. Last updated'));
+    await eventually(async () => (await status())?.includes('No response. Last updated'));
     expect(await page.locator('.flow').count()).to.equal(1);
   });
 
@@ -168,6 +168,6 @@ describe('a live page in use', () => {
 });
 
 function lateRegion(name: string): string {
-  const late = '<p data-late>The storage took too long to answer</p>';
+  const late = '<p data-late>The storage took too long to respond</p>';
   return `<div class="region" data-region="${name}" data-every="2000" data-etag="">${late}</div>`;
 }

@@ -1,7 +1,8 @@
 import type { JsonValue } from '@longshore/jobs';
 import type { JobMeta } from '@longshore/jobs/storage';
 import { prepared } from '../connection/statement.js';
-import { moveNoted } from '../read/job-transitions.sql.js';
+import { isPaused, pausedTypes } from '../control/pause.sql.js';
+import { transitionRecorded } from '../read/job-transitions.sql.js';
 import { gapNoted } from './ready-scans.sql.js';
 
 /**
@@ -32,10 +33,16 @@ export interface ClaimedRow {
 }
 
 /**
+ * SQL for whether Postgres crashed within the last ten minutes: recovery from a crash resets its cumulative statistics. A new
+ * cluster's statistics are reset before it starts.
+ */
+const hasCrashed = `(select stats_reset from pg_stat_get_wal()) > greatest(pg_postmaster_start_time(), now() - interval '10 minutes')`;
+
+/**
  * Claims ready jobs of a queue. Claims nothing if the queue is paused or has limits.
  *
  * $1 queue, $2 server, $3 limit, $4 lease in ms; parallel arrays of the ranges to scan, in the order in which their
- * jobs run: $5 priorities, $6 starts (exclusive), $7 ends (inclusive). $8 whether the commit must reach the disk.
+ * jobs run: $5 priorities, $6 starts (exclusive), $7 ends (inclusive).
  *
  * The server's row is locked so that the rescuer cannot delete it during the claim. Either the claim commits before the
  * server is declared dead, and is released with the server's other claims, or it finds no row and claims nothing. KEY
@@ -52,8 +59,9 @@ export interface ClaimedRow {
  * Checking the names makes no measurable difference when a queue is drained. Jobs of paused types are skipped in the same
  * way.
  *
- * Unless $8 is set or a job is on its last attempt, the commit does not wait for the disk. If Postgres crashes within the
- * next half second, the jobs are ready again, and that attempt does not count (docs/adr/026).
+ * Unless a job is on its last attempt or Postgres has crashed recently, the commit does not wait for the disk. If Postgres
+ * crashes within the next half second, the jobs are ready again, and that attempt does not count (docs/adr/026). A job that
+ * crashes Postgres therefore uses up its attempts.
  *
  * Ranges begin just after the last claimed job, so that the cost does not grow with the index entries of finished jobs
  * that a long transaction elsewhere keeps from being vacuumed. Without ranges, throughput fell from 77k to 26k jobs/s
@@ -63,7 +71,7 @@ export const claimReady = prepared(
   'longshore-claim-ready',
   `
     with names as materialized (
-      select job_names as handled, array(select name from longshore.paused_type) as paused from longshore.server where id = $2),
+      select job_names as handled, array(${pausedTypes}) as paused from longshore.server where id = $2),
     candidate as materialized (
       select next.at
       from unnest($5::smallint[], $6::bigint[], $7::bigint[]) as range (priority, after, up_to)
@@ -72,14 +80,14 @@ export const claimReady = prepared(
         where job.queue_id = $1 and job.priority = range.priority and job.seq > range.after and job.seq <= range.up_to
           and job.server_id is null and coalesce(name = any ((select handled from names)::text[]), true)
           and name <> all ((select paused from names)::text[]) and not exists (
-        select from longshore.queue
-        where id = $1 and (paused_at is not null or concurrency_limit is not null or rate_limit is not null))
+        select 1 from longshore.queue
+        where id = $1 and (${isPaused} or concurrency_limit is not null or rate_limit is not null))
         order by job.seq limit $3
         for update skip locked
       ) as next
       limit $3),
     alive as materialized (
-      select id from longshore.server where id = $2 and exists (select from candidate) for key share
+      select id from longshore.server where id = $2 and exists (select 1 from candidate) for key share
     ),
     claimed as (
       update longshore.job
@@ -100,13 +108,13 @@ export const claimReady = prepared(
       from total, (values ('enqueued'::longshore.job_state, -1), ('processing', 1)) as change (state, sign)
       where total.jobs > 0
     )
-    select claimed.*, case when claimed.id is null then exists (select from longshore.server where id = $2) end as alive,
+    select claimed.*, case when claimed.id is null then exists (select 1 from longshore.server where id = $2) end as alive,
       case when claimed.id is null then exists (
-        select from longshore.queue where id = $1 and (concurrency_limit is not null or rate_limit is not null)
+        select 1 from longshore.queue where id = $1 and (concurrency_limit is not null or rate_limit is not null)
       ) end as limited,
-      case when claimed.id is null then exists (select from longshore.queue where id = $1 and paused_at is not null) end as paused
+      case when claimed.id is null then exists (select 1 from longshore.queue where id = $1 and ${isPaused}) end as paused
     from (values (1)) as one left join claimed on true
-    where (select count(set_config('synchronous_commit', 'off', true)) from total where not ($8 or has_last_attempt)) >= 0`,
+    where (select count(set_config('synchronous_commit', 'off', true)) from total where not (has_last_attempt or ${hasCrashed})) >= 0`,
 );
 
 export interface LimitedClaimedRow extends ClaimedRow {
@@ -119,7 +127,7 @@ export interface LimitedClaimedRow extends ClaimedRow {
 /** $1 queue. Makes claims from a queue with limits wait for each other, so that each sees what the previous one claimed. */
 export const lockBucket = prepared(
   'longshore-lock-bucket',
-  `select from longshore.queue_bucket where queue_id = $1 for update`,
+  `select 1 from longshore.queue_bucket where queue_id = $1 for update`,
 );
 
 /**
@@ -142,7 +150,7 @@ export const claimWithinLimits = prepared(
   'longshore-claim-within-limits',
   `
     with setting as materialized (
-      select paused_at is null as open, concurrency_limit, rate_limit, refill, clock.now,
+      select not ${isPaused} as open, concurrency_limit, rate_limit, refill, clock.now,
         least((rate_limit -> 'burst')::float8, bucket.tokens + refill *
           greatest(0, extract(epoch from clock.now - bucket.refilled_at)::float8 * 1000)) as tokens
       from longshore.queue
@@ -159,7 +167,7 @@ export const claimWithinLimits = prepared(
       from setting where open
     ),
     names as materialized (
-      select job_names as handled, array(select name from longshore.paused_type) as paused from longshore.server where id = $2),
+      select job_names as handled, array(${pausedTypes}) as paused from longshore.server where id = $2),
     candidate as materialized (
       select next.at
       from unnest($5::smallint[], $6::bigint[], $7::bigint[]) as range (priority, after, up_to)
@@ -173,7 +181,7 @@ export const claimWithinLimits = prepared(
       ) as next
       limit coalesce((select jobs from room), 0)),
     alive as materialized (
-      select id from longshore.server where id = $2 and exists (select from candidate) for key share
+      select id from longshore.server where id = $2 and exists (select 1 from candidate) for key share
     ),
     claimed as (
       update longshore.job
@@ -198,7 +206,7 @@ export const claimWithinLimits = prepared(
       from setting, (select count(*) as jobs from claimed) as total
       where bucket.queue_id = $1 and setting.tokens is not null and total.jobs > 0
     )
-    select exists (select from longshore.server where id = $2) as alive, claimed.*,
+    select exists (select 1 from longshore.server where id = $2) as alive, claimed.*,
       concurrency_limit is not null or rate_limit is not null as limited, not open as paused,
       coalesce((select jobs from room), 0)::integer as room,
       greatest(0, 1 - tokens + (select count(*) from claimed)) / refill as token_in
@@ -267,7 +275,7 @@ export const releaseClaims = prepared(
         and job.server_id = held.server_id and job.attempt = held.attempt
       returning held.*
     ),
-    ${moveNoted('released', 'released', {
+    ${transitionRecorded('released', 'released', {
       runAt: 'run_at',
       readyAt: 'ready_at',
       startedAt: 'started_at',

@@ -1,4 +1,3 @@
-import { StorageUnavailableError } from '@longshore/jobs';
 import {
   type Claim,
   type ClaimedJob,
@@ -25,20 +24,12 @@ import {
   selectClaims,
 } from './claims.sql.js';
 
-/**
- * For this many milliseconds after a claim failed because Postgres was unavailable, claims wait for the disk. Otherwise a job
- * that crashes Postgres could do so forever, because its attempts would never count.
- */
-const durableMs = 600_000;
-
 /** Claims jobs for servers, and renews and releases their leases, with one statement per queue. */
 export class PostgresClaims implements Claims {
   readonly #database: Database;
   readonly #queues: QueueIdCache;
   readonly #limits: LimitedQueues;
   readonly #scans: ReadyScans;
-  /** Claims wait for the disk until this time. */
-  #durableUntilMs = -Infinity;
 
   constructor(database: Database, queues: QueueIdCache, limits: LimitedQueues, scans: ReadyScans) {
     this.#database = database;
@@ -99,7 +90,7 @@ export class PostgresClaims implements Claims {
     ];
     const rows: readonly (ClaimedRow & Partial<LimitedClaimedRow>)[] = limited
       ? await this.#limits.claim(request, values)
-      : await this.#claimReady(values);
+      : await this.#database.write<ClaimedRow>(claimReady, values);
     const endedAtMs = performance.now();
     if (start === 'floor') scan.floor = { endedAtMs, tookMs: endedAtMs - startedMs };
     const [first] = rows;
@@ -108,21 +99,11 @@ export class PostgresClaims implements Claims {
     if (isLimited !== limited) this.#limits.note(queue, isLimited);
     if (isLimited && !limited) return this.#claimFrom(start, scan, request); // nothing was taken
     // If nothing was claimed, a single row without a job reports the state of the server and the queue.
-    const claimed = first.id === null ? [] : inLine(rows);
+    const claimed = first.id === null ? [] : inQueueOrder(rows);
     const allowed = Math.min(limit, first.room ?? limit);
     const exhausted = claimed.length < allowed && first.paused !== true;
     cursor.advance(start, { claimed: lastPlaces(claimed), exhausted }, visible, ranges);
     return claimed.map((row) => toClaimedJob(row, queue, serverId));
-  }
-
-  async #claimReady(values: readonly [queueId: number, ...rest: unknown[]]): Promise<ClaimedRow[]> {
-    const isDurable = performance.now() < this.#durableUntilMs;
-    try {
-      return await this.#database.write<ClaimedRow>(claimReady, [...values, isDurable]);
-    } catch (error) {
-      if (error instanceof StorageUnavailableError) this.#durableUntilMs = performance.now() + durableMs;
-      throw error;
-    }
   }
 
   /** Runs a statement on claims, queue by queue. Returns the claims that are no longer valid. */
@@ -167,15 +148,15 @@ function timeAt(ms: number): Date {
 }
 
 /** Sorts rows by the places of their jobs in the queue. They usually arrive in this order, but SQL does not guarantee it. */
-function inLine<Row extends ClaimedRow>(rows: readonly Row[]): readonly Row[] {
-  const isInLine = rows.every((row, index) => {
+function inQueueOrder<Row extends ClaimedRow>(rows: readonly Row[]): readonly Row[] {
+  const isInOrder = rows.every((row, index) => {
     const previous = rows[index - 1];
-    return previous === undefined || byPlaceInLine(previous, row) < 0;
+    return previous === undefined || byQueueOrder(previous, row) < 0;
   });
-  return isInLine ? rows : rows.toSorted(byPlaceInLine);
+  return isInOrder ? rows : rows.toSorted(byQueueOrder);
 }
 
-function byPlaceInLine(left: ClaimedRow, right: ClaimedRow): number {
+function byQueueOrder(left: ClaimedRow, right: ClaimedRow): number {
   if (left.priority !== right.priority) return left.priority - right.priority;
   // Without leading zeros, a longer number is greater.
   if (left.seq.length !== right.seq.length) return left.seq.length - right.seq.length;
@@ -183,8 +164,8 @@ function byPlaceInLine(left: ClaimedRow, right: ClaimedRow): number {
 }
 
 /** Returns the last place of each priority. */
-function lastPlaces(inLine: readonly ClaimedRow[]): Place[] {
-  return inLine
-    .filter(({ priority }, index) => inLine[index + 1]?.priority !== priority)
+function lastPlaces(claimed: readonly ClaimedRow[]): Place[] {
+  return claimed
+    .filter(({ priority }, index) => claimed[index + 1]?.priority !== priority)
     .map(({ priority, seq }) => ({ priority, seq: BigInt(seq) }));
 }

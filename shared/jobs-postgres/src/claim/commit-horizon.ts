@@ -1,7 +1,10 @@
-/** The horizon does not wait for transactions that run longer than this: they record their places as gaps. */
+/**
+ * Transactions that have run for longer than this, in milliseconds, do not hold back the horizon: they record their
+ * places as gaps.
+ */
 const longMs = 5_000;
 
-/** A transaction takes its places shortly before it is assigned an id: at most this many milliseconds. */
+/** Maximum time from when a transaction takes a place until it is assigned an id, in milliseconds. */
 const numberedMs = 5;
 
 interface Observation {

@@ -1,6 +1,5 @@
 import { type ClaimRequest, maxTokens, QueuePollTimers } from '@longshore/jobs/storage';
 import type { Database } from '../connection/database.js';
-import { transactionName } from '../control/servers.sql.js';
 import type { Notifier } from '../connection/notifier.js';
 import { claimWithinLimits, type LimitedClaimedRow, lockBucket, makeBucket } from './claims.sql.js';
 
@@ -44,22 +43,19 @@ export class LimitedQueues {
     const rows = await this.#database.transaction(
       async (client) => {
         await this.#database.lockQueues(client, [values[0]]);
-        const { rowCount } = await client.query({ ...lockBucket, values: [values[0]] });
-        if (rowCount === 0) await client.query({ ...makeBucket, values: [values[0], maxTokens] });
-        const claimed = await client.query<LimitedClaimedRow>({
-          ...claimWithinLimits,
-          values: [...values],
-        });
+        const { rowCount } = await client.query(lockBucket, [values[0]]);
+        if (rowCount === 0) await client.query(makeBucket, [values[0], maxTokens]);
+        const claimed = await client.query<LimitedClaimedRow>(claimWithinLimits, [...values]);
         return claimed.rows;
       },
-      { application_name: transactionName(serverId) },
+      { application_name: this.#database.schema.transactionName(serverId) },
     );
     const [first] = rows;
     if (first === undefined) return rows;
     const claimed = first.id === null ? 0 : rows.length;
     if (claimed === first.room) this.#full.add(queue);
     else this.#full.delete(queue);
-    // No notification is sent when the next token becomes available.
+    // The server polls when the next token becomes available, because nothing notifies it then.
     if (first.token_in !== null && first.token_in > 0) this.#alarms.set(queue, first.token_in);
     return rows;
   }

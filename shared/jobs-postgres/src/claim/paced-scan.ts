@@ -1,4 +1,6 @@
-/** A slow scan pauses for this many times its duration, so it takes about two percent of one processor. */
+/**
+ * A slow scan is followed by a pause of this many times its duration, so it takes about two percent of one processor.
+ */
 const factor = 50;
 
 /**

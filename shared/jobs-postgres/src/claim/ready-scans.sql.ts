@@ -1,4 +1,5 @@
 import { prepared } from '../connection/statement.js';
+import { pausedTypes } from '../control/pause.sql.js';
 
 /** The database's state at one instant, with one gap whose transaction has ended since an earlier instant. */
 export interface ScanRow {
@@ -39,15 +40,15 @@ export const scanState = prepared('longshore-scan-state', stateWith(''));
  */
 export const pollReady = prepared(
   'longshore-poll-ready',
-  stateWith(`, exists (select from longshore.server where id = $4) as alive, array(
+  stateWith(`, exists (select 1 from longshore.server where id = $4) as alive, array(
       select distinct range.queue_id
       from unnest($5::integer[], $6::smallint[], $7::bigint[], $8::bigint[]) as range (queue_id, priority, after, up_to)
       cross join lateral (
-        select from longshore.job
+        select 1 from longshore.job
         where job.queue_id = range.queue_id and job.priority = range.priority and job.seq > range.after
           and job.seq <= range.up_to and job.server_id is null
           and coalesce(job.name = any ((select job_names from longshore.server where id = $4)::text[]), true)
-          and job.name <> all (array(select name from longshore.paused_type))
+          and job.name <> all (array(${pausedTypes}))
         limit 1
       ) as first
     ) as ready`),
@@ -85,19 +86,19 @@ export interface ReadyPlaceRow {
   seq: string;
 }
 
-/** Maximum number of ready jobs that a sweep reads per queue. */
-export const mostSwept = 1_000;
+/** Maximum number of ready jobs that a sweep reads in each queue. */
+export const maxSwept = 1_000;
 
 /**
- * $1 queues, $2 server. Reads the first ready jobs of each queue that the server could run, because claims, which start at a
- * cursor, may have missed some. Reads from the head of the queue and takes no locks. A sweep has to skip every dead index
- * entry, so it runs alongside the claims, and less often the longer it takes.
+ * $1 queues, $2 server. Reads the first ready jobs of each queue that the server could run, because claims, which start
+ * at a cursor, may have missed some. Reads from the head of the queue and takes no locks. A sweep has to skip every
+ * dead index entry, so it does not delay claims, and the longer it takes, the less often it runs.
  */
 export const sweepReady = prepared(
   'longshore-sweep-ready',
   `
     with names as materialized (
-      select job_names as handled, array(select name from longshore.paused_type) as paused from longshore.server where id = $2
+      select job_names as handled, array(${pausedTypes}) as paused from longshore.server where id = $2
     )
     select swept.id as queue_id, first.priority, first.seq
     from unnest($1::integer[]) as swept (id)
@@ -105,7 +106,7 @@ export const sweepReady = prepared(
       select priority, seq from longshore.job
       where queue_id = swept.id and server_id is null and coalesce(name = any ((select handled from names)::text[]), true)
         and name <> all ((select paused from names)::text[])
-      order by priority, seq limit ${mostSwept}
+      order by priority, seq limit ${maxSwept}
     ) as first`,
 );
 

@@ -15,22 +15,31 @@ import {
   sweepReady,
 } from './ready-scans.sql.js';
 
-/** Minimum interval between reads of the database's state alongside the claims. */
+/**
+ * Minimum interval in milliseconds between reads of the database's state for the scans; they run alongside the claims.
+ */
 const refreshEveryMs = 25;
 
-/** After a pause longer than this, gaps may already have been deleted, so the scans start over. Gaps are kept twice as long. */
+/**
+ * Scans whose last read is older than this, in milliseconds, start over. Gaps are kept for twice as long after they
+ * close.
+ */
 const staleMs = 30_000;
 
-/** A scan from the floor is repeated no sooner than this, and no sooner than 20 times its last duration. */
+/**
+ * Minimum pause in milliseconds between scans from the floor; the pause is also at least 20 times as long as the last
+ * scan took.
+ */
 const floorEveryMs = 200;
 const floorFactor = 20;
 
-/** A sweep from the head is repeated no sooner than this, and no sooner than 50 times its last duration. */
+/** Minimum pause in milliseconds between sweeps; the pause is also at least 50 times as long as the last sweep took. */
 const sweepEveryMs = 1_000;
 const sweepFactor = 50;
 
 /**
- * Sweep interval of a queue from which the server has not tried to claim for this long: nothing has passed its cursor since.
+ * Sweep interval, in milliseconds, of a queue from which the server has not tried to claim for at least as long. No
+ * claim has passed over jobs there in the meantime.
  */
 const idleSweepEveryMs = 10_000;
 

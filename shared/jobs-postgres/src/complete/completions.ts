@@ -13,7 +13,6 @@ import { type Database, isOfData } from '../connection/database.js';
 import type { LimitedQueues } from '../claim/limited-queues.js';
 import type { PostgresSetAside } from '../maintain/set-aside.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
-import { transactionName } from '../control/servers.sql.js';
 import { withUsualTypes } from '../connection/usual-types.js';
 import type { Notifier } from '../connection/notifier.js';
 import {
@@ -24,7 +23,7 @@ import {
   finishFailed,
   finishRetry,
   finishSnooze,
-  type Linkage,
+  type JobKind,
   lockClaim,
 } from './completions.sql.js';
 
@@ -73,7 +72,7 @@ export class PostgresCompletions {
 
   async complete(completions: readonly Completion[]): Promise<Claim[]> {
     const stale = await Promise.all(
-      [...alike(completions).values()].map((group) => this.#finishApart(group)),
+      [...alike(completions).values()].map((group) => this.#finishBisecting(group)),
     );
     if (completions.some(({ outcome }) => 'delayMs' in outcome)) this.#notifier.notify(null);
     this.#limits.ended(new Set(completions.map(({ claim }) => claim.queue)));
@@ -82,14 +81,14 @@ export class PostgresCompletions {
 
   async completeInTransaction(claim: Claim, work: TransactionWork, signal?: AbortSignal): Promise<void> {
     const queueId = await this.#queues.idOf(claim.queue);
-    const followUps: (() => void)[] = [];
-    const afterCommit = (act: () => void): void => void followUps.push(act);
+    const afterwards: (() => void)[] = [];
+    const afterCommit = (act: () => void): void => void afterwards.push(act);
     // Not repeated after a deadlock or serialization failure, because the handler's work may have effects that cannot be rolled
     // back: the attempt fails instead.
-    const linkage = await this.#database.transactionOnce(
-      async (client): Promise<Linkage> => {
+    const kind = await this.#database.transactionOnce(
+      async (client): Promise<JobKind> => {
         const { jobId, serverId, attempt } = claim;
-        const { rows } = await client.query<{ meta: JobMeta | null }>(lockClaim.text, [
+        const { rows } = await client.query<{ meta: JobMeta | null }>({ text: lockClaim.text }, [
           queueId,
           jobId,
           serverId,
@@ -98,23 +97,27 @@ export class PostgresCompletions {
         const [row] = rows;
         if (row === undefined) throw new ClaimLostError(jobId);
         const result = await work(withUsualTypes(client, { afterCommit }));
-        const linked = row.meta === null ? 'plain' : 'linked';
-        await client.query(finishDone[linked].text, [queueId, ...fences([claim]), [storedResult(result)]]);
-        return linked;
+        const jobKind = row.meta === null ? 'plain' : 'any';
+        await client.query({ text: finishDone[jobKind].text }, [
+          queueId,
+          ...fences([claim]),
+          [storedResult(result)],
+        ]);
+        return jobKind;
       },
       {
-        application_name: transactionName(claim.serverId),
+        application_name: this.#database.schema.transactionName(claim.serverId),
         idle_in_transaction_session_timeout: String(this.#database.options.transactionIdleTimeoutMs),
       },
       signal,
     );
-    for (const act of followUps) act();
-    if (linkage === 'linked') this.#notifier.notify(null);
+    for (const act of afterwards) act();
+    if (kind === 'any') this.#notifier.notify(null);
     this.#limits.ended([claim.queue]);
   }
 
   /** Finishes the jobs together. If an outcome's data causes an error, finds that outcome by halving the group. */
-  async #finishApart(group: readonly Completion[]): Promise<Claim[]> {
+  async #finishBisecting(group: readonly Completion[]): Promise<Claim[]> {
     try {
       return await this.#finish(group);
     } catch (error) {
@@ -122,8 +125,8 @@ export class PostgresCompletions {
       const [first] = group;
       if (first !== undefined && group.length === 1) return this.#fail(first, error);
       const middle = Math.ceil(group.length / 2);
-      const before = await this.#finishApart(group.slice(0, middle));
-      return [...before, ...(await this.#finishApart(group.slice(middle)))];
+      const before = await this.#finishBisecting(group.slice(0, middle));
+      return [...before, ...(await this.#finishBisecting(group.slice(middle)))];
     }
   }
 
@@ -141,32 +144,32 @@ export class PostgresCompletions {
       if (!isOfData(again)) throw again;
       const queueId = await this.#queues.idOf(claim.queue);
       const { jobId } = claim;
-      await this.#setAside.putAlone({ role: 'completer', key: jobId, queueId, jobId }, error);
+      await this.#setAside.putInOwnTransaction({ role: 'completer', key: jobId, queueId, jobId }, error);
       return [claim];
     }
   }
 
   /** @param group completions with the same queue, server and kind of outcome, either all with metadata or all without */
   async #finish(group: readonly Completion[]): Promise<Claim[]> {
-    if (group[0]?.hasMeta === true) return this.#write(group, 'linked');
+    if (group[0]?.hasMeta === true) return this.#write(group, 'any');
     const missed = await this.#write(group, 'plain');
     if (missed.length === 0) return missed;
     // These claims are stale, or other jobs have come to depend on their jobs since they were claimed.
     const stale = await this.#write(
       group.filter(({ claim }) => missed.includes(claim)),
-      'linked',
+      'any',
     );
     if (stale.length < missed.length) this.#notifier.notify(null);
     return stale;
   }
 
-  async #write(group: readonly Completion[], linkage: Linkage): Promise<Claim[]> {
+  async #write(group: readonly Completion[], kind: JobKind): Promise<Claim[]> {
     const [first] = group;
     if (first === undefined) return [];
     const { statements, columns } = finishers[first.outcome.kind];
     const claims = group.map(({ claim }) => claim);
     const outcomes = group.map(({ outcome }) => outcome);
-    const rows = await this.#database.write<TouchedRow & { jobs?: number }>(statements[linkage], [
+    const rows = await this.#database.write<TouchedRow & { jobs?: number }>(statements[kind], [
       await this.#queues.idOf(first.claim.queue),
       ...fences(claims),
       ...columns.map((column) => column(outcomes)),

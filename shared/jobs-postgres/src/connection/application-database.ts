@@ -18,10 +18,10 @@ export interface ApplicationDatabase {
   close(): Promise<void>;
 }
 
-/** Creates the connection pools of an application's resources and handlers. */
+/** Creates the connection pools of an application's resources and handlers. `close` leaves a given `pool` open. */
 export function createApplicationDatabase(options: PostgresOptions): ApplicationDatabase {
   const resolved = databaseOptions(options);
-  const pool = createPool({ ...connectionConfig(resolved), max: resolved.poolSize });
+  const pool = options.pool ?? createPool({ ...connectionConfig(resolved), max: resolved.poolSize });
   const forReads = readOptions(options);
   const reads = createPool({ ...connectionConfig(forReads), max: forReads.poolSize });
   return {
@@ -29,7 +29,7 @@ export function createApplicationDatabase(options: PostgresOptions): Application
     reads,
     migrate: (migrations) => migrate(resolved, migrations),
     close: async () => {
-      await Promise.all([closePool(pool), closePool(reads)]);
+      await Promise.all([options.pool === undefined && closePool(pool), closePool(reads)]);
     },
   };
 }

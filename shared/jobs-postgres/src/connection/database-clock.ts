@@ -11,12 +11,15 @@ export const selectClock = prepared(
 /** Maximum age of a reading, in milliseconds, for callers that need to know the day. */
 const freshForMs = 60_000;
 
-/** If Postgres reports a time that is further ahead of the expected one, in milliseconds, the clock is read again. */
+/**
+ * The clock is read again if Postgres reports a time that is more than this many milliseconds ahead of the expected
+ * one.
+ */
 const mayDifferMs = 1_000;
 
 /**
- * The database's clock, by which all stored times are measured. It is read occasionally and extrapolated with this process's
- * monotonic clock, which nobody sets: the machine's own clock may be off by a year, or jump.
+ * The database's clock, by which all stored times are measured. It is read occasionally and extrapolated with this
+ * process's monotonic clock, because the machine's own clock may be off by a year, or jump.
  */
 export class DatabaseClock implements Clock {
   readonly #database: Database;
@@ -56,11 +59,11 @@ export class DatabaseClock implements Clock {
   }
 
   async #read(): Promise<number> {
-    const askedAt = performance.now();
+    const sentAt = performance.now();
     const [row] = await this.#database.query<{ ms: number }>(selectClock);
     if (row === undefined) throw new Error('The database did not return its time');
     this.#readAt = performance.now();
-    this.#offsetMs = row.ms - (askedAt + this.#readAt) / 2;
+    this.#offsetMs = row.ms - (sentAt + this.#readAt) / 2;
     return row.ms;
   }
 }

@@ -1,7 +1,12 @@
 import { ReadTimeoutError, StorageUnavailableError } from '@longshore/jobs';
 import pg from 'pg';
+import { coordinatorPlans } from '../citus/settings.js';
+import { writeTogether } from '../citus/two-phase-commit.sql.js';
 import { endTransaction } from '../control/servers.sql.js';
 import { arrayOf } from './array-literal.js';
+import { Connection } from './connection.js';
+import { type ConnectionSettings } from './connection-settings.js';
+import { Schema } from './schema.js';
 import {
   indexPlans,
   localSettings,
@@ -11,12 +16,12 @@ import {
   transactionTimeout,
 } from './settings.js';
 import { pipelined } from './pipeline.js';
-import { closePool, createPool, endOf } from './pool.js';
+import { closePool, createPool, endOf, watch } from './pool.js';
 import { codeOf, translate } from './errors.js';
 import { storedTypes } from './stored-value.js';
 import { unlessAborted } from './unless-aborted.js';
 import { UnnamedClient } from './unnamed-client.js';
-import { prepared, type Statement } from './statement.js';
+import { distributedForm, prepared, type Statement } from './statement.js';
 
 /**
  * $1 queues. Locks the queues against other callers of this statement until the transaction ends, in the order of their ids
@@ -25,7 +30,7 @@ import { prepared, type Statement } from './statement.js';
 export const lockQueues = prepared(
   'longshore-lock-queues',
   `
-    select pg_advisory_xact_lock(('longshore.job'::regclass::oid::bigint << 32) | id)
+    select pg_advisory_xact_lock(('longshore.job'::regclass::oid::bigint << 32) | id)::text
     from (select distinct id from unnest($1::integer[]) as id order by id) as queue`,
 );
 
@@ -35,9 +40,15 @@ export const lockQueues = prepared(
  */
 export type Pooler = 'none' | 'transaction';
 
+/** `citus`: the tables are spread over the nodes of a Citus cluster. */
+export type Distribution = 'none' | 'citus';
+
 export interface DatabaseOptions {
-  /** `postgres://user:password@host:port/database` */
-  readonly url: string;
+  readonly connection: ConnectionSettings;
+  /** A pool of the application to use instead of creating one; it is not closed. */
+  readonly pool?: pg.Pool;
+  /** The schema of the store's tables. */
+  readonly schema: string;
   /** Maximum number of connections in the pool; 10 by default. */
   readonly poolSize: number;
   /** Whether every transaction sets READ COMMITTED. `false` keeps the database's default isolation level. */
@@ -52,8 +63,10 @@ export interface DatabaseOptions {
   readonly applicationName: string;
   /** The pooler between this process and Postgres. */
   readonly pooler: Pooler;
-  /** URL that bypasses the pooler, for work that needs a session. */
-  readonly directUrl: string;
+  /** Whether the store's tables are spread over several nodes. */
+  readonly distribution: Distribution;
+  /** Bypasses the pooler, for work that needs a session. */
+  readonly direct: ConnectionSettings;
   /** Whether these connections only read; timeouts are then reported as {@link ReadTimeoutError}. */
   readonly reads?: boolean;
 }
@@ -64,8 +77,11 @@ export interface Query {
   readonly values: unknown[];
 }
 
-/** Serialization failure and deadlock: repeating the statement is expected to succeed. */
-const repeatable = /^40(001|P01)$/;
+/** The application has discarded the prepared statements of a connection of its pool (`discard all`). */
+const discarded = '26000';
+
+/** Serialization failure, deadlock and discarded statements: repeating the statement is expected to succeed. */
+const repeatable = new RegExp(`^(40001|40P01|${discarded})$`);
 
 const maxRepeats = 5;
 
@@ -75,39 +91,59 @@ const maxLifetimeSeconds = 6 * 3_600;
 /** How long an unused connection stays open. Opening one takes longer than most statements. */
 const idleTimeoutMillis = 30_000;
 
+/**
+ * The listener for errors of the application's pool. The pool drops an idle connection that is lost, but without a
+ * listener the error would end the process.
+ */
+const ignore = (): void => undefined;
+
 /** A pool of connections. Transient failures are reported as {@link StorageUnavailableError}. */
 export class Database {
   readonly #pool: pg.Pool;
   readonly #begin: string;
+  /** Makes all nodes commit a transaction or none; empty for a single node. */
+  readonly #together: string;
   readonly #keptOpen: number;
+  /** Whether each transaction sets its settings, because the connection is not the storage's own. */
+  readonly #setsSettings: boolean;
   readonly options: DatabaseOptions;
+  readonly schema: Schema;
 
   /**
    * Connects when it is first used.
    *
    * @param keptOpen number of connections that stay open no matter how long they are idle
    */
-  constructor(options: DatabaseOptions, plans: Settings = indexPlans, keptOpen = 0) {
+  constructor(options: DatabaseOptions, usualPlans: Settings = indexPlans, keptOpen = 0) {
+    const plans = options.distribution === 'citus' ? coordinatorPlans : usualPlans;
     this.options = options;
     this.#keptOpen = Math.min(keptOpen, options.poolSize);
+    this.schema = schemaOf(options);
     const pooled = options.pooler === 'transaction';
+    this.#setsSettings = pooled || options.pool !== undefined;
     const begin = options.useRecommendedIsolationLevel ? 'begin isolation level read committed' : 'begin';
-    this.#begin = pooled ? `${begin}; ${localSettings({ ...plans, ...sessionSettings(options) })}` : begin;
-    this.#pool = createPool({
-      ...connectionConfig(options, plans),
-      types: storedTypes,
-      max: options.poolSize,
-      min: this.#keptOpen,
-      idleTimeoutMillis,
-      maxLifetimeSeconds,
-      ...(pooled && { Client: UnnamedClient }),
-    });
+    this.#begin = this.#setsSettings
+      ? `${begin}; ${localSettings({ ...plans, ...sessionSettings(options) })}`
+      : begin;
+    this.#together = options.distribution === 'citus' ? this.schema.render(writeTogether.text) : '';
+    this.#pool =
+      options.pool ??
+      createPool({
+        ...connectionConfig(options, plans),
+        types: storedTypes,
+        max: options.poolSize,
+        min: this.#keptOpen,
+        idleTimeoutMillis,
+        maxLifetimeSeconds,
+        ...(pooled && { Client: UnnamedClient }),
+      });
+    if (options.pool !== undefined) options.pool.on('error', ignore);
   }
 
   /** Runs one statement in a transaction of its own. */
   async query<Row extends pg.QueryResultRow>(statement: Statement, values: unknown[] = []): Promise<Row[]> {
     try {
-      return await repeatedly(() => this.#queryOnce<Row>({ ...statement, values }));
+      return await repeatedly(() => this.#queryOnce<Row>(statement, values), this.schema);
     } catch (error) {
       throw this.options.reads === true ? this.#asReadTimeout(error) : error;
     }
@@ -118,7 +154,7 @@ export class Database {
    * the first has committed, and ignores a failure of the second.
    */
   async queryAndThen<Row extends pg.QueryResultRow>(first: Query, second: Query): Promise<Row[]> {
-    if (this.options.pooler === 'none') return repeatedly(() => this.#queryBoth<Row>(first, second));
+    if (!this.#setsSettings) return repeatedly(() => this.#queryBoth<Row>(first, second), this.schema);
     const rows = await this.query<Row>(first.statement, first.values);
     this.query(second.statement, second.values).catch(() => undefined);
     return rows;
@@ -126,7 +162,10 @@ export class Database {
 
   async #queryBoth<Row extends pg.QueryResultRow>(first: Query, second: Query): Promise<Row[]> {
     const client = await this.#pool.connect();
-    const queries = [first, second].map(({ statement, values }) => ({ ...statement, values }));
+    const queries = [first, second].map(({ statement, values }) => ({
+      ...this.schema.statement(statement),
+      values,
+    }));
     let leading: Promise<pg.QueryResult<Row>> | undefined;
     const both = pipelined(client, () => {
       const [one, two] = queries.map((query) => client.query<Row>(query));
@@ -146,14 +185,14 @@ export class Database {
     if (this.options.disableGlobalLocks) return this.query<Row>(statement, values);
     return this.transaction(async (client) => {
       await this.lockQueues(client, [values[0]]);
-      return (await client.query<Row>({ ...statement, values })).rows;
+      return (await client.query<Row>(statement, values)).rows;
     });
   }
 
   /** Locks these queues against other writers until the transaction ends, unless global locks are disabled. */
-  async lockQueues(client: pg.ClientBase, queueIds: readonly number[]): Promise<void> {
+  async lockQueues(client: Connection, queueIds: readonly number[]): Promise<void> {
     if (this.options.disableGlobalLocks) return;
-    await client.query({ ...lockQueues, values: [arrayOf(queueIds)] });
+    await client.query(lockQueues, [arrayOf(queueIds)]);
   }
 
   /**
@@ -163,11 +202,8 @@ export class Database {
    *
    * @param settings Postgres settings for the duration of the transaction
    */
-  transaction<Result>(
-    work: (client: pg.ClientBase) => Promise<Result>,
-    settings?: Settings,
-  ): Promise<Result> {
-    return repeatedly(() => this.transactionOnce(work, settings));
+  transaction<Result>(work: (client: Connection) => Promise<Result>, settings?: Settings): Promise<Result> {
+    return repeatedly(() => this.transactionOnce(work, settings), this.schema);
   }
 
   /**
@@ -177,16 +213,14 @@ export class Database {
    *   have been released
    */
   async transactionOnce<Result>(
-    work: (client: pg.ClientBase) => Promise<Result>,
+    work: (client: Connection) => Promise<Result>,
     settings: Settings = {},
     signal?: AbortSignal,
   ): Promise<Result> {
-    const client = await this.#pool.connect().catch((error: unknown) => {
-      throw translate(error);
-    });
+    const client = await this.#borrow();
     const pid = await this.#begun(client, settings, signal !== undefined).catch((error: unknown) => {
       client.release(true);
-      throw translate(error, endOf(client));
+      throw translate(error, this.schema, endOf(client));
     });
     try {
       const result = await unlessAborted(this.#runAndCommit(client, work), signal);
@@ -198,13 +232,13 @@ export class Database {
         await this.query(endTransaction, [pid, settings['application_name'] ?? this.options.applicationName]);
         throw signal.reason;
       }
-      // A connection that cannot roll back cannot be reused.
+      // A connection that cannot roll back cannot be reused; nor one on which the driver takes statements for prepared.
       const broken = await client.query('rollback').then(
-        () => false,
+        () => codeOf(error) === discarded,
         () => true,
       );
       client.release(broken);
-      throw translate(error, endOf(client));
+      throw translate(error, this.schema, endOf(client));
     }
   }
 
@@ -213,7 +247,7 @@ export class Database {
     // No limit for a transaction named after a server: it may run as long as a job's handler, and is ended if the server dies.
     const bound = 'application_name' in settings ? '' : transactionTimeout(this.options.statementTimeoutMs);
     const process = wanted ? 'select pg_backend_pid() as pid' : '';
-    const statements = [this.#begin, localSettings(settings), bound, process];
+    const statements = [this.#begin, localSettings(settings), bound, this.#together, process];
     const results: unknown = await client.query(statements.filter(Boolean).join('; '));
     if (!wanted) return undefined;
     return (results as readonly pg.QueryResult<{ pid: number }>[]).at(-1)?.rows[0]?.pid;
@@ -221,9 +255,9 @@ export class Database {
 
   async #runAndCommit<Result>(
     client: pg.PoolClient,
-    work: (client: pg.ClientBase) => Promise<Result>,
+    work: (client: Connection) => Promise<Result>,
   ): Promise<Result> {
-    const result = await work(client);
+    const result = await work(this.#lent(client));
     // If a statement failed and the error was swallowed, Postgres answers COMMIT with a successful ROLLBACK.
     const { command } = await client.query('commit');
     if (command !== 'COMMIT')
@@ -237,21 +271,42 @@ export class Database {
   }
 
   /** Lends a connection for work that cannot run in a transaction. */
-  async session<Result>(work: (client: pg.ClientBase) => Promise<Result>): Promise<Result> {
-    const client = await this.#pool.connect().catch((error: unknown) => {
-      throw translate(error);
-    });
+  async session<Result>(work: (client: Connection) => Promise<Result>): Promise<Result> {
+    const client = await this.#borrow();
     try {
-      return await work(client);
+      return await work(this.#lent(client));
     } catch (error) {
-      throw translate(error);
+      throw translate(error, this.schema);
     } finally {
       client.release();
     }
   }
 
+  /** Closes the pool; a pool of the application stays open. */
   async close(): Promise<void> {
-    await closePool(this.#pool);
+    if (this.options.pool === undefined) await closePool(this.#pool);
+    else this.options.pool.off('error', ignore);
+  }
+
+  async #borrow(): Promise<pg.PoolClient> {
+    const client = await this.#pool.connect().catch((error: unknown) => {
+      throw translate(error, this.schema);
+    });
+    try {
+      if (this.options.pool !== undefined) watch(client);
+      return client;
+    } catch (error) {
+      client.release();
+      throw error;
+    }
+  }
+
+  #lent(client: pg.PoolClient): Connection {
+    const { pool, pooler } = this.options;
+    return new Connection(client, this.schema, {
+      isShared: pool !== undefined,
+      isPooled: pooler === 'transaction',
+    });
   }
 
   #asReadTimeout(error: unknown): unknown {
@@ -270,22 +325,40 @@ export class Database {
     );
   }
 
-  async #queryOnce<Row extends pg.QueryResultRow>(query: pg.QueryConfig): Promise<Row[]> {
-    const { rows } =
-      this.options.pooler === 'none'
-        ? await this.#pool.query<Row>({ ...query })
-        : await this.transactionOnce((client) => client.query<Row>({ ...query })); // applies its settings
-    return rows;
+  async #queryOnce<Row extends pg.QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row[]> {
+    const { pool, pooler } = this.options;
+    if (!this.#setsSettings)
+      return (await this.#pool.query<Row>({ ...this.schema.statement(statement), values })).rows;
+    if (pool !== undefined && pooler === 'none') return this.#queryShared<Row>(statement, values);
+    return (await this.transactionOnce((client) => client.query<Row>(statement, values))).rows;
+  }
+
+  /** Runs one statement on a connection of the application's pool, with the settings of this one, in a single round trip. */
+  async #queryShared<Row extends pg.QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row[]> {
+    const client = await this.#borrow();
+    const lent = this.#lent(client);
+    const [begun, ran, ended] = await pipelined(client, () =>
+      Promise.allSettled([
+        client.query(this.#begin),
+        lent.query<Row>(statement, values),
+        client.query('commit'), // rolls back if the statement has failed
+      ]),
+    );
+    const isDiscarded = ran.status === 'rejected' && codeOf(ran.reason) === discarded;
+    client.release(ended.status === 'rejected' || isDiscarded);
+    for (const result of [begun, ran, ended])
+      if (result.status === 'rejected') throw translate(result.reason, this.schema, endOf(client));
+    return ran.status === 'fulfilled' ? ran.value.rows : [];
   }
 }
 
 /** Runs a transaction, and again up to five times if it fails because of a concurrent one. */
-export async function repeatedly<Result>(run: () => Promise<Result>): Promise<Result> {
+export async function repeatedly<Result>(run: () => Promise<Result>, schema: Schema): Promise<Result> {
   for (let repeat = 0; ; repeat++) {
     try {
       return await run();
     } catch (error) {
-      if (!repeatable.test(codeOf(error))) throw translate(error);
+      if (!repeatable.test(codeOf(error))) throw translate(error, schema);
       if (repeat === maxRepeats)
         throw new StorageUnavailableError(
           'Postgres aborted the transaction repeatedly because of concurrent ones',
@@ -297,14 +370,20 @@ export async function repeatedly<Result>(run: () => Promise<Result>): Promise<Re
   }
 }
 
+/** Returns the schema of a store, which renders its statements. */
+export function schemaOf({ schema, distribution }: DatabaseOptions): Schema {
+  return new Schema(schema, distribution === 'citus' ? distributedForm : undefined);
+}
+
 /** Returns the configuration of every connection. */
 export function connectionConfig(options: DatabaseOptions, plans: Settings = {}): pg.ClientConfig {
+  const { options: given = '', ...connection } = options.connection;
   return {
-    connectionString: options.url,
+    ...connection,
     application_name: options.applicationName,
     // The pooler opens its own connections and rejects or ignores these options.
     ...(options.pooler === 'none' && {
-      options: startupOptions({ ...plans, ...sessionSettings(options) }),
+      options: `${given} ${startupOptions({ ...plans, ...sessionSettings(options) })}`.trim(),
     }),
     connectionTimeoutMillis: 5_000,
     keepAlive: true,

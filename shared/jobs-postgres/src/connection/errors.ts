@@ -1,10 +1,9 @@
 import { StorageUnavailableError } from '@longshore/jobs';
+import type pg from 'pg';
+import type { Schema } from './schema.js';
 
-/**
- * SQLSTATEs (classes or full codes) of transient failures; see the appendix "PostgreSQL Error Codes". Excludes protocol
- * violations (08P01), which are client errors.
- */
-const unavailable = [/^08(?!P01)/, /^53/, /^57P/, /^57014$/, /^55P03$/, /^25P0[34]$/];
+/** SQLSTATEs (classes or full codes) of transient failures; see the appendix "PostgreSQL Error Codes". */
+const unavailable = [/^08/, /^53/, /^57P/, /^57014$/, /^55P03$/, /^25P0[34]$/];
 
 /**
  * SQLSTATE classes caused by data: a value is out of range, not JSON, too large, rejected by a constraint or trigger, or its
@@ -33,6 +32,7 @@ const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/^57P02$/, 'Postgres ended the connection: another of its processes crashed'],
   [/^57P03$/, 'Postgres accepts no connections: it is starting up, shutting down or recovering'],
   [/^57P05$/, 'Postgres ended the connection: it was idle for too long (idle_session_timeout)'],
+  [/^08P01$/, 'The connection pooler ended the connection, or has none to Postgres'],
   [/^53/, 'Postgres has run out of connections, memory or disk space'],
   [
     /^(42P01|3F000)$/,
@@ -46,8 +46,9 @@ const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = [
  * @param end the reason that Postgres gave for closing the connection, if any; the driver's own error only reports that it is
  *   closed
  */
-export function translate(error: unknown, end?: Error): unknown {
-  if (error instanceof StorageUnavailableError || !isUnavailable(error)) return error;
+export function translate(error: unknown, schema: Schema, end?: Error): unknown {
+  if (error instanceof StorageUnavailableError || !(isNotOpened(error, schema) || isTransient(error)))
+    return error;
   const cause = end ?? error;
   const code = codeOf(cause);
   const known = reasons.find(([pattern]) => pattern.test(code))?.[1];
@@ -60,7 +61,7 @@ export function translate(error: unknown, end?: Error): unknown {
  * of the database or the connection.
  */
 export function isOfData(error: unknown): boolean {
-  if (error instanceof StorageUnavailableError || isUnavailable(error)) return false;
+  if (error instanceof StorageUnavailableError || isTransient(error)) return false;
   const code = codeOf(error);
   return /^[0-9A-Z]{5}$/.test(code) ? ofData.test(code) : true;
 }
@@ -91,21 +92,19 @@ export function isLockTimeout(error: unknown): boolean {
  * Returns whether an error reports that a relation or schema of the job storage does not exist. Ignores partitions, whose
  * names end with a date, because they are dropped when their retention ends.
  */
-function isNotOpened(error: unknown): boolean {
+function isNotOpened(error: unknown, schema: Schema): boolean {
   return (
     /^(42P01|3F000)$/.test(codeOf(error)) &&
     error instanceof Error &&
-    /"longshore(\.[a-z_]+)?"/.test(error.message)
+    new RegExp(`"${schema.name}(\\.[a-z_]+)?"`).test(error.message)
   );
-}
-
-function isUnavailable(error: unknown): boolean {
-  return isNotOpened(error) || isTransient(error);
 }
 
 /** Returns whether an error comes from the network, the driver's timeouts or the state of the server. */
 export function isTransient(error: unknown): boolean {
   const code = codeOf(error);
+  // Postgres reports a malformed request as 08P01; pgbouncer uses the same code for all of its own errors, all of them fatal.
+  if (code === '08P01') return (error as pg.DatabaseError).severity === 'FATAL';
   if (/^[0-9A-Z]{5}$/.test(code)) return unavailable.some((pattern) => pattern.test(code));
   // Errors without a SQLSTATE come from the network or from the driver's timeouts.
   return error instanceof Error && (code !== '' || /connection|timeout|terminat/i.test(error.message));

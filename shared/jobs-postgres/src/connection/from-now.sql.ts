@@ -13,5 +13,5 @@ export function dueFrom(time: string): string {
  * with an invalid one does not make the statement fail.
  */
 export function fromNow(ms: string): string {
-  return `case when ${ms} is not null then now() + least(greatest(${ms}, 0), ${bounds.delayMs.most}) * interval '1 millisecond' end`;
+  return `case when ${ms} is not null then now() + least(greatest(${ms}, 0), ${bounds.delayMs.max}) * interval '1 millisecond' end`;
 }

@@ -1,9 +1,9 @@
-import type pg from 'pg';
+import type { Connection } from './connection.js';
 import { isOfData } from './database.js';
 
 /**
- * A way of processing many items: either all or none ({@link together}), or so that an item whose data causes an error is set
- * aside and the others succeed ({@link apart}).
+ * How to process many items: either all or none ({@link allOrNothing}), or item by item where necessary, so that an
+ * item whose data causes an error is set aside and the others succeed ({@link bisecting}).
  */
 export type Isolate = <Item, Result>(
   items: readonly Item[],
@@ -12,13 +12,13 @@ export type Isolate = <Item, Result>(
 ) => Promise<Result[]>;
 
 /** Processes all items in one call. Used until something fails. */
-export const together: Isolate = async (items, work) => (items.length === 0 ? [] : [await work(items)]);
+export const allOrNothing: Isolate = async (items, work) => (items.length === 0 ? [] : [await work(items)]);
 
 /**
  * Uses savepoints in a transaction: if data makes the work fail, the items are halved until the faulty one is found and set
  * aside. Transient errors still fail the transaction.
  */
-export function apart(client: pg.ClientBase): Isolate {
+export function bisecting(client: Connection): Isolate {
   const isolate: Isolate = async (items, work, setAside) => {
     if (items.length === 0) return [];
     await client.query('savepoint item');

@@ -3,7 +3,8 @@ import { runner } from 'node-pg-migrate';
 import pg from 'pg';
 import { connectionConfig, type DatabaseOptions } from './database.js';
 import { codeOf, isTransient, translate } from './errors.js';
-import { jobStoreFiles, withDirectory } from './migration-files.js';
+import { jobStoreFiles, type MigrationFiles, textsOf, withDirectory } from './migration-files.js';
+import { defaultSchema, Schema } from './schema.js';
 
 /** A schema and its migration files. */
 export interface Migrations {
@@ -16,8 +17,20 @@ export interface Migrations {
   readonly schema: string;
 }
 
-/** The migrations of Longshore's own tables. */
-export const jobStore = { directory: jobStoreFiles, schema: 'longshore' };
+/** Migrations that may be given as texts. */
+interface AnyMigrations {
+  readonly directory: MigrationFiles;
+  readonly schema: string;
+}
+
+/** Returns the migrations of the storage's tables for its schema. */
+export async function jobStoreIn(schema: Schema): Promise<AnyMigrations> {
+  const { name } = schema;
+  if (name === defaultSchema) return { directory: jobStoreFiles, schema: name };
+  const texts = Object.entries(await textsOf(jobStoreFiles));
+  const rendered = Object.fromEntries(texts.map(([file, text]) => [file, schema.render(text)]));
+  return { directory: rendered, schema: name };
+}
 
 /** SQLSTATEs after which a migration is retried: lock timeout and deadlock. */
 const lost = /^(55P03|40P01)$/;
@@ -32,14 +45,11 @@ const betweenAttemptsMs = 1_000;
  * @throws {StorageUnavailableError} if the database cannot be reached
  * @throws {Error} if a migration fails; the message names the migration
  */
-export async function migrate(
-  options: DatabaseOptions,
-  { directory, schema }: Migrations | typeof jobStore,
-): Promise<void> {
+export async function migrate(options: DatabaseOptions, { directory, schema }: AnyMigrations): Promise<void> {
   // Waiting for the lock may take as long as another process's migrations.
   const connection = connectionConfig({
     ...options,
-    url: options.directUrl,
+    connection: options.direct,
     pooler: 'none',
     statementTimeoutMs: 0,
   });
@@ -85,7 +95,8 @@ async function patiently(run: () => Promise<unknown>): Promise<void> {
       return;
     } catch (error) {
       if (error instanceof MigrationError) throw error;
-      if (attempt === maxAttempts || !lost.test(codeOf(error))) throw translate(error);
+      if (attempt === maxAttempts || !lost.test(codeOf(error)))
+        throw translate(error, new Schema(defaultSchema));
       await delay(betweenAttemptsMs);
     }
   }

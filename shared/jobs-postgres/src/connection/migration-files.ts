@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +10,14 @@ export type MigrationFiles = URL | Readonly<Record<string, string>>;
 
 /** The migrations of the job store: a directory of this package or, in a bundle, the embedded texts. */
 export const jobStoreFiles: MigrationFiles = packageFile('migrations/') ?? embeddedMigrations;
+
+/** Returns the texts of the files by name. */
+export async function textsOf(files: MigrationFiles): Promise<Readonly<Record<string, string>>> {
+  if (!(files instanceof URL)) return files;
+  const names = (await readdir(files)).filter((name) => name.endsWith('.sql'));
+  const texts = names.map(async (name) => [name, await readFile(new URL(name, files), 'utf8')] as const);
+  return Object.fromEntries(await Promise.all(texts));
+}
 
 /** Calls `work` with a directory that holds the files. Texts are written to a temporary directory. */
 export async function withDirectory(

@@ -2,9 +2,6 @@ import pg from 'pg';
 import { connectionConfig, type Database } from './database.js';
 import { cutOff } from './pool.js';
 
-/** The channel of all notifications. */
-export const channel = 'longshore';
-
 const reconnectMs = 1_000;
 
 /**
@@ -81,9 +78,9 @@ export class NotificationListener {
     client.on('end', () => this.#reconnectLater(client));
     try {
       await client.connect();
-      await client.query(`listen ${channel}`);
       const { rows } = await client.query<{ prepares: boolean }>(preparesTransactions);
       prepares = rows[0]?.prepares === true;
+      await client.query(`listen "${database.schema.name}"`); // only now, because a notification means that they arrive
       await this.#sendPulse(client);
     } catch {
       await client.end().catch(() => undefined);
@@ -109,14 +106,14 @@ export class NotificationListener {
 
   /** Sends a pulse; closes the connection if nothing is heard in time. */
   async #sendPulse(client: pg.Client): Promise<void> {
-    const { pulse, pulseMs = 2_000 } = this.#options;
+    const { database, pulse, pulseMs = 2_000 } = this.#options;
     clearTimeout(this.#timer);
     if (this.#isClosed) return;
     this.#timer = setTimeout(() => {
       this.#set(false);
       cutOff(client);
     }, pulseMs);
-    await client.query('select pg_notify($1, $2)', [channel, pulse]);
+    await client.query('select pg_notify($1, $2)', [database.schema.name, pulse]);
   }
 
   #reconnectLater(client: pg.Client): void {

@@ -1,14 +1,15 @@
 import { newId } from '@longshore/jobs/storage';
 import type { Database, Query } from './database.js';
-import { channel, NotificationListener } from './notification-listener.js';
+import { NotificationListener } from './notification-listener.js';
 import { prepared } from './statement.js';
 
 /** Notifications for the same queue within this many milliseconds are sent as one. */
 const debounceMs = 10;
 
+/** The channel has the name of the schema. */
 const sendNotifications = prepared(
   'longshore-notify',
-  `select pg_notify('${channel}', payload) from unnest($1::text[]) as payload`,
+  `select pg_notify('longshore', payload)::text from unnest($1::text[]) as payload`,
 );
 
 /** Payloads that do not name a queue. The name of a queue would start with a letter or a digit. */
@@ -17,8 +18,8 @@ const pulse = '.';
 const onCommit = '*';
 
 /**
- * How long after a notification on commit to expect further commits, in milliseconds. Only one per 200 ms of the transactions
- * that enqueue notifies; most of the others commit within this time.
+ * How long to expect further commits after a notification on commit, in milliseconds. Of the transactions that enqueue,
+ * only one per 200 ms sends a notification; most of the others commit within this time.
  */
 const othersCommitMs = 5_000;
 

@@ -1,10 +1,34 @@
+import type { ConnectionOptions } from 'node:tls';
 import type { RetentionDays } from '@longshore/jobs/storage';
-import type { DatabaseOptions, Pooler } from './database.js';
+import type pg from 'pg';
+import { checkPool, type ConnectionSettings, settingsOfPool, settingsOfUrl } from './connection-settings.js';
+import type { DatabaseOptions, Distribution, Pooler } from './database.js';
+import { checkSchema, defaultSchema } from './schema.js';
 
 /** Options of the Postgres storage: connections, pool sizes, timeouts and retention. */
 export interface PostgresOptions {
-  /** `postgres://user:password@host:port/database`. The database must exist; `open` creates everything in it. */
-  url: string;
+  /**
+   * `postgres://user:password@host:port/database`. The database must exist; `open` creates everything in it. Required unless
+   * there is a `pool`.
+   */
+  url?: string;
+  /**
+   * An existing pool of the application, instead of `url` and `poolSize`. The storage uses it for writes and servers, and does
+   * not close it; it opens its other connections (see `poolSize`) as the pool does. Each write sends
+   * its settings along. The heartbeat runs in the main thread if the pool's settings contain
+   * functions, such as `password`. A pool with `query_timeout`, `binary` or native bindings is rejected.
+   */
+  pool?: pg.Pool;
+  /**
+   * TLS settings, as for `pg`, for all URLs. By default, those in the URL apply (`?sslmode=verify-full&sslrootcert=…`); a URL
+   * with such parameters excludes this option.
+   */
+  ssl?: boolean | ConnectionOptions;
+  /**
+   * Schema of the tables; `longshore` by default. Storages with different schemas in one database are separate: their jobs,
+   * servers and notifications do not meet. Lowercase letters, digits and underscores, at most 59.
+   */
+  schema?: string;
   /**
    * Maximum number of connections for writes and servers; 1 to 500, 10 by default. In addition there are `readPoolSize`
    * connections for reads, two for searches, two for the event feed, four for looking up queues and single jobs, one for
@@ -51,11 +75,17 @@ export interface PostgresOptions {
    */
   searchUrl?: string;
   /**
-   * `transaction` if `url` leads to a pooler that may give each transaction another connection, such as pgbouncer in
+   * `transaction` if `url` or `pool` leads to a pooler that may give each transaction another connection, such as pgbouncer in
    * transaction mode; `none` by default. Statements are then not prepared, each transaction carries its settings, and servers
    * find jobs by polling (see `queuePollIntervalMs`; every 200 ms by default), because a pooler forwards no notifications.
    */
   pooler?: Pooler;
+  /**
+   * `citus` spreads the store over the nodes of a Citus cluster; the database must be its coordinator. `none` by default.
+   * `open` then distributes the tables, with the jobs that are in them. It rejects a store that was distributed when
+   * this is `none`.
+   */
+  distribution?: Distribution;
   /** URL that bypasses the pooler, for migrations: they hold a lock for longer than a transaction. `url` by default. */
   directUrl?: string;
   /**
@@ -78,8 +108,13 @@ export interface PostgresOptions {
  * @throws {RangeError} naming the option and its bounds
  */
 export function databaseOptions(options: PostgresOptions): DatabaseOptions {
+  const connection = connectionOf(options);
+  const { pool, directUrl, ssl } = options;
   return {
-    url: checkUrl('url', options.url),
+    connection,
+    direct: directUrl === undefined ? connection : settingsOfUrl('directUrl', directUrl, ssl),
+    ...(pool !== undefined && { pool }),
+    schema: checkSchema(options.schema ?? defaultSchema),
     poolSize: bounded('poolSize', options.poolSize ?? 10, 1, 500),
     useRecommendedIsolationLevel: options.useRecommendedIsolationLevel ?? true,
     disableGlobalLocks: options.disableGlobalLocks ?? true,
@@ -97,21 +132,34 @@ export function databaseOptions(options: PostgresOptions): DatabaseOptions {
     ),
     applicationName: options.applicationName ?? 'longshore',
     pooler: options.pooler ?? 'none',
-    directUrl: options.directUrl === undefined ? options.url : checkUrl('directUrl', options.directUrl),
+    distribution: checkDistribution(options.distribution ?? 'none'),
   };
+}
+
+function connectionOf({ url, pool, ssl, poolSize }: PostgresOptions): ConnectionSettings {
+  if (pool === undefined) return settingsOfUrl('url', url, ssl);
+  for (const [name, value] of Object.entries({ url, ssl, poolSize }))
+    if (value !== undefined) throw new RangeError(`Give either pool or ${name}: the pool determines both`);
+  return settingsOfPool(checkPool(pool));
+}
+
+/** Returns the options of all connections other than those for writes. Throws as {@link databaseOptions} does. */
+export function besideOptions(options: PostgresOptions): DatabaseOptions {
+  const { pool: _, ...rest } = databaseOptions(options);
+  return rest;
 }
 
 /** Returns the options of the connections for reads. Throws as {@link databaseOptions} does. */
 export function readOptions(options: PostgresOptions): DatabaseOptions {
   const poolSize = bounded('readPoolSize', options.readPoolSize ?? 4, 1, 500);
   const statementTimeoutMs = bounded('readTimeoutMs', options.readTimeoutMs ?? 5_000, 1, 3_600_000);
-  return { ...databaseOptions(options), poolSize, statementTimeoutMs, reads: true };
+  return { ...besideOptions(options), poolSize, statementTimeoutMs, reads: true };
 }
 
 /** Returns the options of the connections for searches. Throws as {@link databaseOptions} does. */
 export function searchOptions(options: PostgresOptions): DatabaseOptions {
   const statementTimeoutMs = bounded('searchTimeoutMs', options.searchTimeoutMs ?? 10_000, 1, 3_600_000);
-  return { ...databaseOptions(options), poolSize: 2, statementTimeoutMs, reads: true };
+  return { ...besideOptions(options), poolSize: 2, statementTimeoutMs, reads: true };
 }
 
 /**
@@ -119,7 +167,9 @@ export function searchOptions(options: PostgresOptions): DatabaseOptions {
  * databaseOptions} does.
  */
 export function replicaOptions(options: PostgresOptions): DatabaseOptions | undefined {
-  return options.searchUrl === undefined ? undefined : { ...searchOptions(options), url: options.searchUrl };
+  if (options.searchUrl === undefined) return undefined;
+  const connection = settingsOfUrl('searchUrl', options.searchUrl, options.ssl);
+  return { ...searchOptions(options), connection };
 }
 
 /**
@@ -127,20 +177,16 @@ export function replicaOptions(options: PostgresOptions): DatabaseOptions | unde
  *
  * @throws {RangeError} as {@link databaseOptions} does
  */
-export function mostQueues({ maxQueues = 10_000 }: PostgresOptions): number {
+export function maxQueues({ maxQueues = 10_000 }: PostgresOptions): number {
   return bounded('maxQueues', maxQueues, 1, 1_000_000);
 }
 
-/** Checks a URL. Error messages contain no part of it, because it may include a password. */
-function checkUrl(option: string, url: unknown): string {
-  if (typeof url === 'string' && /^postgres(ql)?:\/\/./.test(url)) return url;
-  const given = url === '' ? 'is empty' : url === undefined ? 'is missing' : 'is not the URL of a database';
-  throw new RangeError(
-    `${option} ${given}: give postgres://user:password@host:port/database, for example from the environment variable DATABASE_URL`,
-  );
+function checkDistribution(value: unknown): Distribution {
+  if (value === 'none' || value === 'citus') return value;
+  throw new RangeError(`distribution must be none or citus, not ${JSON.stringify(value)}`);
 }
 
-function bounded(name: string, value: number, least: number, most: number): number {
-  if (Number.isInteger(value) && value >= least && value <= most) return value;
-  throw new RangeError(`${name} must be an integer from ${least} to ${most}, not ${value}`);
+function bounded(name: string, value: number, min: number, max: number): number {
+  if (Number.isInteger(value) && value >= min && value <= max) return value;
+  throw new RangeError(`${name} must be an integer from ${min} to ${max}, not ${value}`);
 }

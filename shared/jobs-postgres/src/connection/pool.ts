@@ -17,14 +17,27 @@ export function createPool(config: pg.PoolConfig): pg.Pool {
   connections.set(pool, open);
   pool.on('connect', (client) => {
     open.add(client);
-    // Emitted if the connection is lost between two queries of a transaction; the next query fails. Without a listener, the
-    // event would end the process.
-    client.on('error', (error) => {
-      if (!ends.has(client)) ends.set(client, error);
-    });
+    watch(client);
   });
   pool.on('remove', (client) => open.delete(client));
   return pool;
+}
+
+/** The connections that are watched for their loss. */
+const watched = new WeakSet<object>();
+
+/**
+ * Records the loss of a connection between two queries of a transaction; the next query then fails. Without a listener, the
+ * event would end the process.
+ */
+export function watch(client: pg.PoolClient): void {
+  if (watched.has(client)) return;
+  if ('native' in client)
+    throw new TypeError('pool uses the native bindings of pg, which the storage does not support');
+  watched.add(client);
+  client.on('error', (error) => {
+    if (!ends.has(client)) ends.set(client, error);
+  });
 }
 
 /** Returns why Postgres ended an idle connection; `undefined` if it did not, or gave no reason. */

@@ -1,6 +1,7 @@
 import { TooManyQueuesError, type TransactionClient } from '@longshore/jobs';
 import type { RateLimit } from '@longshore/jobs/storage';
 import { addPriorities } from '../claim/ready-scans.sql.js';
+import { pauseColumns, type PauseRow } from '../control/pause.sql.js';
 import { isShown } from '../read/shown-queues.sql.js';
 import { arrayOf } from './array-literal.js';
 import type { Database } from './database.js';
@@ -10,7 +11,7 @@ import { prepared, type Statement } from './statement.js';
 /** $1 name, $2 maximum number of queues. */
 const makeQueue = prepared('longshore-make-queue', `select longshore.queue_number($1, $2) as id`);
 
-const columns = 'id, name, paused_at, concurrency_limit, rate_limit, created_at';
+const columns = `id, name, ${pauseColumns}, concurrency_limit, rate_limit, created_at`;
 
 const selectQueues = prepared(
   'longshore-select-queues',
@@ -39,12 +40,11 @@ const setCap = prepared(
 );
 
 /** Maximum value of a Postgres integer. */
-const mostInteger = 2_147_483_647;
+const maxInteger = 2_147_483_647;
 
-export interface QueueRow {
+export interface QueueRow extends PauseRow {
   id: number;
   name: string;
-  paused_at: Date | null;
   concurrency_limit: number | null;
   rate_limit: Required<RateLimit> | null;
   created_at: Date;
@@ -72,7 +72,7 @@ export class QueueIdCache {
 
   /** Stores the maximum number of queues, so that it also applies to jobs enqueued from SQL. */
   async setCap(): Promise<void> {
-    await this.#database.query(setCap, [Math.min(this.#most, mostInteger)]);
+    await this.#database.query(setCap, [Math.min(this.#most, maxInteger)]);
   }
 
   /**
@@ -86,7 +86,7 @@ export class QueueIdCache {
     if (known !== undefined) return known;
     const [row] = await this.#database.query<{ id: number | null }>(makeQueue, [
       name,
-      Math.min(this.#most, mostInteger),
+      Math.min(this.#most, maxInteger),
     ]);
     const id = row?.id ?? null;
     if (id === null) throw new TooManyQueuesError(name, this.#most);

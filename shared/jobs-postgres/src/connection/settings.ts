@@ -52,11 +52,13 @@ export function startupOptions(settings: Settings): string {
     .join(' ');
 }
 
-/** Returns statements that set the settings until the end of the transaction. */
+/** Returns a statement that sets the settings until the end of the transaction; its answer is shorter than that of many `set`. */
 export function localSettings(settings: Settings): string {
-  return Object.entries(settings)
-    .map(([name, value]) => `set local ${name} = ${pg.escapeLiteral(value)}`)
-    .join('; ');
+  const rows = Object.entries(settings).map(
+    ([name, value]) => `(${pg.escapeLiteral(name)}, ${pg.escapeLiteral(value)})`,
+  );
+  if (rows.length === 0) return '';
+  return `select count(set_config(name, value, true)) from (values ${rows.join(', ')}) as setting (name, value)`;
 }
 
 /** Returns a statement that limits the current transaction's duration, if this version of Postgres supports it. */

@@ -27,3 +27,20 @@ function define(name: string, text: string): void {
   if (defined.has(name)) throw new Error(`Two statements are named ${name}`);
   defined.set(name, text);
 }
+
+/** Returns the form of a statement for a distributed store: another one, or the same. */
+export type OtherForm = (statement: Statement) => Statement;
+
+let otherForm: OtherForm | undefined;
+
+/** Sets where distributed stores find the forms of statements. The forms are built from statements, so these cannot import them. */
+export function setOtherForms(form: OtherForm): void {
+  otherForm = form;
+}
+
+/** Returns the form of a statement for a distributed store. */
+export const distributedForm: OtherForm = (statement) => {
+  if (otherForm === undefined)
+    throw new Error('The forms of statements for a distributed store are not loaded');
+  return otherForm(statement);
+};

@@ -48,7 +48,7 @@ export function boundedTime(ms: number): Date {
 function bounded(value: unknown): Date {
   const ms = value instanceof Date ? value.getTime() : typeof value === 'number' ? value : Number.NaN;
   if (isTime(ms)) return value instanceof Date ? value : new Date(ms);
-  return new UnreadableTime(Number.isNaN(ms) ? timeBounds.most : clamp(ms, timeBounds));
+  return new UnreadableTime(Number.isNaN(ms) ? timeBounds.max : clamp(ms, timeBounds));
 }
 
 /** Reads a stored error. A value that does not have the form of one becomes an `UnreadableError` with the JSON as message. */
@@ -71,7 +71,7 @@ export function readProgress(value: unknown): Progress | null {
   if (!isObject(value) || typeof value['percent'] !== 'number') return null;
   const { percent, message } = value;
   return {
-    percent: clamp(percent, { least: 0, most: 100 }),
+    percent: clamp(percent, { min: 0, max: 100 }),
     message: typeof message === 'string' ? message : null,
   };
 }

@@ -1,16 +1,19 @@
 import pg from 'pg';
+import type { Connection } from './connection.js';
 
 /**
- * Wraps one of the store's connections so that rows of a handler's own tables are parsed with pg's default parsers.
+ * Wraps a connection so that rows of a handler's own tables are parsed with pg's default parsers or, on a connection of the
+ * application, with its own.
  *
  * @param members members to add to the client
  */
-export function withUsualTypes<Client extends pg.ClientBase, Members extends object>(
-  client: Client,
+export function withUsualTypes<Members extends object>(
+  { client, isShared }: Connection,
   members: Members,
-): Client & Members {
+): pg.ClientBase & Members {
   const query = client.query.bind(client) as (...args: unknown[]) => unknown;
-  const usual = (first: unknown, ...rest: unknown[]): unknown => query(withTypes(first), ...rest);
+  const usual = (first: unknown, ...rest: unknown[]): unknown =>
+    query(isShared ? first : withTypes(first), ...rest);
   return new Proxy(client, {
     get: (target, name) => {
       if (name === 'query') return usual;
@@ -18,7 +21,7 @@ export function withUsualTypes<Client extends pg.ClientBase, Members extends obj
       const value: unknown = Reflect.get(target, name, target);
       return typeof value === 'function' ? (value.bind(target) as unknown) : value;
     },
-  }) as Client & Members;
+  }) as pg.ClientBase & Members;
 }
 
 /** Adds pg's default parsers to a query. Objects with `submit` are streams or cursors, which are returned unchanged. */

@@ -13,17 +13,17 @@ import { prepared } from '../connection/statement.js';
 /** The driver returns a bigint as text. */
 export type AuditRow = Omit<AuditEntry, 'count'> & { count: string };
 
-/** $1 who, $2 action, $3 target, $4 filter, $5 count. */
+/** $1 who, $2 action, $3 target, $4 filter, $5 count, $6 reason. */
 export const insertAudit = prepared(
   'longshore-insert-audit',
-  `insert into longshore.audit (who, action, target, filter, count) values ($1, $2, $3, $4, $5)`,
+  `insert into longshore.audit (who, action, target, filter, count, reason) values ($1, $2, $3, $4, $5, $6)`,
 );
 
 /** $1 limit; nullable: $2 id to continue after, $3 who, $4 action, $5 target. */
 export const selectAudit = prepared(
   'longshore-select-audit',
   `
-    select id, at, who, action, target, filter, count from longshore.audit
+    select id, at, who, action, target, filter, count, reason from longshore.audit
     where id < coalesce($2::bigint, 9223372036854775807) and who = coalesce($3::text, who)
       and action = coalesce($4::text, action) and ($5::text is null or target = $5::text)
     order by id desc limit $1`,
@@ -75,17 +75,21 @@ export function inTransaction<Result, Returned>(
 ): Promise<Returned> {
   const { transaction } = options;
   const on = (run: Run): Promise<Returned> => act(run, recordWith(run, options));
-  if (transaction !== undefined) return on(runWithin(transaction));
+  if (transaction !== undefined) return on(runWithin(transaction, database.schema));
   return database.transaction((client) => on(runOn(client)));
+}
+
+export function recordEntry(run: Run, entry: NewAuditEntry): Promise<unknown> {
+  return run(insertAudit, valuesOf(entry));
 }
 
 export function recordWith<Result>(run: Run, { audit }: ActionOptions<Result>): RecordResult<Result> {
   return async (result) => {
-    if (audit !== undefined) await run(insertAudit, valuesOf(audit(result)));
+    if (audit !== undefined) await recordEntry(run, audit(result));
   };
 }
 
 function valuesOf(entry: NewAuditEntry): unknown[] {
-  const { who, action, target, filter, count } = storableEntry(entry);
-  return [who, action, target, filter === null ? null : JSON.stringify(filter), count];
+  const { who, action, target, filter, count, reason } = storableEntry(entry);
+  return [who, action, target, filter === null ? null : JSON.stringify(filter), count, reason];
 }

@@ -1,6 +1,6 @@
 import type { BulkAction, JobFilter } from '@longshore/jobs/storage';
 import { jobColumns, lastError } from '../read/job-columns.sql.js';
-import { unlinked } from '../dependencies/awaiting-jobs.sql.js';
+import { dependenciesResolved } from '../dependencies/awaiting-jobs.sql.js';
 import { conditionsOf } from '../read/job-conditions.sql.js';
 import { type Query, queryOf } from '../read/job-search.sql.js';
 import { prepared, type Statement } from '../connection/statement.js';
@@ -133,13 +133,14 @@ function pickedBy(request: ChunkRequest): { picked: string; values: unknown[] } 
 
 const moves: Record<BulkAction, (stage: Stage) => string> = {
   cancel: (stage) => {
-    if (stage === 'awaiting') return `${unlinked}, ${becomeCancelled('awaiting')}`;
-    if (stage === 'scheduled') return becomeCancelled('scheduled');
+    if (stage === 'awaiting' || stage === 'scheduled') return becomeCancelled(stage);
     return becomeCancelled('enqueued', stage === 'ready' ? `${jobColumns}, ready_at` : jobColumns);
   },
   retry: () => becomeReadyAgain(neverStarted),
   run: (stage) =>
-    stage === 'awaiting' ? `${unlinked}, ${becomeReadyNow('awaiting')}` : becomeReadyNow('scheduled'),
+    stage === 'awaiting'
+      ? `${dependenciesResolved}, ${becomeReadyNow('awaiting')}`
+      : becomeReadyNow('scheduled'),
   delete: () => becomeForgotten,
 };
 
@@ -160,7 +161,7 @@ function removed(stage: Stage): string {
 }
 
 const notYetRequested = `not exists (
-  select from longshore.job_cancellation as request where request.queue_id = job.queue_id and request.job_id = job.id)`;
+  select 1 from longshore.job_cancellation as request where request.queue_id = job.queue_id and request.job_id = job.id)`;
 
 const requested = `
       removed as (

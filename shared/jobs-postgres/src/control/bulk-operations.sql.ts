@@ -191,9 +191,27 @@ export const endBulk = prepared(
     where id = $1 and state = 'running'`,
 );
 
-export const deleteOldBulks = prepared(
-  'longshore-delete-old-bulks',
+/**
+ * $1 limit. Deletes the recorded job ids of the oldest operation that ended 30 days ago, and the operation itself once it has no
+ * more. `more` is false if there is no such operation. Skips an operation that another server is deleting, whose ids would
+ * otherwise seem to have been deleted.
+ */
+export const deleteOldBulk = prepared(
+  'longshore-delete-old-bulk',
   `
-    with old as (delete from longshore.bulk_operation where finished_at < now() - interval '30 days' returning id)
-    delete from longshore.bulk_operation_job using old where operation_id = old.id`,
+    with old as materialized (
+      select id from longshore.bulk_operation where finished_at < now() - interval '30 days' order by id limit 1
+      for update skip locked
+    ),
+    job as (
+      delete from longshore.bulk_operation_job
+      where (operation_id, job_id) in (
+        select operation_id, job_id from longshore.bulk_operation_job where operation_id = (select id from old) limit $1
+      )
+      returning 1
+    ),
+    ended as (
+      delete from longshore.bulk_operation where id = (select id from old) and (select count(*) from job) < $1
+    )
+    select exists (select 1 from old) as more`,
 );

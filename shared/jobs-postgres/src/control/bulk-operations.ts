@@ -17,13 +17,13 @@ import {
   type StateCounts,
   statesOfRequest,
 } from '@longshore/jobs/storage';
-import type pg from 'pg';
+import type { Connection } from '../connection/connection.js';
 import { type Database, isOfData } from '../connection/database.js';
 import type { DatabaseClock } from '../connection/database-clock.js';
 import { onceCommitted } from '../connection/run.js';
 import { arrayOf } from '../connection/array-literal.js';
 import { restoreSkipped } from '../dependencies/skipped-jobs.sql.js';
-import { mostCounted } from '../read/count-jobs.sql.js';
+import { maxCounted } from '../read/count-jobs.sql.js';
 import type { PostgresJobReader } from '../read/job-reader.js';
 import type { PostgresSetAside } from '../maintain/set-aside.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
@@ -73,28 +73,28 @@ export class PostgresBulkOperations implements BulkOperations {
     const state = statesOfRequest(request);
     const { lastIds, unfinished } = await this.#reader.searchedRange({ filter: { ...filter, state } });
     const counted = await this.#count(request);
-    // All jobs within the bounds have been searched.
+    // The operation is limited to the searched range, so a count below the maximum is exact if every state was searched completely.
     const count =
-      counted !== null && counted.count < mostCounted && unfinished.length === 0
+      counted !== null && counted.count < maxCounted && unfinished.length === 0
         ? { ...counted, exact: true }
         : counted;
     return { count, asOf: new Date(Math.ceil(await this.#clock.read())), firstIds: lastIds };
   }
 
-  async start(order: BulkRequest, options: ActionOptions<BulkOperation> = {}): Promise<BulkOperation> {
-    checkBulkRequest(order);
-    const { confirmed } = order;
-    const matched = confirmed === undefined ? await this.#count(order) : confirmed.count;
+  async start(request: BulkRequest, options: ActionOptions<BulkOperation> = {}): Promise<BulkOperation> {
+    checkBulkRequest(request);
+    const { confirmed } = request;
+    const matched = confirmed === undefined ? await this.#count(request) : confirmed.count;
     const operation = await inTransaction(this.#database, options, async (run, record) => {
       const [row] = (await run(
         sql.insertBulk,
-        sql.bulkValues(this.#ids.newId(), { ...order, matched }),
+        sql.bulkValues(this.#ids.newId(), { ...request, matched }),
       )) as readonly sql.BulkRow[];
       if (row === undefined) throw new Error('The bulk operation was not stored');
       await record(sql.toBulkOperation(row));
       return sql.toBulkOperation(row);
     });
-    await onceCommitted(options.transaction, () => this.#notify(null));
+    await onceCommitted(options.transaction, this.#database.schema, () => this.#notify(null));
     return operation;
   }
 
@@ -136,10 +136,10 @@ export class PostgresBulkOperations implements BulkOperations {
   /** Carries out one step of an operation. Returns `false` if another server is working on it or it has ended. */
   async #advance({ id, action, filter: json }: sql.BulkRow): Promise<boolean> {
     try {
-      const order = { action, filter: sql.readOrderedFilter(json) };
-      checkBulkRequest(order); // an unreadable filter must not match every job
-      const counts = selectionOf(order) === null ? noJobs : await this.#reader.counts();
-      const scope = { order, queueIds: await this.#reader.queueIds(order.filter), counts, limit: chunk };
+      const request = { action, filter: sql.readOrderedFilter(json) };
+      checkBulkRequest(request); // an unreadable filter must not match every job
+      const counts = selectionOf(request) === null ? noJobs : await this.#reader.counts();
+      const scope = { request, queueIds: await this.#reader.queueIds(request.filter), counts, limit: chunk };
       const step = await this.#step(id, scope);
       if (step !== null && step.changed > 0) await this.#notifyChanged(action, step.queues);
       return step !== null;
@@ -158,22 +158,22 @@ export class PostgresBulkOperations implements BulkOperations {
     for (let limit = chunk; ; limit = Math.ceil(limit / 2)) {
       try {
         return await this.#database.transaction(async (client) => {
-          const { rows } = await client.query<sql.BulkRow>({ ...sql.takeBulk, values: [id] });
-          return rows[0] === undefined ? null : carryOn(client, { ...scope, limit }, rows[0]);
+          const { rows } = await client.query<sql.BulkRow>(sql.takeBulk, [id]);
+          return rows[0] === undefined ? null : advanceOperation(client, { ...scope, limit }, rows[0]);
         });
       } catch (error) {
         if (!isOfData(error)) throw error;
-        if (limit === 1) return this.#passOver(id, scope, error);
+        if (limit === 1) return this.#skipFailingJob(id, scope, error);
       }
     }
   }
 
-  async #passOver(id: string, scope: Scope, error: unknown): Promise<Step | null> {
+  async #skipFailingJob(id: string, scope: Scope, error: unknown): Promise<Step | null> {
     return this.#database.transaction(async (client) => {
-      const { rows } = await client.query<sql.BulkRow>({ ...sql.takeBulk, values: [id] });
+      const { rows } = await client.query<sql.BulkRow>(sql.takeBulk, [id]);
       if (rows[0] === undefined) return null;
-      return carryOn(client, { ...scope, limit: 1 }, rows[0], async ({ queueId, id: jobId }) => {
-        const key = bulkKey(scope.order.action, jobId);
+      return advanceOperation(client, { ...scope, limit: 1 }, rows[0], async ({ queueId, id: jobId }) => {
+        const key = bulkKey(scope.request.action, jobId);
         await this.#setAside.put(client, { role: 'bulk', key, queueId, jobId }, error);
       });
     });
@@ -186,11 +186,11 @@ export class PostgresBulkOperations implements BulkOperations {
     for (const queueId of queueIds) this.#notify(await this.#queues.nameOf(queueId));
   }
 
-  async #count(order: Pick<BulkRequest, 'action' | 'filter'>): Promise<JobCount | null> {
-    const state = statesOfRequest(order);
+  async #count(request: Pick<BulkRequest, 'action' | 'filter'>): Promise<JobCount | null> {
+    const state = statesOfRequest(request);
     if (state.length === 0) return { count: 0, exact: true };
     try {
-      return await this.#reader.count({ ...order.filter, state });
+      return await this.#reader.count({ ...request.filter, state });
     } catch (error) {
       if (error instanceof StorageUnavailableError) return null;
       throw error;
@@ -199,7 +199,7 @@ export class PostgresBulkOperations implements BulkOperations {
 }
 
 interface Scope {
-  readonly order: BulkRequest;
+  readonly request: BulkRequest;
   /** Ids of the queues that the filter names; `undefined` if it names none. */
   readonly queueIds: readonly number[] | undefined;
   /** The number of jobs by state in each queue; empty unless the filter selects jobs by id. */
@@ -219,43 +219,47 @@ interface Step {
 const noStep: Step = { end: null, seen: 0, changed: 0, queues: [] };
 
 /** Called instead of the action for a job that must be skipped. */
-type PassOver = (position: Position) => Promise<void>;
+type SkipJob = (position: Position) => Promise<void>;
 
 /** Processes one chunk of an operation whose row is locked and saves its progress. */
-async function carryOn(
-  client: pg.ClientBase,
+async function advanceOperation(
+  client: Connection,
   scope: Scope,
   row: sql.BulkRow,
-  passOver?: PassOver,
+  skipJob?: SkipJob,
 ): Promise<Step> {
-  const walk = new BulkWalk(scope.order, scope.queueIds);
+  const walk = new BulkWalk(scope.request, scope.queueIds);
   const cursor = row.cursor ?? walk.start;
-  const step = cursor === null ? noStep : await stepFrom(client, scope, row, cursor, walk.last, passOver);
+  const step = cursor === null ? noStep : await stepFrom(client, scope, row, cursor, walk.last, skipJob);
   const next = cursor === null ? null : walk.next(cursor, step.end, step.changed);
-  const seen = seenBy(step, next === null, row, selectionOf(scope.order));
-  await client.query({
-    ...sql.advanceBulk,
-    values: [row.id, JSON.stringify(next), seen, step.changed, seen - step.changed, next === null],
-  });
+  const seen = seenBy(step, next === null, row, selectionOf(scope.request));
+  await client.query(sql.advanceBulk, [
+    row.id,
+    JSON.stringify(next),
+    seen,
+    step.changed,
+    seen - step.changed,
+    next === null,
+  ]);
   return step;
 }
 
 async function stepFrom(
-  client: pg.ClientBase,
-  { order, queueIds, counts, limit }: Scope,
+  client: Connection,
+  { request, queueIds, counts, limit }: Scope,
   row: sql.BulkRow,
   after: Cursor,
   last: Position,
-  passOver?: PassOver,
+  skipJob?: SkipJob,
 ): Promise<Step> {
   const { stage } = after;
   const { state } = stageTables[stage];
   const remaining = remainingOf(row);
   if (remaining === 0) return noStep;
-  const selected = selectionOf(order) !== null;
+  const selected = selectionOf(request) !== null;
   const to = selected ? last : await endOfWindow(client, after, last);
-  const request = {
-    ...order,
+  const chunkRequest = {
+    ...request,
     stage,
     // Jobs selected by id are looked up in each queue that has jobs at this stage.
     queueIds: selected ? queuesWith(counts, stage, queueIds) : queueIds,
@@ -266,21 +270,21 @@ async function stepFrom(
     to,
     limit: Math.min(limit, remaining),
   };
-  if (passOver !== undefined) {
-    const { rows } = await client.query<{ queue_id: number; id: string }>(bulkNext(request));
+  if (skipJob !== undefined) {
+    const { rows } = await client.query<{ queue_id: number; id: string }>(bulkNext(chunkRequest));
     const [next] = rows;
     if (next === undefined) return { ...noStep, end: to === last ? null : to };
     const end = { queueId: next.queue_id, id: next.id };
-    await passOver(end);
+    await skipJob(end);
     return { ...noStep, end, seen: 1 };
   }
-  const { rows } = await client.query<ChunkRow>(bulkChunk(request));
+  const { rows } = await client.query<ChunkRow>(bulkChunk(chunkRequest));
   const [chunkRow] = rows;
   if (chunkRow === undefined) throw new Error('A chunk of a bulk operation returned no row');
   const { queue_id: queueId, id, ...counted } = chunkRow;
   if (row.dependents && counted.parents.length > 0)
-    await client.query({ ...restoreSkipped, values: [arrayOf(counted.parents)] });
-  const full = counted.seen === request.limit && queueId !== null && id !== null;
+    await client.query(restoreSkipped, [arrayOf(counted.parents)]);
+  const full = counted.seen === chunkRequest.limit && queueId !== null && id !== null;
   if (full) return { ...counted, end: { queueId, id } };
   return { ...counted, end: to === last ? null : to };
 }
@@ -304,11 +308,14 @@ function seenBy(
   return ended ? selection.size - Number(row.seen) : changed;
 }
 
-async function endOfWindow(client: pg.ClientBase, after: Cursor, last: Position): Promise<Position> {
-  const { rows } = await client.query<{ queue_id: number; id: string }>({
-    ...windowEnds[after.stage],
-    values: [after.queueId, after.id, last.queueId, last.id, window],
-  });
+async function endOfWindow(client: Connection, after: Cursor, last: Position): Promise<Position> {
+  const { rows } = await client.query<{ queue_id: number; id: string }>(windowEnds[after.stage], [
+    after.queueId,
+    after.id,
+    last.queueId,
+    last.id,
+    window,
+  ]);
   const [row] = rows;
   return row === undefined ? last : { queueId: row.queue_id, id: row.id };
 }

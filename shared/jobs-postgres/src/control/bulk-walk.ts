@@ -3,13 +3,13 @@ import { type BulkAction, type BulkRequest, statesOfRequest } from '@longshore/j
 import { statesOf } from '../read/job-conditions.sql.js';
 
 /**
- * The tables, or parts of tables, that a walk visits. The order is that of a job's life, so a job that moves on during the walk
- * is still visited later.
+ * The tables, or parts of tables, that a walk visits, in the order of a job's life: a job that changes its state during
+ * the walk is still visited later.
  */
 export const stages = [
   'awaiting',
   'scheduled',
-  'held',
+  'blocked',
   'ready',
   'running',
   'done',
@@ -43,7 +43,7 @@ interface StageTable {
 export const stageTables: Readonly<Record<Stage, StageTable>> = {
   awaiting: { table: 'job_awaiting', state: 'awaiting', finished: false, condition: null },
   scheduled: { table: 'job_scheduled', state: 'scheduled', finished: false, condition: null },
-  held: { table: 'job_blocked', state: 'enqueued', finished: false, condition: null },
+  blocked: { table: 'job_blocked', state: 'enqueued', finished: false, condition: null },
   ready: { table: 'job', state: 'enqueued', finished: false, condition: 'job.server_id is null' },
   running: { table: 'job', state: 'processing', finished: false, condition: 'job.server_id is not null' },
   done: { table: 'job_history_done', state: 'done', finished: true, condition: null },
@@ -52,7 +52,7 @@ export const stageTables: Readonly<Record<Stage, StageTable>> = {
 };
 
 const stagesOfAction: Readonly<Record<BulkAction, readonly Stage[]>> = {
-  cancel: ['awaiting', 'scheduled', 'held', 'ready', 'running'],
+  cancel: ['awaiting', 'scheduled', 'blocked', 'ready', 'running'],
   retry: ['failed', 'cancelled'],
   run: ['awaiting', 'scheduled'],
   delete: ['done', 'failed', 'cancelled'],
@@ -70,13 +70,13 @@ export class BulkWalk {
   readonly last: Position;
 
   /** @param queueIds ids of the queues that the filter names; `undefined` if it names none */
-  constructor(order: BulkRequest, queueIds: readonly number[] | undefined) {
-    const possible = statesOf(order.filter);
-    const states = new Set(statesOfRequest(order).filter((state) => possible.includes(state)));
-    const stages = stagesOfAction[order.action].filter((stage) => states.has(stageTables[stage].state));
+  constructor(request: BulkRequest, queueIds: readonly number[] | undefined) {
+    const possible = statesOf(request.filter);
+    const states = new Set(statesOfRequest(request).filter((state) => possible.includes(state)));
+    const stages = stagesOfAction[request.action].filter((stage) => states.has(stageTables[stage].state));
     this.#stages = queueIds?.length === 0 ? [] : stages;
     // A running job may return to a table that the walk has left, so cancelling repeats the walk until it changes nothing.
-    this.#repeats = order.action === 'cancel';
+    this.#repeats = request.action === 'cancel';
     this.#first = {
       queueId: (queueIds ?? [1]).reduce((least, id) => Math.min(least, id), Infinity),
       id: firstId,

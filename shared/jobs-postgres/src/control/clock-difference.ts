@@ -1,16 +1,16 @@
 /** Maximum round-trip time, in milliseconds, for a usable reading of the storage's clock. */
-const MOST_UNSURE_MS = 1_000;
+const MAX_UNSURE_MS = 1_000;
 
 /** Maximum value that the store can hold, in milliseconds: 24.8 days. */
-const MOST_MS = 2 ** 31 - 1;
+const MAX_MS = 2 ** 31 - 1;
 
 /**
  * Returns how far this machine's clock is ahead of the storage's, in milliseconds; negative if it is behind. Assumes that the
  * storage read its clock halfway between request and response, as NTP does (RFC 5905 § 8). Returns `null` if the response took
  * too long for a usable result. Differences beyond 24.8 days are clamped.
  */
-export function clockDifference(askedAtMs: number, storageMs: number, answeredAtMs: number): number | null {
-  const tookMs = answeredAtMs - askedAtMs;
-  if (tookMs < 0 || tookMs > MOST_UNSURE_MS) return null;
-  return Math.max(-MOST_MS, Math.min(MOST_MS, Math.round(askedAtMs + tookMs / 2 - storageMs)));
+export function clockDifference(sentAtMs: number, storageMs: number, answeredAtMs: number): number | null {
+  const tookMs = answeredAtMs - sentAtMs;
+  if (tookMs < 0 || tookMs > MAX_UNSURE_MS) return null;
+  return Math.max(-MAX_MS, Math.min(MAX_MS, Math.round(sentAtMs + tookMs / 2 - storageMs)));
 }

@@ -1,8 +1,9 @@
 import { bounds, maxCountedAttempts } from '@longshore/jobs/storage';
 import { jobColumns } from '../read/job-columns.sql.js';
 import { becomeReady } from '../enqueue/become-ready.sql.js';
-import { moveNoted } from '../read/job-transitions.sql.js';
-import { noted } from '../dependencies/outbox.sql.js';
+import { transitionRecorded } from '../read/job-transitions.sql.js';
+import { awaitingCancelled } from '../dependencies/awaiting-jobs.sql.js';
+import { outboxEntries } from '../dependencies/outbox.sql.js';
 
 /**
  * Parts of statements that carry out operators' actions on one or many jobs. They follow a part named `removed`, which deletes
@@ -27,24 +28,28 @@ const literal = (state: string): string => `'${state}'::longshore.job_state`;
 
 /** Moves jobs that are not running to `cancelled`. `columns` are those that history keeps. */
 export function becomeCancelled(from: 'scheduled' | 'awaiting' | 'enqueued', columns = jobColumns): string {
-  return `
+  const moved =
+    from === 'awaiting'
+      ? awaitingCancelled()
+      : `
     history as (
       insert into longshore.job_history_cancelled (${columns}) select ${columns} from removed
-    ), ${noted('removed', literal(from), literal('cancelled'))}, ${counted(literal(from), literal('cancelled'))}`;
+    ), ${outboxEntries('removed', literal(from), literal('cancelled'))}`;
+  return `${moved}, ${counted(literal(from), literal('cancelled'))}`;
 }
 
-/** The attempts that count when a job is retried; limited so that at least one more is possible, however many there were. */
+/** The number of attempts that counts when a job is retried, limited so that at least one more attempt is possible. */
 const attemptsSoFar = `least(attempt, ${maxCountedAttempts - 1})`;
 
-/** Condition on a history row: the job was cancelled while it waited, or could have waited, for other jobs. */
+/** Condition on a history row: the job was cancelled while it waited for other jobs. */
 export const neverStarted = `attempt = 0 and state = 'cancelled'
-  and exists (select from longshore.job_dependency where child_id = id)`;
+  and exists (select 1 from longshore.job_dependency where child_id = id and not met)`;
 
 /**
- * Makes finished jobs ready again, or has them wait for other jobs again. Clamps values that were stored before their bounds
- * existed. Adds the last attempt to the past ones, and allows one more if none was left.
+ * Makes finished jobs ready again, or has them wait for other jobs again. Clamps values that were stored before their
+ * bounds existed. Adds the last attempt to the past ones, and allows one more if none is left.
  *
- * @param waits condition on the jobs that wait again
+ * @param waits SQL condition for the jobs that must wait for other jobs again
  */
 export function becomeReadyAgain(waits: string): string {
   const next = `case when waits then 'awaiting' else 'enqueued' end::longshore.job_state`;
@@ -52,7 +57,7 @@ export function becomeReadyAgain(waits: string): string {
     again as materialized (select removed.*, ${waits} as waits from removed),
     revived as (
       select waits, queue_id, id, created_at, case when run_at is not null then least(greatest(run_at, 'epoch'), '9999-12-31T23:59:59.999Z') end as run_at,
-        least(greatest(priority, ${bounds.priority.least}), ${bounds.priority.most})::smallint as priority, ${attemptsSoFar} as attempt,
+        least(greatest(priority, ${bounds.priority.min}), ${bounds.priority.max})::smallint as priority, ${attemptsSoFar} as attempt,
         least(greatest(max_attempts, ${attemptsSoFar} + 1), ${maxCountedAttempts})::smallint as max_attempts, name, args, meta, case when server_id is null or error is null then past_attempts
         else coalesce(past_attempts, '[]') || jsonb_build_object(
           'attempt', attempt, 'outcome', state, 'serverId', server_id, 'startedAt', started_at, 'finishedAt', finished_at, 'error', error)
@@ -66,9 +71,9 @@ export function becomeReadyAgain(waits: string): string {
     ),
     reopened as (
       update longshore.job_dependency set resolved_at = null, marked = false
-      where child_id = any (array(select id from again where waits))
+      where child_id = any (array(select id from again where waits)) and not met
     ),
-    ${moveNoted('again', 'retried', {
+    ${transitionRecorded('again', 'retried', {
       waits: 'case when waits then true end',
       state: 'state',
       runAt: 'run_at',
@@ -82,12 +87,12 @@ export function becomeReadyAgain(waits: string): string {
       delete from longshore.job_cancellation using removed
       where job_cancellation.queue_id = removed.queue_id and job_id = removed.id
     ),
-    ${noted('again', 'state', next)}, ${counted('state', next, 'again')}`;
+    ${outboxEntries('again', 'state', next)}, ${counted('state', next, 'again')}`;
 }
 
 /** Makes jobs ready that wait for a time or for other jobs. */
 export function becomeReadyNow(from: 'scheduled' | 'awaiting'): string {
-  return `${becomeReady('removed', 'id')}, ${moveNoted('removed', 'run', { runAt: 'run_at' })}, ${counted(literal(from), literal('enqueued'))}`;
+  return `${becomeReady('removed', 'id')}, ${transitionRecorded('removed', 'run', { runAt: 'run_at' })}, ${counted(literal(from), literal('enqueued'))}`;
 }
 
 /**

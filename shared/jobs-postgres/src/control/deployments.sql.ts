@@ -8,25 +8,32 @@ export const insertDeployment = prepared(
     returning id, version, at, note, source`,
 );
 
+/** Makes servers that register at the same moment wait for each other. */
+export const lockVersions = prepared(
+  'longshore-lock-versions',
+  `select pg_advisory_xact_lock('longshore.server_version'::regclass::oid::bigint << 32)::text`,
+);
+
 /**
  * $1 server, $2 version, $3 id of a new deployment. Records a deployment if neither another registered server nor the latest
- * deployment has this version. A server that restarts during a rolling deployment therefore records nothing, whereas a
- * rollback to an earlier version is recorded.
+ * deployment, ignoring planned ones, has this version. A server that restarts during a rolling deployment therefore records nothing, whereas a
+ * rollback to an earlier version is recorded. Runs after {@link lockVersions}, as a separate statement, so that its snapshot
+ * includes servers that have just registered.
  */
 export const noteVersion = prepared(
   'longshore-note-version',
   `
     with gone as (
       delete from longshore.server_version
-      where server_id <> $1 and not exists (select from longshore.server where id = server_id)
+      where server_id <> $1 and not exists (select 1 from longshore.server where id = server_id)
     ),
-    noted as (
+    new_deployment as (
       insert into longshore.deployment (id, version, source)
       select $3::uuid, $2::text, 'server'
       where not exists (
-          select from longshore.server_version join longshore.server on server.id = server_id
+          select 1 from longshore.server_version join longshore.server on server.id = server_id
           where version = $2 and server_id <> $1)
-        and (select version from longshore.deployment order by at desc limit 1) is distinct from $2
+        and (select version from longshore.deployment where at <= now() order by at desc limit 1) is distinct from $2
     )
     insert into longshore.server_version (server_id, version) values ($1, $2)`,
 );
@@ -43,7 +50,7 @@ export const selectDeployments = prepared(
 /** $1 id. */
 export const deleteDeployment = prepared(
   'longshore-delete-deployment',
-  `delete from longshore.deployment where id = $1 returning id`,
+  `delete from longshore.deployment where id = $1 returning id, version, at, note, source`,
 );
 
 /** $1 days. */

@@ -1,9 +1,22 @@
 import type { TransactionClient } from '@longshore/jobs';
-import { type Deployment, type Deployments, IdSource, type NewDeployment } from '@longshore/jobs/storage';
+import {
+  type ControlOptions,
+  type Deployment,
+  type Deployments,
+  IdSource,
+  type NewDeployment,
+} from '@longshore/jobs/storage';
 import type { Database } from '../connection/database.js';
 import type { DatabaseClock } from '../connection/database-clock.js';
 import { runOf } from '../connection/run.js';
-import { deleteDeployment, insertDeployment, noteVersion, selectDeployments } from './deployments.sql.js';
+import { inTransaction } from './audit.js';
+import {
+  deleteDeployment,
+  insertDeployment,
+  lockVersions,
+  noteVersion,
+  selectDeployments,
+} from './deployments.sql.js';
 
 /** Records deployments in Postgres. */
 export class PostgresDeployments implements Deployments {
@@ -27,7 +40,10 @@ export class PostgresDeployments implements Deployments {
 
   /** Records the version of a server that has just registered, and a deployment if the version is new. */
   async noteServer(serverId: string, version: string): Promise<void> {
-    await this.#database.query(noteVersion, [serverId, version, this.#ids.newId()]);
+    await this.#database.transaction(async (client) => {
+      await client.query(lockVersions);
+      await client.query(noteVersion, [serverId, version, this.#ids.newId()]);
+    });
   }
 
   async find(id: string): Promise<Deployment | null> {
@@ -44,7 +60,15 @@ export class PostgresDeployments implements Deployments {
     return this.#reads.query<Deployment & Record<string, unknown>>(selectDeployments, values);
   }
 
-  async delete(id: string): Promise<boolean> {
-    return (await this.#database.query(deleteDeployment, [id])).length > 0;
+  async delete(
+    id: string,
+    options: Pick<ControlOptions<Deployment, boolean>, 'check' | 'audit'> = {},
+  ): Promise<boolean> {
+    return inTransaction(this.#database, options, async (run, record) => {
+      const [deployment] = (await run(deleteDeployment, [id])) as readonly Deployment[];
+      if (deployment !== undefined) options.check?.(deployment); // if it throws, nothing is deleted
+      await record(deployment !== undefined);
+      return deployment !== undefined;
+    });
   }
 }

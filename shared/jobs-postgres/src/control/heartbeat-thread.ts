@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { HeartbeatData } from './heartbeat-loop.js';
-import { runHeartbeat } from './heartbeat-loop.js';
+import type { DatabaseOptions } from '../connection/database.js';
+import { sendHeartbeats } from './heartbeat-sender.js';
 
-if (parentPort !== null) runHeartbeat(workerData as HeartbeatData, parentPort);
+if (parentPort !== null) sendHeartbeats(workerData as DatabaseOptions, parentPort);

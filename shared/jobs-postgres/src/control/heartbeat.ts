@@ -2,46 +2,27 @@ import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { type ServerRequest, type ServerState, serverStates } from '@longshore/jobs/storage';
 import type { DatabaseOptions } from '../connection/database.js';
 import { packageFile } from '../connection/package-file.js';
-import { type HeartbeatData, type HeartbeatMessage, runHeartbeat } from './heartbeat-loop.js';
+import { type HeartbeatCommand, type HeartbeatMessage, sendHeartbeats } from './heartbeat-sender.js';
 
-/** The compiled file, even when this module runs from source: TypeScript loaders do not apply to threads. */
+/** The thread's program. Compiled, even when this module runs from source: TypeScript loaders do not apply to threads. */
 const threadFile = packageFile('dist/control/heartbeat-thread.js');
 
 /** How long the thread may take to close its connection before it is terminated, in milliseconds. */
-const stopMs = 1_000;
+const closeMs = 1_000;
 
-/**
- * Sends a server's heartbeat from a separate thread, so that the heartbeat continues while a handler blocks the event loop.
- * In a bundle, which has no file for the thread, the main thread sends it.
- */
+/** One server's heartbeat. */
 export class Heartbeat {
-  readonly #sender: Worker | MessagePort;
-  readonly #ended: Promise<void>;
   readonly #reported = new Int32Array(new SharedArrayBuffer(8));
   readonly #lost = new AbortController();
+  readonly onRequest: (request: ServerRequest) => void;
 
-  constructor(
-    database: DatabaseOptions,
-    serverId: string,
-    timeoutMs: number,
-    onRequest: (request: ServerRequest) => void,
-  ) {
-    const data: HeartbeatData = {
-      database,
-      serverId,
-      intervalMs: timeoutMs / 3,
-      reported: this.#reported.buffer,
-      states: serverStates,
-    };
-    this.#sender = threadFile === null ? startHere(data) : startThread(threadFile, data);
-    const end = this.#sender instanceof Worker ? 'exit' : 'close';
-    this.#ended = new Promise((resolve) => this.#sender.once(end, () => resolve()));
-    this.#sender.on('message', (message: HeartbeatMessage) => {
-      if (message === 'lost') this.#lost.abort(new Error('The server was silent for too long'));
-      else onRequest(message);
-    });
-    // If the thread fails, the server will be declared dead, so it counts as lost now.
-    this.#sender.on('error', (error: Error) => this.#lost.abort(error));
+  constructor(onRequest: (request: ServerRequest) => void) {
+    this.onRequest = onRequest;
+  }
+
+  /** Shared with the thread that sends it. */
+  get reported(): SharedArrayBuffer {
+    return this.#reported.buffer;
   }
 
   get lost(): AbortSignal {
@@ -56,23 +37,107 @@ export class Heartbeat {
     Atomics.store(this.#reported, 1, serverStates.indexOf(state));
   }
 
-  async stop(): Promise<void> {
-    const timer = setTimeout(() => {
-      if (this.#sender instanceof Worker) void this.#sender.terminate();
-      else this.#sender.close();
-    }, stopMs);
-    this.#sender.postMessage('stop');
-    await this.#ended;
-    clearTimeout(timer);
+  lose(reason: Error): void {
+    this.#lost.abort(reason);
   }
 }
 
-function startThread(file: URL, data: HeartbeatData): Worker {
-  return new Worker(file, { name: 'longshore-heartbeat', workerData: data, execArgv: [] });
+/**
+ * Sends the heartbeats of a storage's servers from a thread of their own, so that they continue while a handler blocks the
+ * event loop. The thread starts with the first server and ends when this is closed: starting one takes as long as starting a
+ * hundred servers. The main thread sends the heartbeats in a bundle, which has no file for the thread, and if connecting needs
+ * a function, such as one that returns a password.
+ */
+export class Heartbeats {
+  readonly #database: DatabaseOptions;
+  readonly #program: URL | null;
+  readonly #heartbeats = new Map<string, Heartbeat>();
+  #sender: Worker | MessagePort | undefined;
+
+  constructor(database: DatabaseOptions, program = threadFile) {
+    this.#database = database;
+    this.#program = program;
+  }
+
+  start(serverId: string, timeoutMs: number, onRequest: (request: ServerRequest) => void): Heartbeat {
+    const heartbeat = new Heartbeat(onRequest);
+    this.#heartbeats.set(serverId, heartbeat);
+    this.#sender ??= this.#startSender();
+    this.#sender.ref();
+    const { reported } = heartbeat;
+    this.#send({ start: { id: serverId, intervalMs: timeoutMs / 3, reported, states: serverStates } });
+    return heartbeat;
+  }
+
+  stop(serverId: string): void {
+    this.#heartbeats.delete(serverId);
+    this.#send({ stop: serverId });
+    if (this.#heartbeats.size === 0) this.#sender?.unref(); // the process may end
+  }
+
+  /** Stops all heartbeats. Resolves when the connection has been closed. */
+  async close(): Promise<void> {
+    this.#heartbeats.clear();
+    const sender = this.#sender;
+    if (sender === undefined) return;
+    this.#sender = undefined;
+    sender.ref();
+    const ended = new Promise<void>((resolve) => void sender.once(endOf(sender), () => resolve()));
+    const timer = setTimeout(() => {
+      if (sender instanceof Worker) void sender.terminate();
+      else sender.close();
+    }, closeMs);
+    sender.postMessage('close' satisfies HeartbeatCommand);
+    await ended;
+    clearTimeout(timer);
+  }
+
+  #startSender(): Worker | MessagePort {
+    const sender =
+      this.#program === null || !isCloneable(this.#database)
+        ? startHere(this.#database)
+        : startThread(this.#program, this.#database);
+    sender.on('message', ({ serverId, news }: HeartbeatMessage) => {
+      const heartbeat = this.#heartbeats.get(serverId);
+      if (news === 'lost') heartbeat?.lose(new Error('The server was silent for too long'));
+      else heartbeat?.onRequest(news);
+    });
+    // If the thread fails, its servers will be declared dead, so they count as lost now.
+    const fail = (error: Error): void => {
+      if (this.#sender !== sender) return;
+      this.#sender = undefined;
+      for (const heartbeat of this.#heartbeats.values()) heartbeat.lose(error);
+    };
+    sender.on('error', fail);
+    sender.on(endOf(sender), () => fail(new Error('The thread that sends heartbeats has ended')));
+    return sender;
+  }
+
+  #send(command: HeartbeatCommand): void {
+    this.#sender?.postMessage(command);
+  }
 }
 
-function startHere(data: HeartbeatData): MessagePort {
+function endOf(sender: Worker | MessagePort): 'exit' | 'close' {
+  return sender instanceof Worker ? 'exit' : 'close';
+}
+
+function isCloneable(database: DatabaseOptions): boolean {
+  try {
+    structuredClone(database);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function startThread(program: URL, database: DatabaseOptions): Worker {
+  return new Worker(program, { name: 'longshore-heartbeats', workerData: database, execArgv: [] });
+}
+
+function startHere(database: DatabaseOptions): MessagePort {
   const { port1, port2 } = new MessageChannel();
-  runHeartbeat(data, port2);
+  sendHeartbeats(database, port2);
+  port2.unref(); // the other port keeps the process running while there are servers
   return port1;
 }

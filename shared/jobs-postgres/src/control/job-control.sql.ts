@@ -1,6 +1,6 @@
 import { jobColumns } from '../read/job-columns.sql.js';
 import { dueFrom } from '../connection/from-now.sql.js';
-import { moveNoted } from '../read/job-transitions.sql.js';
+import { transitionRecorded } from '../read/job-transitions.sql.js';
 import { prepared, type Statement } from '../connection/statement.js';
 import type { FinishedState } from '@longshore/jobs/storage';
 import {
@@ -27,10 +27,10 @@ export const cancelWaiting = prepared(
 export const cancelReady = prepared(
   'longshore-cancel-ready',
   `
-    with from_line as (delete from longshore.job where queue_id = $1 and id = $2 and server_id is null returning *),
-    from_held as (delete from longshore.job_blocked where queue_id = $1 and id = $2 returning *),
+    with ready as (delete from longshore.job where queue_id = $1 and id = $2 and server_id is null returning *),
+    blocked as (delete from longshore.job_blocked where queue_id = $1 and id = $2 returning *),
     removed as (
-      select ${jobColumns}, ready_at from from_line union all select ${jobColumns}, null from from_held
+      select ${jobColumns}, ready_at from ready union all select ${jobColumns}, null from blocked
     ),
     ${becomeCancelled('enqueued', `${jobColumns}, ready_at`)}
     select true as changed from removed`,
@@ -84,7 +84,7 @@ export const rescheduleWaiting = prepared(
   'longshore-reschedule-waiting',
   `
     with removed as (select * from longshore.job_scheduled where queue_id = $1 and id = $2 for update),
-    ${moveNoted('removed', 'rescheduled', { runAt: 'run_at' })}
+    ${transitionRecorded('removed', 'rescheduled', { runAt: 'run_at' })}
     update longshore.job_scheduled set run_at = ${dueFrom('$3')} where queue_id = $1 and id = (select id from removed)
     returning true as changed`,
 );
@@ -121,7 +121,7 @@ export const selectCancellations = prepared(
 
 /** Condition on a cancellation request: its job is not running. */
 export const isIdleCancellation = `not exists (
-  select from longshore.job
+  select 1 from longshore.job
   where job.queue_id = request.queue_id and job.id = request.job_id and server_id is not null)`;
 
 /**

@@ -28,7 +28,7 @@ import * as sql from './job-control.sql.js';
 type Steps = Partial<Record<JobState, Statement | 'unchanged'>>;
 
 /** How an action reads the job and runs statements. */
-interface Sight {
+interface JobAccess {
   readonly run: Run;
   readonly find: () => Promise<JobRow | undefined>;
   /** Whether to lock the job before it is read. */
@@ -90,8 +90,8 @@ export class PostgresControl implements JobControl {
       enqueued: 'unchanged',
       processing: 'unchanged',
     };
-    const then = dependents ? restoreDependents : undefined;
-    return this.#enqueued(rest, this.#control(id, steps, rest, [], then));
+    const afterChange = dependents ? restoreDependents : undefined;
+    return this.#enqueued(rest, this.#control(id, steps, rest, [], afterChange));
   }
 
   run(id: string, options?: JobControlOptions): Promise<ControlResult> {
@@ -131,43 +131,43 @@ export class PostgresControl implements JobControl {
     steps: Steps,
     options: JobControlOptions = {},
     values: readonly unknown[] = [],
-    then?: FurtherStep,
+    afterChange?: AfterChange,
   ): Promise<ControlResult> {
     const { check, audit, transaction } = options;
     if (transaction === undefined) {
       const find = (): Promise<JobRow | undefined> => this.#reader.findRow(id);
-      if (check === undefined && audit === undefined && then === undefined)
+      if (check === undefined && audit === undefined && afterChange === undefined)
         return this.#controlOn({ run: runAlone(this.#database), find, locks: false }, id, steps, values);
       const row = await find();
       if (row !== undefined) await this.#queues.nameOf(row.queue_id); // cached before a connection is in use
     }
     return inTransaction(this.#database, options, (run, record) => {
-      const sight = {
+      const access = {
         run,
         find: () => findRowOn(run, id),
         locks: check !== undefined || audit !== undefined,
       };
-      return this.#controlOn(sight, id, steps, values, check, record, then);
+      return this.#controlOn(access, id, steps, values, check, record, afterChange);
     });
   }
 
   /** Reads the job and runs the statement for its state. Starts over if the state has changed in between. */
   async #controlOn(
-    sight: Sight,
+    access: JobAccess,
     id: string,
     steps: Steps,
     values: readonly unknown[],
     check?: JobControlOptions['check'],
     record: RecordResult<ControlResult> = () => Promise.resolve(),
-    then?: FurtherStep,
+    afterChange?: AfterChange,
   ): Promise<ControlResult> {
-    const { run, find, locks } = sight;
+    const { run, find, locks } = access;
     const ended = async (result: ControlResult): Promise<ControlResult> => {
       await record(result);
       return result;
     };
     for (;;) {
-      const row = locks ? await lockedRow(sight, id) : await find();
+      const row = locks ? await lockedRow(access, id) : await find();
       if (row === undefined) return ended({ outcome: 'unknown' });
       const job = toJob(row, await this.#queues.nameOf(row.queue_id));
       check?.(job);
@@ -176,7 +176,7 @@ export class PostgresControl implements JobControl {
       if (step === 'unchanged') return ended({ outcome: 'ok', job, changed: false });
       const [done] = (await run(step, [row.queue_id, id, ...values])) as readonly { changed: boolean }[];
       if (done === undefined) continue;
-      if (done.changed) await then?.(run, row);
+      if (done.changed) await afterChange?.(run, row);
       await record({ outcome: 'ok', job, changed: done.changed });
       const after = await find();
       const changed = after === undefined ? job : toJob(after, await this.#queues.nameOf(after.queue_id));
@@ -202,13 +202,13 @@ export class PostgresControl implements JobControl {
     control: Promise<ControlResult>,
   ): Promise<ControlResult> {
     const result = await control;
-    await onceCommitted(transaction, () => notify(result));
+    await onceCommitted(transaction, this.#database.schema, () => notify(result));
     return result;
   }
 }
 
 /** A step that runs after a change, in the same transaction. `row` is the job before the change. */
-type FurtherStep = (run: Run, row: JobRow) => Promise<void>;
+type AfterChange = (run: Run, row: JobRow) => Promise<void>;
 
 async function restoreDependents(run: Run, { id, meta }: JobRow): Promise<void> {
   const { batchId } = readMeta(meta);
@@ -217,7 +217,7 @@ async function restoreDependents(run: Run, { id, meta }: JobRow): Promise<void> 
 
 /** Returns the job, locked until the transaction ends unless it is running; `undefined` if it does not exist. */
 async function lockedRow(
-  { run, find }: Pick<Sight, 'run' | 'find'>,
+  { run, find }: Pick<JobAccess, 'run' | 'find'>,
   id: string,
 ): Promise<JobRow | undefined> {
   for (let row = await find(); row !== undefined;) {

@@ -1,7 +1,7 @@
 import { jobColumns, type LiveTable, liveTables, stateIn } from '../read/job-columns.sql.js';
 import { becomeReady } from '../enqueue/become-ready.sql.js';
 import { dueFrom } from '../connection/from-now.sql.js';
-import { noted } from '../dependencies/outbox.sql.js';
+import { outboxEntries } from '../dependencies/outbox.sql.js';
 import { gapNoted } from '../claim/ready-scans.sql.js';
 import { prepared, type Statement } from '../connection/statement.js';
 
@@ -43,11 +43,14 @@ export const lockOneEditable = ofTables(liveTables, (table) =>
   ),
 );
 /** Compares an edited time with the stored one in milliseconds, because JavaScript dates do not hold microseconds. */
-const sameTime = (row: string): string =>
-  `date_trunc('milliseconds', ${row}.run_at) is not distinct from date_trunc('milliseconds', edit.run_at)`;
+const sameTime = (stored: string, edited: string): string =>
+  `date_trunc('milliseconds', ${stored}) is not distinct from date_trunc('milliseconds', ${edited})`;
 
-/** Returns SQL for the time after the edit: the stored one, with microseconds, if it has not changed. */
-const runAt = (row: string): string => `case when ${sameTime(row)} then ${row}.run_at else edit.run_at end`;
+/** SQL for the time after the edit: the stored one, with microseconds, if it has not changed. */
+const runAt = `case when ${sameTime('job.run_at', 'edit.run_at')} then job.run_at else edit.run_at end`;
+
+/** Condition on a removed job: its time has not changed. */
+const keepsTime = sameTime('run_at', 'new_run_at');
 
 /** $1 queue; parallel arrays: $2 ids, $3 arguments, $4 priorities, $5 times, $6 new queues. The jobs must already be locked. */
 const edit = `
@@ -58,7 +61,7 @@ const edit = `
     )`;
 
 /** Edits ready jobs that stay ready in the same queue. */
-export const editInLine = ofTables(readyTables, (table) =>
+export const editReady = ofTables(readyTables, (table) =>
   prepared(
     `longshore-edit-${table}`,
     `
@@ -68,7 +71,7 @@ export const editInLine = ofTables(readyTables, (table) =>
       from edit where job.queue_id = $1 and job.id = edit.id
       returning job.queue_id, job.priority, job.seq
     )${table === 'job' ? `, ${gapNoted('edited')}` : ''}
-    select from edited`,
+    select 1 from edited`,
   ),
 );
 
@@ -85,7 +88,7 @@ export const editWaiting = ofTables(waitingTables, (table) => {
     with ${edit},
     edited as (
       update longshore.${table} as job
-      set queue_id = edit.to_queue, args = edit.args, priority = edit.priority, run_at = ${table === 'job_scheduled' ? dueFrom(runAt('job')) : runAt('job')}
+      set queue_id = edit.to_queue, args = edit.args, priority = edit.priority, run_at = ${table === 'job_scheduled' ? dueFrom(runAt) : runAt}
       from edit where job.queue_id = $1 and job.id = edit.id
       returning job.queue_id
     ),${table === 'job_awaiting' ? moveDependencies : ''}
@@ -102,19 +105,19 @@ export const moveReady = ofTables(readyTables, (table) =>
     `longshore-move-${table}`,
     `
     with ${edit},
-    left_line as (
+    removed as (
       delete from longshore.${table} as job using edit where job.queue_id = $1 and job.id = edit.id
-      returning job.*
+      returning job.*, edit.args as new_args, edit.priority as new_priority, edit.run_at as new_run_at, edit.to_queue
     ),
     edited as (
-      select edit.to_queue as queue_id, id, created_at, case when ${sameTime('left_line')} then left_line.run_at else ${dueFrom('edit.run_at')} end as run_at, edit.priority, attempt, max_attempts, name, edit.args, meta, past_attempts,
-        not (${sameTime('left_line')}) as waits
-      from left_line join edit using (id)
+      select to_queue as queue_id, id, created_at, case when ${keepsTime} then run_at else ${dueFrom('new_run_at')} end as run_at,
+        new_priority as priority, attempt, max_attempts, name, new_args as args, meta, past_attempts, not (${keepsTime}) as waits
+      from removed
     ),
     arriving as (select * from edited where not waits),
     ${becomeReady('arriving', 'id')},
     waiting as (insert into longshore.job_scheduled (${jobColumns}) select ${jobColumns} from edited where waits),
-    ${noted('left_line', `'enqueued'::longshore.job_state`, `'enqueued'::longshore.job_state`)}
+    ${outboxEntries('removed', `'enqueued'::longshore.job_state`, `'enqueued'::longshore.job_state`)}
     insert into longshore.job_count (queue_id, state, jobs)
     select queue_id, case when waits then 'scheduled' else 'enqueued' end::longshore.job_state, count(*)
     from edited group by 1, 2

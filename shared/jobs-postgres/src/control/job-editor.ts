@@ -16,11 +16,11 @@ import type { Database } from '../connection/database.js';
 import { type JobRow, toJob } from '../read/job-row.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import { findJobs, sizeOfJobs } from '../read/find-jobs.sql.js';
-import { noteMoves } from '../read/reports.sql.js';
+import { recordNewQueues } from '../read/reports.sql.js';
 import { findBareJobs } from '../read/job-documents.js';
 import type { Notifier } from '../connection/notifier.js';
 import type { Statement } from '../connection/statement.js';
-import { editInLine, editWaiting, lockEditable, type LockedRow, moveReady } from './job-editor.sql.js';
+import { editReady, editWaiting, lockEditable, type LockedRow, moveReady } from './job-editor.sql.js';
 
 type Run = <Row>(statement: Statement, values: unknown[]) => Promise<Row[]>;
 
@@ -62,7 +62,7 @@ export class JobEditor {
       try {
         const jobs = await this.#database.transaction((client) => {
           const run: Run = async <Row>(statement: Statement, values: unknown[]) =>
-            (await client.query({ ...statement, values })).rows as Row[];
+            (await client.query(statement, values)).rows as Row[];
           return this.#edit(known, decide, run);
         });
         for (const queue of new Set(jobs.map((job) => job.queue))) this.#notifier.notify(queue);
@@ -84,7 +84,7 @@ export class JobEditor {
     checkEdits(current, edits);
     for (const [statement, place, group] of grouped(edits, current, places))
       await run(statement, await this.#values(place.queueId, group, edits, places));
-    await this.#noteMoves(edits, current, places, run);
+    await this.#recordNewQueues(edits, current, places, run);
     const edited = await run<JobRow>(findJobs, [arrayOf([...edits.keys()])]);
     return this.#toJobs(edited);
   }
@@ -135,7 +135,7 @@ export class JobEditor {
     ];
   }
 
-  async #noteMoves(
+  async #recordNewQueues(
     edits: ReadonlyMap<string, JobContent>,
     current: ReadonlyMap<string, Job>,
     places: ReadonlyMap<string, Place>,
@@ -151,7 +151,7 @@ export class JobEditor {
       if (first === undefined) continue;
       const times = group.map(({ createdAt }) => createdAt.getTime());
       const queueIds = await Promise.all(group.map(({ to }) => this.#queues.idOf(to)));
-      await run(noteMoves, [
+      await run(recordNewQueues, [
         first.queueId,
         arrayOf(group.map(({ id }) => id)),
         arrayOf(queueIds),
@@ -188,5 +188,5 @@ function grouped(
 
 function statementFor(table: LiveTable, moves: boolean): Statement {
   if (table === 'job_scheduled' || table === 'job_awaiting') return editWaiting[table];
-  return (moves ? moveReady : editInLine)[table];
+  return (moves ? moveReady : editReady)[table];
 }

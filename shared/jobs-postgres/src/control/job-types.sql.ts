@@ -1,37 +1,47 @@
 import { prepared } from '../connection/statement.js';
+import { endedPause, isPaused, pauseColumns, type PauseRow } from './pause.sql.js';
+
+export type PausedTypeRow = PauseRow & { name: string; paused_at: Date };
 
 export const selectPaused = prepared(
   'longshore-select-paused-types',
-  `select name, paused_at as "pausedAt" from longshore.paused_type order by name`,
+  `select name, ${pauseColumns} from longshore.paused_type where ${isPaused} order by name`,
 );
 
 /** $1 name. Serializes concurrent changes of a job type. */
 export const lockType = prepared(
   'longshore-lock-type',
-  `select pg_advisory_xact_lock('longshore.paused_type'::regclass::oid::integer, hashtext($1))`,
+  `select pg_advisory_xact_lock('longshore.paused_type'::regclass::oid::integer, hashtext($1))::text`,
 );
 
-/** $1 name. */
-export const selectPausedAt = prepared(
-  'longshore-select-paused-at',
-  `select paused_at from longshore.paused_type where name = $1`,
+/** $1 name. Returns no row if the type is not paused. */
+export const selectPause = prepared(
+  'longshore-select-type-pause',
+  `select name, ${pauseColumns} from longshore.paused_type where name = $1 and ${isPaused}`,
 );
 
-/** $1 name. */
+/** $1 name; $2 to $4 the pause. */
 export const pauseType = prepared(
   'longshore-pause-type',
-  `insert into longshore.paused_type (name) values ($1) on conflict (name) do nothing`,
+  `
+    insert into longshore.paused_type (name, paused_by, pause_reason, paused_until) values ($1, $2, $3, $4)
+    on conflict (name) do update set paused_at = now(), paused_by = $2, pause_reason = $3, paused_until = $4`,
 );
 
 /**
- * $1 name. Resumes a job type and returns the queues of its ready jobs. Scans have passed these jobs, so it records their
- * places as gaps.
+ * $1 name. Resumes a job type and returns the queues of its ready jobs. Scans have passed the places of these jobs, so
+ * it records the places as gaps.
  */
-export const resumeType = prepared(
-  'longshore-resume-type',
-  `
+export const resumeType = prepared('longshore-resume-type', resumption('true'));
+
+/** As {@link resumeType}, if the pause has ended. Returns a row without a queue if there are no ready jobs. */
+export const resumeTypeWhenDue = prepared('longshore-resume-type-when-due', resumption(endedPause));
+
+/** @param condition on the row of the type */
+function resumption(condition: string): string {
+  return `
     with resumed as (
-      delete from longshore.paused_type where name = $1 returning name
+      delete from longshore.paused_type where name = $1 and ${condition} returning name
     ),
     gap as (
       insert into longshore.scan_gap (queue_id, priority, first_seq, last_seq)
@@ -40,5 +50,5 @@ export const resumeType = prepared(
       group by queue_id, priority
       returning queue_id
     )
-    select distinct queue_id from gap`,
-);
+    select distinct gap.queue_id from resumed left join gap on true`;
+}

@@ -1,9 +1,26 @@
-import type { JobTypeOptions, JobTypes, PausedType } from '@longshore/jobs/storage';
+import {
+  checkPause,
+  type Clock,
+  isSamePause,
+  type JobTypeOptions,
+  type JobTypes,
+  type PausedType,
+  type PauseTypeOptions,
+} from '@longshore/jobs/storage';
 import type { Database } from '../connection/database.js';
 import type { ReadyScans } from '../claim/ready-scans.js';
+import type { Notifier } from '../connection/notifier.js';
 import { onceCommitted, type Run } from '../connection/run.js';
 import { inTransaction } from './audit.js';
-import { lockType, pauseType, resumeType, selectPaused, selectPausedAt } from './job-types.sql.js';
+import {
+  lockType,
+  type PausedTypeRow,
+  pauseType,
+  resumeType,
+  selectPause,
+  selectPaused,
+} from './job-types.sql.js';
+import { pauseValues, toPauseState } from './pause.sql.js';
 
 /** Pauses and resumes job types. */
 export class PostgresJobTypes implements JobTypes {
@@ -11,44 +28,70 @@ export class PostgresJobTypes implements JobTypes {
   readonly #reads: Database;
   readonly #scans: ReadyScans;
 
-  constructor({ database, reads }: { database: Database; reads: Database }, scans: ReadyScans) {
+  readonly #notifier: Notifier;
+  readonly #clock: Clock;
+
+  constructor(
+    { database, reads }: { database: Database; reads: Database },
+    scans: ReadyScans,
+    notifier: Notifier,
+    clock: Clock,
+  ) {
+    this.#notifier = notifier;
+    this.#clock = clock;
     this.#database = database;
     this.#reads = reads;
     this.#scans = scans;
   }
 
-  listPaused(): Promise<PausedType[]> {
-    return this.#reads.query<{ name: string; pausedAt: Date }>(selectPaused);
+  async listPaused(): Promise<PausedType[]> {
+    return (await this.#reads.query<PausedTypeRow>(selectPaused)).map(toPausedType);
   }
 
-  async pause(name: string, options: JobTypeOptions = {}): Promise<Date | null> {
-    return this.#change(name, options, (run) => run(pauseType, [name]));
+  async pause(name: string, options: PauseTypeOptions = {}): Promise<PausedType | null> {
+    const pause = checkPause(options, this.#clock.now());
+    const before = await this.#change(name, options, async (run, current) => {
+      if (current === null || !isSamePause(current, pause))
+        await run(pauseType, [name, ...pauseValues(pause)]);
+    });
+    if (pause.until !== null)
+      await onceCommitted(options.transaction, this.#database.schema, () => this.#notifier.notify(null));
+    return before;
   }
 
-  async resume(name: string, options: JobTypeOptions = {}): Promise<Date | null> {
+  async resume(name: string, options: JobTypeOptions = {}): Promise<PausedType | null> {
     let queueIds: number[] = [];
     const before = await this.#change(name, options, async (run) => {
-      const rows = (await run(resumeType, [name])) as readonly { queue_id: number }[];
-      queueIds = rows.map((row) => row.queue_id);
+      const rows = (await run(resumeType, [name])) as readonly { queue_id: number | null }[];
+      queueIds = rows.flatMap((row) => row.queue_id ?? []);
     });
     const notify = (): Promise<unknown> => Promise.all(queueIds.map((id) => this.#scans.returned(id)));
     if (options.transaction === undefined) await notify();
-    else await onceCommitted(options.transaction, () => void notify().catch(() => undefined)); // servers also poll
+    else
+      await onceCommitted(
+        options.transaction,
+        this.#database.schema,
+        () => void notify().catch(() => undefined),
+      ); // servers also poll
     return before;
   }
 
   #change(
     name: string,
     options: JobTypeOptions,
-    change: (run: Run) => Promise<unknown>,
-  ): Promise<Date | null> {
+    change: (run: Run, before: PausedType | null) => Promise<unknown>,
+  ): Promise<PausedType | null> {
     return inTransaction(this.#database, options, async (run, record) => {
       await run(lockType, [name]);
-      const [row] = (await run(selectPausedAt, [name])) as readonly { paused_at: Date }[];
-      const before = row?.paused_at ?? null;
-      await change(run);
+      const [row] = (await run(selectPause, [name])) as readonly PausedTypeRow[];
+      const before = row === undefined ? null : toPausedType(row);
+      await change(run, before);
       await record(before);
       return before;
     });
   }
+}
+
+function toPausedType(row: PausedTypeRow): PausedType {
+  return { name: row.name, ...toPauseState(row), pausedAt: row.paused_at };
 }

@@ -1,37 +1,38 @@
 import { holdsJobs, isServed, isShown } from '../read/shown-queues.sql.js';
 import { prepared } from '../connection/statement.js';
+import { beginPause, endPause, isPaused, pauseColumns } from './pause.sql.js';
 
 /**
  * Condition that a queue's settings are still those that the caller has seen: $3 paused, $4 concurrency limit, $5 rate limit.
  * Always true if $2 is false.
  */
 const asSeen = `(not $2::boolean or (
-      (queue.paused_at is not null) = $3::boolean
+      ${isPaused} = $3::boolean
       and queue.concurrency_limit is not distinct from $4::integer
       and queue.rate_limit is not distinct from $5::jsonb))`;
 
-/** Part of the statements that change a queue's settings: ends the queue's retirement. */
+/** Part of the statements that change a queue's settings: if the queue is retired, ends its retirement. */
 export const isBack = 'retired_at = null, idle_since = null';
 
 /** $1 queue, $2 to $5 expected settings. Locks the settings until the transaction ends; returns no row if they differ. */
 export const lockQueue = prepared(
   'longshore-lock-queue',
   `
-    select paused_at, concurrency_limit, rate_limit from longshore.queue
+    select ${pauseColumns}, concurrency_limit, rate_limit from longshore.queue
     where id = $1 and ${asSeen}
     for update`,
 );
 
-/** $1 queue. */
+/** $1 queue; $2 to $4 the pause. */
 export const pauseQueue = prepared(
   'longshore-pause-queue',
-  `update longshore.queue set paused_at = coalesce(paused_at, now()), ${isBack} where id = $1`,
+  `update longshore.queue set ${beginPause}, ${isBack} where id = $1`,
 );
 
 /** $1 queue. */
 export const resumeQueue = prepared(
   'longshore-resume-queue',
-  `update longshore.queue set paused_at = null, ${isBack} where id = $1`,
+  `update longshore.queue set ${endPause}, ${isBack} where id = $1`,
 );
 
 export interface RetiredRow {
@@ -50,12 +51,12 @@ export const retireQueue = prepared(
     ),
     retired as (
       update longshore.queue
-      set retired_at = now(), idle_since = null, paused_at = null, concurrency_limit = null, rate_limit = null
+      set retired_at = now(), idle_since = null, ${endPause}, concurrency_limit = null, rate_limit = null
       from found
       where queue.id = found.id and not found.holds_jobs and not found.served and ${asSeen}
       returning queue.id
     )
-    select holds_jobs, served, exists (select from retired) as retired from found`,
+    select holds_jobs, served, exists (select 1 from retired) as retired from found`,
 );
 
 /** Condition on a queue: it is retired, but in use again. */
@@ -69,12 +70,12 @@ export const returnQueues = prepared(
 
 /** Whether jobs have ended since the queue was first found idle, even if it was idle again at each check. */
 const hasEndedJobs = `exists (
-      select from longshore.throughput where throughput.queue_id = queue.id and throughput.at > queue.idle_since
+      select 1 from longshore.throughput where throughput.queue_id = queue.id and throughput.at > queue.idle_since
     )`;
 
 /**
- * $1 days. Records when queues became idle, and retires those that have been idle for so many days. A queue that is paused,
- * limited or named by a recurring job does not count as idle.
+ * $1 days. Records when queues became idle, and retires those that have been idle for that many days. A queue that is
+ * paused, limited or named by a recurring job does not count as idle.
  */
 export const retireIdleQueues = prepared(
   'longshore-retire-idle-queues',

@@ -1,7 +1,13 @@
 import type { TransactionClient } from '@longshore/jobs';
 import {
+  type BlockingKey,
+  type BlockingKeys,
+  checkPause,
   checkQueueLimits,
+  type Clock,
+  isSamePause,
   maxTokens,
+  type PauseQueueOptions,
   type Queue,
   type QueueControlOptions,
   type QueueControlResult,
@@ -18,7 +24,9 @@ import type { QueueIdCache, QueueRow } from '../connection/queue-id-cache.js';
 import { onceCommitted, type Run } from '../connection/run.js';
 import { QueueHeads } from '../read/queue-heads.js';
 import type { Notifier } from '../connection/notifier.js';
+import { type BlockingKeyRow, maxKeys, selectBlockingKeys } from '../dependencies/blocking-keys.sql.js';
 import { inTransaction } from './audit.js';
+import { type PauseRow, pauseValues, toPauseState } from './pause.sql.js';
 import {
   limitQueue,
   lockQueue,
@@ -29,6 +37,9 @@ import {
 } from './queues.sql.js';
 import { selectServers, type ServerRow, toServer } from './servers.sql.js';
 
+/** The largest id: a Postgres integer. */
+const maxQueueId = 2_147_483_647;
+
 interface QueuesParts {
   readonly database: Database;
   /** The connections for reads. */
@@ -36,6 +47,7 @@ interface QueuesParts {
   readonly queues: QueueIdCache;
   readonly counters: PostgresCounters;
   readonly notifier: Notifier;
+  readonly clock: Clock;
 }
 
 /** Lists and controls queues. */
@@ -46,8 +58,10 @@ export class PostgresQueues implements Queues {
   readonly #counters: PostgresCounters;
   readonly #notifier: Notifier;
   readonly #heads: QueueHeads;
+  readonly #clock: Clock;
 
-  constructor({ database, reads, queues, counters, notifier }: QueuesParts) {
+  constructor({ database, reads, queues, counters, notifier, clock }: QueuesParts) {
+    this.#clock = clock;
     this.#database = database;
     this.#reads = reads;
     this.#queues = queues;
@@ -65,11 +79,23 @@ export class PostgresQueues implements Queues {
     return this.#toQueues(this.#queues.all());
   }
 
-  async pause(
-    name: string,
-    options: QueueControlOptions<QueueControlResult> = {},
-  ): Promise<QueueControlResult> {
-    return this.#set(name, options, (run, queueId) => run(pauseQueue, [queueId]));
+  async listBlockingKeys(queue?: string): Promise<BlockingKeys> {
+    const [queueId] = queue === undefined ? [null] : await this.#queues.idsOf([queue]);
+    if (queueId === undefined) return { keys: [], isComplete: true };
+    const range = queueId === null ? [1, maxQueueId] : [queueId, queueId];
+    const rows = await this.#reads.query<BlockingKeyRow>(selectBlockingKeys, range);
+    const keys = rows.map(async (row) => toBlockingKey(row, await this.#queues.nameOf(row.queue_id)));
+    return { keys: await Promise.all(keys), isComplete: rows.length < maxKeys };
+  }
+
+  async pause(name: string, options: PauseQueueOptions = {}): Promise<QueueControlResult> {
+    const pause = checkPause(options, this.#clock.now());
+    const before = await this.#set(name, options, async (run, queueId, settings) => {
+      if (!isSamePause(settings, pause)) await run(pauseQueue, [queueId, ...pauseValues(pause)]);
+    });
+    if (pause.until !== null)
+      await onceCommitted(options.transaction, this.#database.schema, () => this.#notifier.notify(null));
+    return before;
   }
 
   async resume(
@@ -77,7 +103,7 @@ export class PostgresQueues implements Queues {
     options: QueueControlOptions<QueueControlResult> = {},
   ): Promise<QueueControlResult> {
     const before = await this.#set(name, options, (run, queueId) => run(resumeQueue, [queueId]));
-    await onceCommitted(options.transaction, () => this.#notifier.notify(name));
+    await onceCommitted(options.transaction, this.#database.schema, () => this.#notifier.notify(name));
     return before;
   }
 
@@ -95,7 +121,7 @@ export class PostgresQueues implements Queues {
       maxTokens,
     ];
     const before = await this.#set(name, options, (run, queueId) => run(limitQueue, [queueId, ...values]));
-    await onceCommitted(options.transaction, () => this.#notifier.notify(name));
+    await onceCommitted(options.transaction, this.#database.schema, () => this.#notifier.notify(name));
     return before;
   }
 
@@ -112,13 +138,13 @@ export class PostgresQueues implements Queues {
   async #set(
     name: string,
     options: QueueControlOptions<QueueControlResult>,
-    change: (run: Run, queueId: number) => Promise<unknown>,
+    change: (run: Run, queueId: number, settings: QueueSettings) => Promise<unknown>,
   ): Promise<QueueControlResult> {
     const queueId = await this.#queues.idOf(name);
     return inTransaction(this.#database, options, async (run, record) => {
       const [row] = (await run(lockQueue, [queueId, ...seenValues(options.seen)])) as readonly SettingsRow[];
       const before = row === undefined ? null : settingsOf(row);
-      if (before !== null) await change(run, queueId);
+      if (before !== null) await change(run, queueId, before);
       await record(before);
       return before;
     });
@@ -146,7 +172,7 @@ export class PostgresQueues implements Queues {
 }
 
 function settingsOf(row: SettingsRow): QueueSettings {
-  return { pausedAt: row.paused_at, concurrencyLimit: row.concurrency_limit, rateLimit: row.rate_limit };
+  return { ...toPauseState(row), concurrencyLimit: row.concurrency_limit, rateLimit: row.rate_limit };
 }
 
 function deletionOf(row: RetiredRow | undefined): QueueDeletion {
@@ -162,7 +188,7 @@ function seenValues(seen: QueueSettings | undefined): unknown[] {
   return [true, seen.pausedAt !== null, seen.concurrencyLimit, seen.rateLimit];
 }
 
-type SettingsRow = Pick<QueueRow, 'paused_at' | 'concurrency_limit' | 'rate_limit'>;
+type SettingsRow = Pick<QueueRow, keyof PauseRow | 'concurrency_limit' | 'rate_limit'>;
 
 /** Facts about a queue that are not in its row. */
 export interface QueueFacts {
@@ -182,4 +208,23 @@ export function toQueue(row: QueueRow, { counts, oldestEnqueuedAt, servers }: Qu
     servers: servers.filter(({ state, queues }) => state === 'running' && queues.includes(name)).length,
     createdAt: row.created_at,
   };
+}
+
+function toBlockingKey(
+  { key, blocked, most, allowed, since, holders }: BlockingKeyRow,
+  queue: string,
+): BlockingKey {
+  const details =
+    allowed === null || since === null
+      ? null
+      : {
+          limit: allowed,
+          since,
+          occupants: (holders ?? []).map(({ id, name, startedAt }) => ({
+            id,
+            name,
+            startedAt: startedAt === null ? null : new Date(startedAt),
+          })),
+        };
+  return { queue, key, blocked: { count: Math.min(blocked, most), exact: blocked <= most }, details };
 }

@@ -1,22 +1,40 @@
 import type { Server, ServerRequest, ServerState } from '@longshore/jobs/storage';
 import { prepared, unprepared } from '../connection/statement.js';
 
-/** $1 id, $2 host, $3 pid, $4 queues, $5 concurrency, $6 timeout in ms, $7 names of jobs with handlers, or null. */
+/** $1 id, $2 host, $3 pid, $4 queues, $5 concurrency, $6 timeout in ms, $7 names of jobs with handlers, $8 weights of queues; both may be null. */
 export const insertServer = prepared(
   'longshore-insert-server',
   `
-    insert into longshore.server (id, host, pid, queues, concurrency, timeout_ms, job_names)
-    values ($1, $2, $3, $4, $5, $6, $7)`,
+    insert into longshore.server (id, host, pid, queues, concurrency, timeout_ms, job_names, queue_weights)
+    values ($1, $2, $3, $4, $5, $6, $7, $8)`,
 );
+
+export interface BeatRow {
+  /** `false` if somebody has locked the server's row. */
+  sent: boolean;
+  requested: ServerRequest | null;
+  /** Milliseconds since 1970. */
+  now: string;
+}
 
 /**
  * $1 id, $2 number of running jobs, $3 state, $4 how many milliseconds its clock is ahead, or null. Records a heartbeat. Returns
- * no row if the server has been declared dead.
+ * no row if the server has been declared dead. Does not wait for a lock, because the heartbeats of other servers use the same
+ * connection.
  */
 export const beat = unprepared(
   'longshore-beat',
-  `update longshore.server set heartbeat_at = now(), processing = $2, state = $3, clock_ahead_ms = coalesce($4, clock_ahead_ms)
-    where id = $1 returning requested, extract(epoch from clock_timestamp()) * 1000 as now`,
+  `
+    with free as materialized (
+      select id from longshore.server where id = $1 for no key update skip locked
+    ),
+    beaten as (
+      update longshore.server set heartbeat_at = now(), processing = $2, state = $3, clock_ahead_ms = coalesce($4, clock_ahead_ms)
+      from free where server.id = free.id
+      returning server.id
+    )
+    select exists (select 1 from beaten) as sent, requested, extract(epoch from clock_timestamp()) * 1000 as now
+    from longshore.server where id = $1`,
 );
 
 /** $1 id. */
@@ -36,11 +54,13 @@ export interface ServerRow {
   started_at: Date;
   heartbeat_at: Date;
   clock_ahead_ms: number | null;
+  version: string | null;
+  queue_weights: number[] | null;
 }
 
 export const selectServers = prepared(
   'longshore-select-servers',
-  `select * from longshore.server order by id`,
+  `select server.*, version from longshore.server left join longshore.server_version on server_id = id order by id`,
 );
 
 /** Returns the servers lost within a day. Older rows may still exist: they are deleted when the next server is lost. */
@@ -54,7 +74,9 @@ export const selectLostServers = prepared(
 /** $1 id. Blocks the server's heartbeats until the transaction ends. */
 export const lockServer = prepared(
   'longshore-lock-server',
-  `select * from longshore.server where id = $1 for update`,
+  `
+    select server.*, version from longshore.server left join longshore.server_version on server_id = id
+    where id = $1 for update of server`,
 );
 
 /** $1 id, $2 request. */
@@ -69,6 +91,7 @@ export function toServer(row: ServerRow): Server {
     host: row.host,
     pid: row.pid,
     queues: row.queues,
+    queueWeights: row.queue_weights,
     jobNames: row.job_names,
     concurrency: row.concurrency,
     processing: row.processing,
@@ -78,11 +101,9 @@ export function toServer(row: ServerRow): Server {
     heartbeatAt: row.heartbeat_at,
     timeoutMs: row.timeout_ms,
     clockAheadMs: row.clock_ahead_ms,
+    version: row.version,
   };
 }
-
-/** Returns the application name of a server's connection while it keeps rows locked for longer than one statement. */
-export const transactionName = (serverId: string): string => `longshore for ${serverId}`;
 
 /** $1 backend process, $2 application name. Terminates this connection and waits up to a second for it to end. */
 export const endTransaction = prepared(

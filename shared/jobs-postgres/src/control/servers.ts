@@ -15,7 +15,7 @@ import type { DatabaseClock } from '../connection/database-clock.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import { inTransaction } from './audit.js';
 import type { PostgresDeployments } from './deployments.js';
-import { Heartbeat } from './heartbeat.js';
+import { Heartbeats } from './heartbeat.js';
 import {
   deleteServer,
   insertServer,
@@ -35,7 +35,7 @@ export class PostgresServers implements Servers {
   readonly #queues: QueueIdCache;
   readonly #deployments: PostgresDeployments;
   readonly #rescue: () => Promise<unknown>;
-  readonly #heartbeats = new Set<Heartbeat>();
+  readonly #heartbeats: Heartbeats;
 
   /** @param rescue releases the jobs of servers that are no longer registered */
   constructor(
@@ -47,6 +47,8 @@ export class PostgresServers implements Servers {
   ) {
     this.#database = database;
     this.#reads = reads;
+    const { pool: _, ...options } = database.options;
+    this.#heartbeats = new Heartbeats(options);
     this.#ids = new IdSource(clock);
     this.#queues = queues;
     this.#deployments = deployments;
@@ -57,14 +59,15 @@ export class PostgresServers implements Servers {
     description: ServerDescription,
     onRequest: (request: ServerRequest) => void = () => undefined,
   ): Promise<ServerRegistration> {
-    const { host, pid, queues, concurrency, timeoutMs, jobNames = null } = description;
+    const { host, pid, queues, concurrency, timeoutMs } = description;
+    const { jobNames = null, queueWeights = null } = description;
     const id = this.#ids.newId();
-    await this.#queues.idsOf(queues); // with one statement, so that only new queues take one each
+    await this.#queues.idsOf(queues); // registers all queues with one statement; only new queues take one each
     for (const queue of queues) await this.#queues.idOf(queue);
-    await this.#database.query(insertServer, [id, host, pid, queues, concurrency, timeoutMs, jobNames]);
+    const values = [id, host, pid, queues, concurrency, timeoutMs, jobNames, queueWeights];
+    await this.#database.query(insertServer, values);
     if (description.version !== undefined) await this.#deployments.noteServer(id, description.version);
-    const heartbeat = new Heartbeat(this.#database.options, id, timeoutMs, onRequest);
-    this.#heartbeats.add(heartbeat);
+    const heartbeat = this.#heartbeats.start(id, timeoutMs, onRequest);
     return {
       id,
       lost: heartbeat.lost,
@@ -75,8 +78,7 @@ export class PostgresServers implements Servers {
         heartbeat.state = state;
       },
       unregister: async () => {
-        await heartbeat.stop();
-        this.#heartbeats.delete(heartbeat);
+        this.#heartbeats.stop(id);
         await this.#database.query(deleteServer, [id]);
         await this.#rescue();
       },
@@ -121,6 +123,6 @@ export class PostgresServers implements Servers {
 
   /** Stops the heartbeats of servers that did not unregister; they will be declared dead. */
   async close(): Promise<void> {
-    await Promise.all([...this.#heartbeats].map((heartbeat) => heartbeat.stop()));
+    await this.#heartbeats.close();
   }
 }

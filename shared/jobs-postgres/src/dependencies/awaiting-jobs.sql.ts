@@ -2,9 +2,9 @@ import { jobColumns } from '../read/job-columns.sql.js';
 import { counted } from '../enqueue/inserts.sql.js';
 import { fromNow } from '../connection/from-now.sql.js';
 import { becomeReady } from '../enqueue/become-ready.sql.js';
-import { moveNoted } from '../read/job-transitions.sql.js';
+import { transitionRecorded } from '../read/job-transitions.sql.js';
 import { prepared } from '../connection/statement.js';
-import { noted } from './outbox.sql.js';
+import { outboxEntries } from './outbox.sql.js';
 
 /** Statements for jobs that wait for other jobs. $1 is always the jobs' queue. */
 const awaiting = `'awaiting'::longshore.job_state`;
@@ -30,21 +30,35 @@ export const insertAwaiting = prepared(
  */
 export const lockAwaiting = prepared(
   'longshore-lock-awaiting',
-  `select from longshore.job_awaiting where queue_id = $1 and id = any($2::uuid[]) order by id for update`,
+  `select 1 from longshore.job_awaiting where queue_id = $1 and id = any($2::uuid[]) order by id for update`,
 );
 
 /** Wrapped in `case` so that the planner uses the index on children instead of the one on open dependencies. */
 const open = `case when job_dependency.resolved_at is null then true end`;
 
 /** Part of a statement that resolves all dependencies of the jobs that another part has removed from `job_awaiting`. */
-export const unlinked = `
-    unlinked as (
+export const dependenciesResolved = `
+    resolved as (
       update longshore.job_dependency set resolved_at = now(), marked = true
       where child_id = any (array(select id from removed)) and ${open}
     )`;
 
-/** The metadata with the delay, which is needed if the job is restored. */
+/** The metadata with the delay, which is needed if the job waits again. */
 const withDelay = `case when delay_ms is null then meta else coalesce(meta, '{}') || jsonb_build_object('delayMs', delay_ms) end`;
+
+/**
+ * Part of a statement that cancels the jobs that another part has removed from `job_awaiting`.
+ *
+ * @param error the column of that part with the reason, if it has one
+ */
+export function awaitingCancelled(error: 'error' | null = null): string {
+  const columns = error === null ? '' : `, ${error}`;
+  return `
+    history as (
+      insert into longshore.job_history_cancelled (${jobColumns}${columns})
+      select ${jobColumns.replace('meta', withDelay)}${columns} from removed
+    ), ${dependenciesResolved}, ${outboxEntries('removed', awaiting, `'cancelled'::longshore.job_state`)}`;
+}
 
 const cancel = (ended: string): string => `
     with ended as materialized (${ended}),
@@ -53,10 +67,7 @@ const cancel = (ended: string): string => `
       where job_awaiting.queue_id = $1 and job_awaiting.id = ended.id
       returning job_awaiting.*, ended.error
     ),
-    history as (
-      insert into longshore.job_history_cancelled (${jobColumns}, error)
-      select ${jobColumns.replace('meta', withDelay)}, error from removed
-    ), ${unlinked}, ${noted('removed', awaiting, `'cancelled'::longshore.job_state`)},
+    ${awaitingCancelled('error')},
     counted as (
       insert into longshore.job_count (queue_id, state, jobs)
       select $1, change.state, change.sign * total.jobs
@@ -112,9 +123,9 @@ export const releaseAwaiting = prepared(
       where queue_id = $1 and id = any($2::uuid[])
         and (select true from longshore.job_dependency where child_id = job_awaiting.id and ${open} limit 1) is null
       returning *, coalesce(run_at, ${fromNow('delay_ms')}) as due
-    ), ${moveNoted('(select * from removed where due > now()) as waiting', 'parents-ended', {})}, ${released}
+    ), ${transitionRecorded('(select * from removed where due > now()) as waiting', 'parents-ended', {})}, ${released}
     select ready::integer, waiting::integer, exists (
-      select from arriving where meta ? 'concurrencyKey'
+      select 1 from arriving where meta ? 'concurrencyKey'
     ) as blocked
     from total`,
 );
@@ -125,6 +136,6 @@ export const runAwaiting = prepared(
   `
     with removed as (
       delete from longshore.job_awaiting where queue_id = $1 and id = $2 returning *, null::timestamptz as due
-    ), ${unlinked}, ${moveNoted('removed', 'run', { runAt: 'run_at' })}, ${released}
+    ), ${dependenciesResolved}, ${transitionRecorded('removed', 'run', { runAt: 'run_at' })}, ${released}
     select true as changed from removed`,
 );

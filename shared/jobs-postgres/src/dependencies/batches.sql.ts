@@ -1,9 +1,9 @@
 import type { Batch } from '@longshore/jobs';
-import { progressOf } from '@longshore/jobs/storage';
+import { percentOf } from '@longshore/jobs/storage';
 import { jobColumns } from '../read/job-columns.sql.js';
 import { prepared, type Statement } from '../connection/statement.js';
-import { unlinked } from './awaiting-jobs.sql.js';
-import { noted } from './outbox.sql.js';
+import { awaitingCancelled } from './awaiting-jobs.sql.js';
+import { outboxEntries } from './outbox.sql.js';
 
 export interface BatchRow {
   id: string;
@@ -18,8 +18,8 @@ export interface BatchRow {
 }
 
 export function toBatch(row: BatchRow): Batch {
-  const { follow_up_id: followUpId, created_at: createdAt, finished_at: finishedAt, ...counts } = row;
-  return { ...counts, progress: progressOf(counts), followUpId, createdAt, finishedAt };
+  const { follow_up_id: callbackId, created_at: createdAt, finished_at: finishedAt, ...counts } = row;
+  return { ...counts, percent: percentOf(counts), callbackId, createdAt, finishedAt };
 }
 
 const columns = 'id, name, total, done, failed, cancelled, follow_up_id, created_at, finished_at';
@@ -59,13 +59,13 @@ export const selectOldestBatches = prepared(
 /** $1 maximum count. */
 export const countSomeBatches = prepared(
   'longshore-count-some-batches',
-  `select count(*)::integer as batches from (select from longshore.batch order by id limit $1) as counted`,
+  `select count(*)::integer as batches from (select 1 from longshore.batch order by id limit $1) as counted`,
 );
 
 /** $1 ids. Locks the batches until the transaction ends. */
 export const lockBatches = prepared(
   'longshore-lock-batches',
-  `select from longshore.batch where id = any($1::uuid[]) order by id for update`,
+  `select 1 from longshore.batch where id = any($1::uuid[]) order by id for update`,
 );
 
 /**
@@ -93,6 +93,13 @@ export const countBatches = prepared(
     returning true as finished`,
 );
 
+function waitingCancelled(state: string): string {
+  return `
+    history as (
+      insert into longshore.job_history_cancelled (${jobColumns}) select ${jobColumns} from removed
+    ), ${outboxEntries('removed', `'${state}'`, `'cancelled'`)}`;
+}
+
 /** $1 queue, $2 batch, $3 limit. Cancels jobs of a batch that are in one table and not running. */
 function cancelJobs(
   table: 'job' | 'job_blocked' | 'job_scheduled' | 'job_awaiting',
@@ -111,10 +118,7 @@ function cancelJobs(
       delete from longshore.${table} using found where ${table}.queue_id = $1 and ${table}.id = found.id
       returning ${table}.*
     ),
-    history as (
-      insert into longshore.job_history_cancelled (${jobColumns}) select ${jobColumns} from removed
-    ),
-    ${table === 'job_awaiting' ? `${unlinked}, ` : ''}${noted('removed', `'${state}'`, `'cancelled'`)},
+    ${table === 'job_awaiting' ? awaitingCancelled() : waitingCancelled(state)},
     counted as (
       insert into longshore.job_count (queue_id, state, jobs)
       select $1, change.state, change.sign * total.jobs

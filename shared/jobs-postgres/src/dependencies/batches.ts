@@ -9,7 +9,7 @@ import {
   isId,
   type JobCount,
 } from '@longshore/jobs/storage';
-import type pg from 'pg';
+import type { Connection } from '../connection/connection.js';
 import { arrayOf } from '../connection/array-literal.js';
 import type { Database } from '../connection/database.js';
 import { onceCommitted, type Run, runAlone, runOf } from '../connection/run.js';
@@ -35,7 +35,7 @@ import type { OutboxRow } from './outbox.sql.js';
 const chunk = 2_000;
 
 /** Maximum number of batches that are counted. */
-const mostCounted = 10_000;
+const maxCounted = 10_000;
 
 /** A statement that cancels up to {@link chunk} jobs of a batch, or all that are running. */
 interface CancelStep {
@@ -63,15 +63,15 @@ export class PostgresBatches implements DependencyResolver, Batches {
     this.#notify = notify;
   }
 
-  async resolve(client: pg.ClientBase, moves: readonly OutboxRow[]): Promise<Iterable<null>> {
-    const changes = changesOf(moves);
+  async resolve(client: Connection, entries: readonly OutboxRow[]): Promise<Iterable<null>> {
+    const changes = changesOf(entries);
     if (changes.size === 0) return [];
     const ids = arrayOf([...changes.keys()]);
     const columns = (['done', 'failed', 'cancelled'] as const).map((state) =>
       arrayOf([...changes.values()].map((change) => change[state])),
     );
-    await client.query({ ...lockBatches, values: [ids] });
-    const { rows } = await client.query({ ...countBatches, values: [ids, ...columns] });
+    await client.query(lockBatches, [ids]);
+    const { rows } = await client.query(countBatches, [ids, ...columns]);
     return rows.length > 0 ? [null] : []; // some batches have ended: their dependents need to be resolved
   }
 
@@ -88,9 +88,9 @@ export class PostgresBatches implements DependencyResolver, Batches {
   }
 
   async count(): Promise<JobCount> {
-    const [row] = await this.#reads.query<{ batches: number }>(countSomeBatches, [mostCounted + 1]);
+    const [row] = await this.#reads.query<{ batches: number }>(countSomeBatches, [maxCounted + 1]);
     const counted = row?.batches ?? 0;
-    return { count: Math.min(counted, mostCounted), exact: counted <= mostCounted };
+    return { count: Math.min(counted, maxCounted), exact: counted <= maxCounted };
   }
 
   /**
@@ -126,7 +126,7 @@ export class PostgresBatches implements DependencyResolver, Batches {
     while (rest[0] !== undefined) {
       if ((await countOf(runAlone(this.#database), rest[0])) < chunk) rest.shift();
     }
-    await onceCommitted(transaction, () => this.#notify(null));
+    await onceCommitted(transaction, this.#database.schema, () => this.#notify(null));
     return { ...result, batch: (await this.find(id, transaction)) ?? result.batch };
   }
 
@@ -150,9 +150,9 @@ async function countOf(run: Run, { statement, values }: CancelStep): Promise<num
 }
 
 /** Returns the increments of each batch's counts. */
-function changesOf(moves: readonly OutboxRow[]): Map<string, Change> {
+function changesOf(entries: readonly OutboxRow[]): Map<string, Change> {
   const changes = new Map<string, Change>();
-  for (const { from_state: from, to_state: to, meta } of moves) {
+  for (const { from_state: from, to_state: to, meta } of entries) {
     if (meta.batchId === undefined) continue;
     let change = changes.get(meta.batchId);
     if (change === undefined) changes.set(meta.batchId, (change = { done: 0, failed: 0, cancelled: 0 }));

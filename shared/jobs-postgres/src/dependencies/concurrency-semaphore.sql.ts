@@ -13,8 +13,8 @@ const nextBlocked = (queue: string, columns: string, limit: string): string => `
       where queue_id = ${queue} and meta ->> 'concurrencyKey' = wanted.key order by priority, seq limit ${limit}`;
 
 /** SQL for a job's limit. An unreadable limit counts as one, so that it does not make the statement fail for other keys. */
-const limitOf = `case when jsonb_typeof(meta -> 'concurrencyLimit') = 'number'
-  then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), ${bounds.concurrencyLimit.most})::integer else 1 end`;
+export const limitOf = `case when jsonb_typeof(meta -> 'concurrencyLimit') = 'number'
+  then least(greatest((meta -> 'concurrencyLimit')::numeric, 1), ${bounds.concurrencyLimit.max})::integer else 1 end`;
 
 /**
  * $1 queue, $2 keys. Locks the keys' semaphores until the transaction ends, in the order of the locks' ids to avoid
@@ -23,7 +23,7 @@ const limitOf = `case when jsonb_typeof(meta -> 'concurrencyLimit') = 'number'
 export const lockKeys = prepared(
   'longshore-lock-keys',
   `
-    select pg_advisory_xact_lock($1::integer, key.hash)
+    select pg_advisory_xact_lock($1::integer, key.hash)::text
     from (select distinct hashtext(key) as hash from unnest($2::text[]) as key order by hash) as key`,
 );
 
@@ -33,7 +33,7 @@ export const lockKeys = prepared(
  * snapshot includes jobs that other transactions have admitted.
  */
 export const admitBlocked = prepared(
-  'longshore-admit-held',
+  'longshore-admit-blocked',
   `
     with admissible as materialized (
       select candidate.id
@@ -61,8 +61,8 @@ export const admitBlocked = prepared(
 );
 
 /**
- * Adds an outbox row for every key that has both room and blocked jobs, which only happens if somebody deletes jobs directly from
- * the tables. Skips from key to key through the index, so the number of jobs of each key does not matter.
+ * Adds an outbox row for every key that has both room and blocked jobs, which only happens after jobs were deleted
+ * directly from the tables. Skips from key to key through the index, so the number of jobs of each key does not matter.
  */
 export const noteRoom = prepared(
   'longshore-note-room',

@@ -1,4 +1,4 @@
-import type pg from 'pg';
+import type { Connection } from '../connection/connection.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import type { DependencyResolver, ResolveOptions } from './outbox-relay.js';
 import { admitBlocked, lockKeys } from './concurrency-semaphore.sql.js';
@@ -13,13 +13,13 @@ export class ConcurrencySemaphore implements DependencyResolver {
   }
 
   async resolve(
-    client: pg.ClientBase,
-    moves: readonly OutboxRow[],
+    client: Connection,
+    entries: readonly OutboxRow[],
     { isolate, setAside }: ResolveOptions,
   ): Promise<Iterable<string>> {
     const queues: string[] = [];
     // Locks queues by id, then keys by lock id; every locker uses this order.
-    for (const [queueId, keys] of [...keysByQueue(moves)].toSorted(([left], [right]) => left - right)) {
+    for (const [queueId, keys] of [...keysByQueue(entries)].toSorted(([left], [right]) => left - right)) {
       const admitted = await isolate(
         [...keys],
         (some) => admit(client, queueId, some),
@@ -33,9 +33,9 @@ export class ConcurrencySemaphore implements DependencyResolver {
 }
 
 /** Makes as many jobs ready as the keys have room for; resolves to their number. */
-async function admit(client: pg.ClientBase, queueId: number, keys: readonly string[]): Promise<number> {
-  await client.query({ ...lockKeys, values: [queueId, keys] });
-  const { rows } = await client.query<{ admitted: number }>({ ...admitBlocked, values: [queueId, keys] });
+async function admit(client: Connection, queueId: number, keys: readonly string[]): Promise<number> {
+  await client.query(lockKeys, [queueId, keys]);
+  const { rows } = await client.query<{ admitted: number }>(admitBlocked, [queueId, keys]);
   return rows[0]?.admitted ?? 0;
 }
 
@@ -46,9 +46,9 @@ function keyCheck(queueId: number, concurrencyKey: string): OutboxRow {
   return { queue_id: queueId, job_id: nobody, from_state: 'enqueued', to_state: 'enqueued', meta };
 }
 
-function keysByQueue(moves: readonly OutboxRow[]): Map<number, Set<string>> {
+function keysByQueue(entries: readonly OutboxRow[]): Map<number, Set<string>> {
   const groups = new Map<number, Set<string>>();
-  for (const { queue_id: queueId, meta } of moves) {
+  for (const { queue_id: queueId, meta } of entries) {
     if (meta.concurrencyKey === undefined) continue;
     const keys = groups.get(queueId);
     if (keys === undefined) groups.set(queueId, new Set([meta.concurrencyKey]));

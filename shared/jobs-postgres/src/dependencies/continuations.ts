@@ -1,11 +1,19 @@
 import { isFinished, isMet, type ParentEnd, unmetConditionError } from '@longshore/jobs/storage';
-import type pg from 'pg';
+import type { Connection } from '../connection/connection.js';
 import { arrayOf } from '../connection/array-literal.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import type { DependencyResolver, ResolveOptions } from './outbox-relay.js';
 import { cancelAwaiting, lockAwaiting, releaseAwaiting, type ReleasedRow } from './awaiting-jobs.sql.js';
-import { type DependencyRow, openDependencies, resolveDependencies } from './dependencies.sql.js';
-import { noteEnds, type OutboxRow } from './outbox.sql.js';
+import {
+  type DependencyRow,
+  findParents,
+  lockUnsuccessful,
+  openDependencies,
+  type ParentRow,
+  resolveDependencies,
+  unmarkDependencies,
+} from './dependencies.sql.js';
+import { insertEnds, type OutboxRow } from './outbox.sql.js';
 
 /** Maximum number of dependencies resolved in one transaction, which keeps transactions short. */
 const maxDependencies = 5_000;
@@ -22,26 +30,28 @@ export class PostgresContinuations implements DependencyResolver {
   }
 
   async resolve(
-    client: pg.ClientBase,
-    moves: readonly OutboxRow[],
+    client: Connection,
+    entries: readonly OutboxRow[],
     { isolate, setAside }: ResolveOptions,
   ): Promise<Set<string | null>> {
-    const ends = endsOf(moves);
+    const ends = endsOf(entries);
     const notified = new Set<string | null>();
     if (ends.size === 0) return notified;
     const parents = [...ends.keys()];
-    const { rows } = await client.query<DependencyRow>({
-      ...openDependencies,
-      values: [arrayOf(parents), maxDependencies],
-    });
-    if (rows.length === maxDependencies) await putBack(client, moves);
-    for (const [queueId, dependencies] of byDependentQueue(rows)) {
+    const { rows } = await client.query<DependencyRow>(openDependencies, [arrayOf(parents), maxDependencies]);
+    if (rows.length === maxDependencies) await putBack(client, entries);
+    const retried = await retriedParents(client, rows, ends);
+    const current = retried.size === 0 ? rows : rows.filter(({ parent_id: id }) => !retried.has(id));
+    for (const [queueId, dependencies] of byDependentQueue(current)) {
       const released = await isolate(
         byDependent(dependencies),
         (dependents) => resolveGroup(client, queueId, dependents.flat(), ends),
         (ofDependent, error) => {
           const jobId = ofDependent[0]?.child_id ?? '';
-          return setAside({ key: `job ${jobId}`, queueId, jobId, item: endsFor(ofDependent, moves) }, error);
+          return setAside(
+            { key: `job ${jobId}`, queueId, jobId, item: endsFor(ofDependent, entries) },
+            error,
+          );
         },
       );
       for (const { ready, blocked, waiting } of released) {
@@ -49,12 +59,39 @@ export class PostgresContinuations implements DependencyResolver {
         if (waiting > 0 || blocked) notified.add(null);
       }
     }
+    if (retried.size > 0) await client.query(unmarkDependencies, [arrayOf([...retried])]);
     return notified;
   }
 }
 
+/**
+ * Returns the parents whose end no longer counts, because they have been retried or are being retried at the moment: their
+ * dependents must wait for the next end instead of being cancelled. Locks the other parents against retries.
+ */
+async function retriedParents(
+  client: Connection,
+  dependencies: readonly DependencyRow[],
+  ends: ReadonlyMap<string, ParentEnd>,
+): Promise<ReadonlySet<string>> {
+  const unmet = new Set<string>();
+  for (const { parent_id: id, condition } of dependencies) {
+    const end = ends.get(id);
+    if ((end === 'failed' || end === 'cancelled') && !isMet(condition, end)) unmet.add(id);
+  }
+  if (unmet.size === 0) return unmet;
+  const { rows: locked } = await client.query<{ id: string }>(lockUnsuccessful, [arrayOf([...unmet])]);
+  for (const { id } of locked) unmet.delete(id);
+  if (unmet.size === 0) return unmet;
+  const { rows: others } = await client.query<ParentRow>(findParents, [arrayOf([...unmet])]);
+  return new Set(
+    others
+      .filter(({ id, place, state }) => place !== null && (place !== 'batch' || state !== ends.get(id)))
+      .map(({ id }) => id),
+  );
+}
+
 async function resolveGroup(
-  client: pg.ClientBase,
+  client: Connection,
   queueId: number,
   dependencies: readonly DependencyRow[],
   ends: ReadonlyMap<string, ParentEnd>,
@@ -72,45 +109,33 @@ async function resolveGroup(
       );
   }
   const dependents = [...new Set(dependencies.map((dependency) => dependency.child_id))];
-  await client.query({ ...lockAwaiting, values: [queueId, arrayOf(dependents)] });
-  await client.query({
-    ...resolveDependencies,
-    values: [
-      arrayOf(met.map((dependency) => dependency.parent_id)),
-      arrayOf(met.map((dependency) => dependency.child_id)),
-    ],
-  });
+  await client.query(lockAwaiting, [queueId, arrayOf(dependents)]);
+  await client.query(resolveDependencies, [
+    arrayOf(met.map((dependency) => dependency.parent_id)),
+    arrayOf(met.map((dependency) => dependency.child_id)),
+  ]);
   if (errors.size > 0) {
-    await client.query({
-      ...cancelAwaiting,
-      values: [queueId, arrayOf([...errors.keys()]), [...errors.values()]],
-    });
+    await client.query(cancelAwaiting, [queueId, arrayOf([...errors.keys()]), [...errors.values()]]);
   }
   const candidates = dependents.filter((dependent) => !errors.has(dependent));
   if (candidates.length === 0) return { ready: 0, blocked: false, waiting: 0 };
-  const { rows } = await client.query<ReleasedRow>({
-    ...releaseAwaiting,
-    values: [queueId, arrayOf(candidates)],
-  });
+  const { rows } = await client.query<ReleasedRow>(releaseAwaiting, [queueId, arrayOf(candidates)]);
   return rows[0] ?? { ready: 0, blocked: false, waiting: 0 };
 }
 
 /** Puts the ends of parents back into the outbox for the next run, without the data that other resolvers have processed. */
-async function putBack(client: pg.ClientBase, moves: readonly OutboxRow[]): Promise<void> {
-  const rest = moves.filter(({ meta, to_state: state }) => meta.followed === true && isFinished(state));
-  await client.query({
-    ...noteEnds,
-    values: [
-      arrayOf(rest.map((move) => move.job_id)),
-      rest.map((move) => move.to_state),
-      rest.map((move) => move.meta.gone === true),
-    ],
-  });
+async function putBack(client: Connection, entries: readonly OutboxRow[]): Promise<void> {
+  const rest = entries.filter(({ meta, to_state: state }) => meta.followed === true && isFinished(state));
+  await client.query(insertEnds, [
+    arrayOf(rest.map((entry) => entry.job_id)),
+    rest.map((entry) => entry.to_state),
+    rest.map((entry) => entry.meta.gone === true),
+  ]);
 }
 
-function endsOf(moves: readonly OutboxRow[]): Map<string, ParentEnd> {
+function endsOf(entries: readonly OutboxRow[]): Map<string, ParentEnd> {
   const ends = new Map<string, ParentEnd>();
-  for (const { job_id: id, to_state: state, meta } of moves) {
+  for (const { job_id: id, to_state: state, meta } of entries) {
     if (meta.followed !== true || !isFinished(state)) continue;
     ends.set(id, meta.gone === true ? 'gone' : state);
   }
@@ -129,9 +154,9 @@ function byDependent(dependencies: readonly DependencyRow[]): DependencyRow[][] 
 }
 
 /** Returns outbox rows for the ends of these dependencies' parents, without the data that other resolvers have processed. */
-function endsFor(dependencies: readonly DependencyRow[], moves: readonly OutboxRow[]): OutboxRow[] {
+function endsFor(dependencies: readonly DependencyRow[], entries: readonly OutboxRow[]): OutboxRow[] {
   const parents = new Set(dependencies.map((dependency) => dependency.parent_id));
-  return moves
+  return entries
     .filter(({ job_id: id, meta }) => parents.has(id) && meta.followed === true)
     .map(({ job_id, from_state, to_state, meta: { gone } }) => {
       const meta: OutboxRow['meta'] = { followed: true, ...(gone === true && { gone }) };

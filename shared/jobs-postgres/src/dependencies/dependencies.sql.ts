@@ -11,40 +11,43 @@ export interface DependencyRow {
   condition: ContinuationCondition;
 }
 
-const link = 'parent_id, child_id, queue_id, condition';
+const columns = 'parent_id, child_id, queue_id, condition';
 
 /** $1 parents, $2 dependents, $3 the dependents' queues, $4 conditions, $5 whether each parent is already marked. */
 export const insertDependencies = prepared(
-  'longshore-insert-links',
+  'longshore-insert-dependencies',
   `
-    insert into longshore.job_dependency (${link}, marked)
-    select ${link}, marked
-    from unnest($1::uuid[], $2::uuid[], $3::integer[], $4::text[], $5::boolean[]) as new (${link}, marked)`,
+    insert into longshore.job_dependency (${columns}, marked)
+    select ${columns}, marked
+    from unnest($1::uuid[], $2::uuid[], $3::integer[], $4::text[], $5::boolean[]) as new (${columns}, marked)`,
 );
 
-/** $1 parents, $2 limit. Returns unresolved dependencies. Unmarked ones are left out: marking them records the end again. */
+/**
+ * $1 parents, $2 limit. Returns unresolved dependencies. Excludes unmarked ones, which are resolved later: marking them
+ * records the parent's end again.
+ */
 export const openDependencies = prepared(
-  'longshore-open-links',
+  'longshore-open-dependencies',
   `
-    select ${link} from longshore.job_dependency
+    select ${columns} from longshore.job_dependency
     where parent_id = any($1::uuid[]) and resolved_at is null and marked
     limit $2`,
 );
 
-/** $1 parents, $2 dependents. Records that these dependencies are resolved. */
+/** $1 parents, $2 dependents. Records that the parents ended as these dependencies require. */
 export const resolveDependencies = prepared(
-  'longshore-settle-links',
+  'longshore-resolve-dependencies',
   `
-    update longshore.job_dependency set resolved_at = now(), marked = true
+    update longshore.job_dependency set resolved_at = now(), marked = true, met = true
     from unnest($1::uuid[], $2::uuid[]) as ended (parent_id, child_id)
     where job_dependency.parent_id = ended.parent_id and job_dependency.child_id = ended.child_id`,
 );
 
 /** $1 dependent to continue after, $2 limit. Returns unmarked dependencies, locked; skips those locked by other servers. */
 export const takeUnmarkedDependencies = prepared(
-  'longshore-take-unmarked',
+  'longshore-take-unmarked-dependencies',
   `
-    select ${link} from longshore.job_dependency
+    select ${columns} from longshore.job_dependency
     where not marked and child_id > $1
     order by child_id limit $2
     for update skip locked`,
@@ -52,7 +55,7 @@ export const takeUnmarkedDependencies = prepared(
 
 /** $1 parents, $2 dependents. Records that the parents of these dependencies are marked. */
 export const markDependencies = prepared(
-  'longshore-mark-links',
+  'longshore-mark-dependencies',
   `
     update longshore.job_dependency set marked = true
     from unnest($1::uuid[], $2::uuid[]) as known (parent_id, child_id)
@@ -94,45 +97,78 @@ export const findParents = prepared(
 );
 
 /**
+ * $1 ids. Returns those that are still failed or cancelled, locked against retries. Skips jobs that are being retried or
+ * deleted: waiting for them could deadlock.
+ */
+export const lockUnsuccessful = prepared(
+  'longshore-lock-unsuccessful',
+  `
+    with failed as materialized (
+      select id from longshore.job_history_failed where id = any($1::uuid[]) order by id for key share skip locked
+    ),
+    cancelled as materialized (
+      select id from longshore.job_history_cancelled where id = any($1::uuid[]) order by id for key share skip locked
+    )
+    select id from failed union all select id from cancelled`,
+);
+
+/** $1 parents. Reverts {@link markDependencies} for open dependencies: marking them again records the parents' next ends. */
+export const unmarkDependencies = prepared(
+  'longshore-unmark-dependencies',
+  `update longshore.job_dependency set marked = false where parent_id = any($1::uuid[]) and resolved_at is null`,
+);
+
+/**
  * $1 queue, $2 ids. Marks jobs as having dependents, so that their end is recorded, and returns the jobs that are marked. Skips
  * jobs that are being claimed, finished or moved: marking must not wait for their locks.
  */
 export const markParentJobs: Readonly<Record<LiveTable, Statement>> = {
-  job: follow('job'),
-  job_blocked: follow('job_blocked'),
-  job_scheduled: follow('job_scheduled'),
-  job_awaiting: follow('job_awaiting'),
+  job: markJobs('job'),
+  job_blocked: markJobs('job_blocked'),
+  job_scheduled: markJobs('job_scheduled'),
+  job_awaiting: markJobs('job_awaiting'),
 };
 
-function follow(table: string): Statement {
+function markJobs(table: string): Statement {
   return prepared(
-    `longshore-follow-${table}`,
+    `longshore-mark-parents-${table}`,
     `
-    with held as materialized (
+    with parents as materialized (
       select id from longshore.${table} where queue_id = $1 and id = any($2::uuid[]) order by id for no key update skip locked
     ),
-    told as (
+    marked as (
       update longshore.${table} set meta = coalesce(meta, '{}') || '{"followed": true}'
-      from held where ${table}.queue_id = $1 and ${table}.id = held.id and not coalesce(meta ? 'followed', false)
+      from parents where ${table}.queue_id = $1 and ${table}.id = parents.id and not coalesce(meta ? 'followed', false)
     )
-    select id from held`,
+    select id from parents`,
   );
 }
 
 /** $1 ids. Keeps unfinished batches from ending until their dependencies are marked. Batches themselves need no mark. */
 export const lockParentBatches = prepared(
-  'longshore-follow-batches',
+  'longshore-lock-parent-batches',
   `
     select id from longshore.batch where id = any($1::uuid[]) and finished_at is null order by id for share skip locked`,
 );
 
 /** $1 parent, $2 limit, $3 dependent to continue after. */
 export const selectDependents = prepared(
-  'longshore-select-children',
+  'longshore-select-dependents',
   `
     select child_id as id from longshore.job_dependency
     where parent_id = $1 and child_id > $3
     order by child_id limit $2`,
+);
+
+/** $1 parents, $2 maximum number of dependents of each. */
+export const selectDependentsOfEach = prepared(
+  'longshore-select-dependents-of-each',
+  `
+    select parent.id as "parentId", array_agg(child.id) as ids
+    from unnest($1::uuid[]) as parent (id) cross join lateral (
+      select child_id as id from longshore.job_dependency where parent_id = parent.id order by child_id limit $2
+    ) as child
+    group by parent.id`,
 );
 
 /** Returns a SQL expression for the lower bound of UUIDv7s created at `time`, itself a SQL expression (RFC 9562, 5.7). */
@@ -144,7 +180,7 @@ const firstIdOf = (time: string): string =>
  * creation, so newer dependencies are not scanned.
  */
 export const deleteOldDependencies = prepared(
-  'longshore-delete-old-links',
+  'longshore-delete-old-dependencies',
   `
     delete from longshore.job_dependency
     where (parent_id, child_id) in (

@@ -1,7 +1,7 @@
-import type pg from 'pg';
+import type { Connection } from '../connection/connection.js';
 import { arrayOf } from '../connection/array-literal.js';
 import { type Database, isOfData } from '../connection/database.js';
-import { apart, type Isolate, together } from '../connection/isolation.js';
+import { allOrNothing, bisecting, type Isolate } from '../connection/isolation.js';
 import type { PostgresSetAside } from '../maintain/set-aside.js';
 import {
   type DependencyRow,
@@ -12,7 +12,7 @@ import {
   type ParentRow,
   takeUnmarkedDependencies,
 } from './dependencies.sql.js';
-import { noteEnds } from './outbox.sql.js';
+import { insertEnds } from './outbox.sql.js';
 
 const maxDependencies = 2_000;
 
@@ -25,8 +25,8 @@ export interface MarkingReport {
 }
 
 /**
- * Ensures that the end of every parent is recorded: marks parents that are alive as having dependents, and records the ends
- * of those that have ended. Never waits for a lock, and never blocks others for long.
+ * Ensures that the end of every parent is recorded: marks unfinished parents as having dependents, and records the ends
+ * of finished ones. Never waits for a lock, and never blocks others for long.
  */
 export class DependencyMarker {
   readonly #database: Database;
@@ -43,24 +43,24 @@ export class DependencyMarker {
   async mark(): Promise<MarkingReport> {
     const from = this.#from;
     try {
-      return await this.#database.transaction((client) => this.#mark(client, together));
+      return await this.#database.transaction((client) => this.#mark(client, allOrNothing));
     } catch (error) {
       if (!isOfData(error)) throw error;
       this.#from = from;
-      return this.#database.transaction((client) => this.#mark(client, apart(client)));
+      return this.#database.transaction((client) => this.#mark(client, bisecting(client)));
     }
   }
 
-  async #mark(client: pg.ClientBase, isolate: Isolate): Promise<MarkingReport> {
-    const { rows: dependencies } = await client.query<DependencyRow>({
-      ...takeUnmarkedDependencies,
-      values: [this.#from, maxDependencies],
-    });
+  async #mark(client: Connection, isolate: Isolate): Promise<MarkingReport> {
+    const { rows: dependencies } = await client.query<DependencyRow>(takeUnmarkedDependencies, [
+      this.#from,
+      maxDependencies,
+    ]);
     this.#from =
       dependencies.length < maxDependencies ? beginning : (dependencies.at(-1)?.child_id ?? beginning);
     if (dependencies.length === 0) return { marked: 0, busy: 0 };
     const ids = [...new Set(dependencies.map((dependency) => dependency.parent_id))];
-    const { rows: parents } = await client.query<ParentRow>({ ...findParents, values: [arrayOf(ids)] });
+    const { rows: parents } = await client.query<ParentRow>(findParents, [arrayOf(ids)]);
     const ended = parents.filter(({ place, state }) => place === null || state !== null);
     const marked = await this.#markParents(
       client,
@@ -70,26 +70,19 @@ export class DependencyMarker {
     if (ended.length > 0) {
       const states = ended.map(({ state }) => state ?? 'cancelled');
       const gone = ended.map(({ place }) => place === null);
-      await client.query({ ...noteEnds, values: [arrayOf(ended.map(({ id }) => id)), states, gone] });
+      await client.query(insertEnds, [arrayOf(ended.map(({ id }) => id)), states, gone]);
     }
     const known = new Set([...marked, ...ended.map(({ id }) => id)]);
     const done = dependencies.filter((dependency) => known.has(dependency.parent_id));
-    await client.query({
-      ...markDependencies,
-      values: [
-        arrayOf(done.map((dependency) => dependency.parent_id)),
-        arrayOf(done.map((dependency) => dependency.child_id)),
-      ],
-    });
+    await client.query(markDependencies, [
+      arrayOf(done.map((dependency) => dependency.parent_id)),
+      arrayOf(done.map((dependency) => dependency.child_id)),
+    ]);
     return { marked: done.length, busy: dependencies.length - done.length };
   }
 
   /** Marks parents; returns the ids of those that are marked. */
-  async #markParents(
-    client: pg.ClientBase,
-    parents: readonly ParentRow[],
-    isolate: Isolate,
-  ): Promise<string[]> {
+  async #markParents(client: Connection, parents: readonly ParentRow[], isolate: Isolate): Promise<string[]> {
     const marked: string[] = [];
     for (const [place, group] of Object.entries(groupBy(parents, ({ place: at }) => at ?? ''))) {
       for (const [queueId, members] of Object.entries(groupBy(group, (parent) => `${parent.queue_id}`))) {
@@ -112,17 +105,19 @@ export class DependencyMarker {
 
 /** Marks parents in one table and queue; returns the ids of those that are marked. */
 async function markGroup(
-  client: pg.ClientBase,
+  client: Connection,
   place: string,
   queueId: number,
   parents: readonly ParentRow[],
 ): Promise<string[]> {
   const ids = arrayOf(parents.map(({ id }) => id));
-  const { rows } = await client.query<{ id: string }>(
+  const { rows } =
     place === 'batch'
-      ? { ...lockParentBatches, values: [ids] }
-      : { ...markParentJobs[place as keyof typeof markParentJobs], values: [queueId, ids] },
-  );
+      ? await client.query<{ id: string }>(lockParentBatches, [ids])
+      : await client.query<{ id: string }>(markParentJobs[place as keyof typeof markParentJobs], [
+          queueId,
+          ids,
+        ]);
   return rows.map(({ id }) => id);
 }
 

@@ -1,20 +1,23 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type pg from 'pg';
+import type { Connection } from '../connection/connection.js';
 import { type Database, isOfData } from '../connection/database.js';
-import { apart, type Isolate, together } from '../connection/isolation.js';
+import { allOrNothing, bisecting, type Isolate } from '../connection/isolation.js';
 import type { Aside, PostgresSetAside } from '../maintain/set-aside.js';
-import { deleteAside, takeAside } from '../maintain/set-aside.sql.js';
+import { deleteAside, lockAsideDue } from '../maintain/set-aside.sql.js';
 import type { DependencyMarker } from './dependency-marker.js';
-import { findWork, type OutboxRow, takeMoves } from './outbox.sql.js';
+import { findWork, type OutboxRow, takeEntries } from './outbox.sql.js';
 
-/** Pause, in milliseconds, before parents that were locked are tried again; being claimed or finished takes about as long. */
+/**
+ * Pause before parents that were locked are tried again, in milliseconds; claiming or finishing a job takes about as
+ * long.
+ */
 const busyMs = 10;
 const maxTries = 3;
 
 /** Maximum number of set-aside items retried in one transaction. */
 const maxAgain = 20;
 
-/** How outbox rows are processed: all together, or with faulty ones set aside. */
+/** How outbox rows are processed: all together, or in parts so that faulty ones can be set aside. */
 export interface ResolveOptions {
   readonly isolate: Isolate;
   readonly setAside: (aside: Omit<Aside, 'role'>, error: unknown) => Promise<void>;
@@ -26,8 +29,8 @@ export interface DependencyResolver {
    * Resolves to the notifications to send after the commit: queues with newly ready jobs; `null` for other background work.
    */
   resolve(
-    client: pg.ClientBase,
-    moves: readonly OutboxRow[],
+    client: Connection,
+    entries: readonly OutboxRow[],
     options: ResolveOptions,
   ): Promise<Iterable<string | null>>;
 }
@@ -55,11 +58,13 @@ export class OutboxRelay {
   }
 
   async relay(limit: number): Promise<number> {
-    const [work] = await this.#database.query<{ moves: boolean; links: boolean; aside: boolean }>(findWork);
+    const [work] = await this.#database.query<{ entries: boolean; unmarked: boolean; aside: boolean }>(
+      findWork,
+    );
     if (work === undefined) return 0;
     if (work.aside) await this.#resolveAside();
-    const marked = work.links ? await this.#markDependencies() : 0;
-    return marked + (work.moves || marked > 0 ? await this.#resolveMoves(limit) : 0);
+    const marked = work.unmarked ? await this.#markDependencies() : 0;
+    return marked + (work.entries || marked > 0 ? await this.#resolveEntries(limit) : 0);
   }
 
   async #markDependencies(): Promise<number> {
@@ -73,28 +78,30 @@ export class OutboxRelay {
   }
 
   /** Processes all rows together or, if their data causes an error, so that a faulty one does not affect the others. */
-  async #resolveMoves(limit: number): Promise<number> {
+  async #resolveEntries(limit: number): Promise<number> {
     try {
       return await this.#notifying((client, notified) =>
-        this.#resolveFrom(client, limit, together, notified),
+        this.#resolveFrom(client, limit, allOrNothing, notified),
       );
     } catch (error) {
       if (!isOfData(error)) throw error;
-      return this.#notifying((client, notified) => this.#resolveFrom(client, limit, apart(client), notified));
+      return this.#notifying((client, notified) =>
+        this.#resolveFrom(client, limit, bisecting(client), notified),
+      );
     }
   }
 
   async #resolveFrom(
-    client: pg.ClientBase,
+    client: Connection,
     limit: number,
     isolate: Isolate,
     notified: Set<string | null>,
   ): Promise<number> {
-    const { rows } = await client.query<OutboxRow>({ ...takeMoves, values: [limit] });
+    const { rows } = await client.query<OutboxRow>(takeEntries, [limit]);
     await isolate(
       rows,
-      (moves) => this.#resolve(client, moves, isolate, notified),
-      (move, error) => this.#put(client, { ...about(move), key: `move ${move.id}`, item: [move] }, error),
+      (entries) => this.#resolve(client, entries, isolate, notified),
+      (entry, error) => this.#put(client, { ...about(entry), key: `move ${entry.id}`, item: [entry] }, error),
     );
     return rows.length;
   }
@@ -102,14 +109,14 @@ export class OutboxRelay {
   /** Retries each set-aside item separately; items that fail again stay set aside. */
   async #resolveAside(): Promise<number> {
     return this.#notifying(async (client, notified) => {
-      const { rows } = await client.query<AsideRow>({ ...takeAside, values: ['resolver', maxAgain] });
-      const isolate = apart(client);
+      const { rows } = await client.query<AsideRow>(lockAsideDue, ['resolver', maxAgain]);
+      const isolate = bisecting(client);
       for (const row of rows) {
         await isolate(
           [row],
           async () => {
-            await this.#resolve(client, row.item ?? [], together, notified);
-            await client.query({ ...deleteAside, values: [row.id] });
+            await this.#resolve(client, row.item ?? [], allOrNothing, notified);
+            await client.query(deleteAside, [row.id]);
           },
           (_, error) => this.#put(client, { key: row.key, item: row.item ?? [] }, error),
         );
@@ -119,23 +126,23 @@ export class OutboxRelay {
   }
 
   async #resolve(
-    client: pg.ClientBase,
-    moves: readonly OutboxRow[],
+    client: Connection,
+    entries: readonly OutboxRow[],
     isolate: Isolate,
     notified: Set<string | null>,
   ): Promise<void> {
     const options: ResolveOptions = { isolate, setAside: (aside, error) => this.#put(client, aside, error) };
     for (const resolver of this.#resolvers) {
-      for (const queue of await resolver.resolve(client, moves, options)) notified.add(queue);
+      for (const queue of await resolver.resolve(client, entries, options)) notified.add(queue);
     }
   }
 
-  #put(client: pg.ClientBase, aside: Omit<Aside, 'role'>, error: unknown): Promise<void> {
+  #put(client: Connection, aside: Omit<Aside, 'role'>, error: unknown): Promise<void> {
     return this.#setAside.put(client, { ...aside, role: 'resolver' }, error);
   }
 
   async #notifying(
-    work: (client: pg.ClientBase, notified: Set<string | null>) => Promise<number>,
+    work: (client: Connection, notified: Set<string | null>) => Promise<number>,
   ): Promise<number> {
     const notified = new Set<string | null>();
     const count = await this.#database.transaction((client) => {

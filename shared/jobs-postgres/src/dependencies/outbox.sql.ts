@@ -17,24 +17,26 @@ export interface OutboxRow {
 }
 
 /**
- * Returns the part of a statement that writes state changes to the outbox, for jobs that have a batch, dependents or a
- * concurrency key.
+ * Returns a CTE that records state changes in the outbox, for jobs that have a batch, dependents or a concurrency key.
  *
- * @param source the part that returns the jobs as they were
+ * @param source name of the CTE that returns the jobs before the change
  * @param from SQL expression of the previous state
  * @param to SQL expression of the new state
  */
-export function noted(source: string, from: string, to: string): string {
+export function outboxEntries(source: string, from: string, to: string): string {
   return `
-    noted as (
+    outbox_entries as (
       insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
       select queue_id, id, ${from}, ${to}, meta from ${source} where meta ?| array['batchId', 'concurrencyKey', 'followed']
     )`;
 }
 
-/** $1 jobs or batches, $2 their final states, $3 whether that is unknown. Writes their ends to the outbox for dependents. */
-export const noteEnds = prepared(
-  'longshore-note-ends',
+/**
+ * $1 jobs or batches, $2 their final states, $3 whether the final state is unknown. Records in the outbox that they
+ * have ended, for their dependents.
+ */
+export const insertEnds = prepared(
+  'longshore-insert-ends',
   `
     insert into longshore.outbox (queue_id, job_id, from_state, to_state, meta)
     select 0, id, 'processing', to_state, case when gone then '{"followed": true, "gone": true}' else '{"followed": true}' end::jsonb
@@ -43,18 +45,18 @@ export const noteEnds = prepared(
 
 /** Checks whether there is anything to resolve; usually there is not. */
 export const findWork = prepared(
-  'longshore-look-for-work',
+  'longshore-find-work',
   `
-    select exists (select from longshore.outbox) as moves,
-      exists (select from longshore.job_dependency where not marked) as links,
+    select exists (select 1 from longshore.outbox) as entries,
+      exists (select 1 from longshore.job_dependency where not marked) as unmarked,
       exists (
-        select from longshore.set_aside where role = 'resolver' and item is not null and retry_at <= now() and discarded_at is null
+        select 1 from longshore.set_aside where role = 'resolver' and item is not null and retry_at <= now() and discarded_at is null
       ) as aside`,
 );
 
 /** $1 limit. Takes rows from the outbox. Several servers can do so at once: each takes rows that it can lock. */
-export const takeMoves = prepared(
-  'longshore-take-moves',
+export const takeEntries = prepared(
+  'longshore-take-outbox-entries',
   `
     delete from longshore.outbox
     where id in (select id from longshore.outbox order by id limit $1 for update skip locked)

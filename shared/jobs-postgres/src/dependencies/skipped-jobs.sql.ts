@@ -5,16 +5,22 @@ import { becomeReadyAgain } from '../control/control-moves.sql.js';
 /** Condition on a row of history: the job was cancelled because a parent did not end as required. */
 const skipped = `attempt = 0 and error ->> 'name' = '${skippedName}'`;
 
-/** $1 parents. Finds the jobs that were skipped because of these parents, directly or through other skipped jobs. */
+/**
+ * $1 jobs and batches. Finds the jobs that were skipped because of these, directly or through other skipped jobs and their
+ * batches.
+ */
 const found = `
-    found (id) as (
-      select unnest($1::uuid[])
+    found (id, is_batch) as (
+      select unnest($1::uuid[]), null::boolean
       union
-      select dependent.id from found
+      select related.id, related.is_batch from found
       join longshore.job_dependency as dependency on dependency.parent_id = found.id
       cross join lateral (
-        select id from longshore.job_history_cancelled as history where history.id = dependency.child_id and ${skipped} limit 1
+        select id, (meta ->> 'batchId')::uuid as batch_id
+        from longshore.job_history_cancelled as history where history.id = dependency.child_id and ${skipped} limit 1
       ) as dependent
+      cross join lateral (values (dependent.id, false), (dependent.batch_id, true)) as related (id, is_batch)
+      where related.id is not null
     )`;
 
 /** $1 jobs and batches, $2 maximum count. */
@@ -23,12 +29,12 @@ export const countSkipped = prepared(
   `
     with recursive ${found}
     select count(*)::integer as jobs
-    from (select from found where id <> all ($1::uuid[]) limit $2::integer) as counted`,
+    from (select 1 from found where not is_batch and id <> all ($1::uuid[]) limit $2::integer) as counted`,
 );
 
 /**
  * $1 jobs and batches. Makes the jobs that were skipped because of them wait again. Also reopens batches of which a job was
- * retried: otherwise their callback would be skipped again before the outbox row of that job is processed.
+ * retried or restored: otherwise their callback would be skipped again before the outbox row of that job is processed.
  */
 export const restoreSkipped = prepared(
   'longshore-restore-skipped',
@@ -36,12 +42,13 @@ export const restoreSkipped = prepared(
     with recursive ${found},
     removed as (
       delete from longshore.job_history_cancelled
-      where id = any (array(select id from found where id <> all ($1::uuid[]))) and ${skipped}
+      where id = any (array(select id from found where not is_batch and id <> all ($1::uuid[]))) and ${skipped}
       returning *, 'cancelled'::longshore.job_state as state
     ),
     ${becomeReadyAgain('true')},
     unfinished as (
-      update longshore.batch set finished_at = null where id = any ($1::uuid[]) and finished_at is not null
+      update longshore.batch set finished_at = null
+      where id = any (array(select id from found where is_batch is distinct from false)) and finished_at is not null
     )
     select count(*)::integer as restored from removed`,
 );

@@ -19,7 +19,7 @@ export function checkTransaction(transaction: TransactionClient): TransactionCli
   const { getTransactionStatus: status } = transaction as { getTransactionStatus?: () => string | null };
   if (status?.call(transaction) === 'I')
     throw new TypeError(
-      "transaction is a client without an open transaction, so the job would exist at once: run await client.query('begin') first, or omit the option",
+      "transaction is a client without an open transaction, so the job would be enqueued immediately: run await client.query('begin') first, or omit the option",
     );
   return transaction;
 }

@@ -24,7 +24,7 @@ export function becomeReady(
           ? `\n      returning queue_id, priority, seq\n    ),${gapNoted('ready')},`
           : '\n    ),'
       }
-    held as (
+    blocked as (
       insert into longshore.job_blocked (${columns}) select ${columns} from ${source} where ${hasKey} order by ${order}
     ),
     arrived as (

@@ -1,5 +1,5 @@
 import type { NewJob } from '@longshore/jobs/storage';
-import type pg from 'pg';
+import type { Connection } from '../connection/connection.js';
 import { noteGaps, selectLastPlace } from '../claim/ready-scans.sql.js';
 import { arrayOf } from '../connection/array-literal.js';
 import { type Database, repeatedly } from '../connection/database.js';
@@ -10,7 +10,7 @@ import { insertsOf, maxChunk } from './inserts.js';
 import { type CreatedRow, type Insert } from './inserts.sql.js';
 
 /** Maximum number of statements in flight. */
-const mostSent = 2;
+const maxSent = 2;
 
 /**
  * Inserts jobs with several statements in one transaction. Builds the next statement while Postgres processes the previous
@@ -31,13 +31,15 @@ export class BulkInsert {
    * @param read returns all slices of jobs; called once for each attempt of the transaction
    */
   insertPlain(read: () => AsyncIterable<readonly NewJob[]>): Promise<Date | null> {
-    return repeatedly(() =>
-      this.#database.transactionOnce(async (client) => {
-        const places = new Places(await lastPlace(client));
-        const createdAt = await runEach(this.#plainInserts(read(), places), client);
-        await this.#noteGaps(client, places);
-        return createdAt;
-      }),
+    return repeatedly(
+      () =>
+        this.#database.transactionOnce(async (client) => {
+          const places = new Places(await lastPlace(client));
+          const createdAt = await runEach(this.#plainInserts(read(), places), client);
+          await this.#noteGaps(client, places);
+          return createdAt;
+        }),
+      this.#database.schema,
     );
   }
 
@@ -45,7 +47,7 @@ export class BulkInsert {
   async insertAll(
     inserts: Iterable<Insert>,
     jobs: readonly NewJob[],
-    client: pg.ClientBase,
+    client: Connection,
   ): Promise<Date | null> {
     if (jobs.length <= maxChunk) return runEach(inserts, client);
     const places = new Places(await lastPlace(client));
@@ -84,10 +86,10 @@ export class BulkInsert {
    * Records gaps for a long bulk insert. Its jobs become visible only when the transaction commits, by which time scans may
    * have passed their places.
    */
-  async #noteGaps(client: pg.ClientBase, { seq, priorities }: Places): Promise<void> {
+  async #noteGaps(client: Connection, { seq, priorities }: Places): Promise<void> {
     if (seq === null) return;
     for (const [queue, own] of priorities)
-      await client.query({ ...noteGaps, values: [await this.#queues.idOf(queue), arrayOf([...own]), seq] });
+      await client.query(noteGaps, [await this.#queues.idOf(queue), arrayOf([...own]), seq]);
   }
 }
 
@@ -107,7 +109,7 @@ class Places {
   }
 }
 
-async function lastPlace(client: pg.ClientBase): Promise<string | null> {
+async function lastPlace(client: Connection): Promise<string | null> {
   const { rows } = await client.query<{ seq: string }>(selectLastPlace);
   return rows[0]?.seq ?? null;
 }
@@ -118,16 +120,16 @@ async function lastPlace(client: pg.ClientBase): Promise<string | null> {
  */
 async function runEach(
   inserts: Iterable<Insert> | AsyncIterable<Insert>,
-  client: pg.ClientBase,
+  client: Connection,
 ): Promise<Date | null> {
-  return pipelined(client, async () => {
+  return pipelined(client.client, async () => {
     const sent: Promise<Date | null>[] = [];
     let createdAt: Date | null = null;
     try {
       for await (const insert of inserts) {
-        if (sent.length === mostSent) createdAt = (await sent.shift()) ?? createdAt;
+        if (sent.length === maxSent) createdAt = (await sent.shift()) ?? createdAt;
         sent.push(write(client, insert));
-        await handedOver();
+        await requestSent();
       }
       for (const writing of sent) createdAt = (await writing) ?? createdAt;
       return createdAt;
@@ -144,14 +146,14 @@ export function createdAtOf(rows: readonly unknown[]): Date | null {
   return at === null || at instanceof Date ? at : readTime(at);
 }
 
-function write(client: pg.ClientBase, { statement, values }: Insert): Promise<Date | null> {
-  const writing = client.query<CreatedRow>({ ...statement, values }).then(({ rows }) => createdAtOf(rows));
+function write(client: Connection, { statement, values }: Insert): Promise<Date | null> {
+  const writing = client.query<CreatedRow>(statement, values).then(({ rows }) => createdAtOf(rows));
   writing.catch(() => undefined); // it may fail before it is awaited
   return writing;
 }
 
 /** Resolves after the socket has had a chance to send its pending writes. */
-function handedOver(): Promise<void> {
+function requestSent(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);
   });

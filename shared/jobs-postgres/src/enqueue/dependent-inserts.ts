@@ -13,7 +13,7 @@ export function waitsForParents({ after = null }: NewJob): boolean {
 }
 
 /** Marks the jobs on which others of the same call depend, so that their ends are recorded from the start. */
-export function withFollowed(jobs: readonly NewJob[]): readonly NewJob[] {
+export function withParentsMarked(jobs: readonly NewJob[]): readonly NewJob[] {
   const parents = new Set(jobs.flatMap(({ after }) => after?.parents ?? []));
   if (parents.size === 0) return jobs;
   return jobs.map((job) => {
@@ -97,21 +97,21 @@ export function dependenciesInsert(
   jobs: readonly NewJob[],
   known: ReadonlySet<string>,
 ): Insert {
-  const links = jobs.flatMap(({ id, after }) =>
+  const dependencies = jobs.flatMap(({ id, after }) =>
     (after?.parents ?? []).map((parent) => ({ parent, child: id, when: after?.when })),
   );
   return {
     statement: insertDependencies,
     values: [
-      arrayOf(links.map(({ parent }) => parent)),
-      arrayOf(links.map(({ child }) => child)),
-      arrayOf(links.map(() => queueId)),
-      links.map(({ when }) => when),
-      links.map(({ parent }) => known.has(parent)),
+      arrayOf(dependencies.map(({ parent }) => parent)),
+      arrayOf(dependencies.map(({ child }) => child)),
+      arrayOf(dependencies.map(() => queueId)),
+      dependencies.map(({ when }) => when),
+      dependencies.map(({ parent }) => known.has(parent)),
     ],
   };
 }
 
-export function batchInsert({ id, name, jobs, followUp }: NewBatch): Insert {
-  return { statement: insertBatch, values: [id, name, jobs.length, followUp?.id ?? null] };
+export function batchInsert({ id, name, jobs, callback }: NewBatch): Insert {
+  return { statement: insertBatch, values: [id, name, jobs.length, callback?.id ?? null] };
 }

@@ -25,7 +25,7 @@ export class EnqueueBuffer {
   readonly #writeTogether: WriteJobs;
   readonly #writeAlone: WriteJobs;
   readonly #writing = new Set<Promise<void>>();
-  /** Writes of single jobs, each from a batch that failed or would have had to wait too long. */
+  /** Writes of single jobs from batches that failed or that would have waited too long for a lock. */
   readonly #alone = new Set<Promise<void>>();
   #waiting: Waiting[] = [];
   #planned = false;

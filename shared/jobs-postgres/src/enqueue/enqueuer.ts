@@ -16,12 +16,12 @@ import {
   type NewJobs,
   noneShown,
 } from '@longshore/jobs/storage';
-import type pg from 'pg';
+import type { Connection } from '../connection/connection.js';
 import { arrayOf } from '../connection/array-literal.js';
 import { byQueue } from '../connection/by-queue.js';
 import { type Database, repeatedly } from '../connection/database.js';
 import type { DatabaseClock } from '../connection/database-clock.js';
-import { atOnce, onceCommitted, type Run, runOf, runOn } from '../connection/run.js';
+import { inSavepoint, onceCommitted, type Run, runOf, runOn } from '../connection/run.js';
 import { type JobRow, toJob } from '../read/job-row.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import type { Settings } from '../connection/settings.js';
@@ -31,13 +31,13 @@ import type { Notifier } from '../connection/notifier.js';
 import { EnqueueBuffer, type WriteJobs } from './enqueue-buffer.js';
 import { BulkInsert, createdAtOf } from './bulk-insert.js';
 import { insertsOf, maxChunk } from './inserts.js';
-import { KeptSlices } from './kept-slices.js';
-import { checkParents, visibleQueueIds, waitsForParents, withFollowed } from './dependent-inserts.js';
+import { ReplayableSlices } from './replayable-slices.js';
+import { checkParents, visibleQueueIds, waitsForParents, withParentsMarked } from './dependent-inserts.js';
 import { UniqueKeys } from './unique-keys.js';
 import { hasConcurrencyKey, type Insert } from './inserts.sql.js';
 
 /**
- * How long, in milliseconds, jobs of several callers that are written together wait for a key locked by another transaction.
+ * How long a batch of jobs from several callers waits for a key that another transaction has locked, in milliseconds.
  */
 const sharedWaitMs = '250';
 
@@ -64,7 +64,7 @@ export class PostgresEnqueuer implements Enqueuer {
   async enqueue(jobs: NewJobs, transaction?: TransactionClient): Promise<EnqueueResult> {
     const isSliced = Symbol.asyncIterator in jobs;
     if (isSliced && transaction === undefined && this.#database.options.disableGlobalLocks)
-      return this.#enqueueSlices(new KeptSlices(jobs));
+      return this.#enqueueSlices(new ReplayableSlices(jobs));
     return this.#enqueueAll(await collected(jobs), transaction);
   }
 
@@ -77,7 +77,7 @@ export class PostgresEnqueuer implements Enqueuer {
   }
 
   /** Writes slices as they are built. Once a job has a key or parents, starts over with all jobs collected. */
-  async #enqueueSlices(kept: KeptSlices): Promise<EnqueueResult> {
+  async #enqueueSlices(kept: ReplayableSlices): Promise<EnqueueResult> {
     const hasOnlyPlain = (): boolean => kept.slices.every((slice) => slice.every(isPlain));
     async function* checked(): AsyncGenerator<readonly NewJob[]> {
       for await (const slice of kept.read()) {
@@ -136,11 +136,12 @@ export class PostgresEnqueuer implements Enqueuer {
       await checkParents(jobs, batch, run, await visibleQueueIds(jobs, this.#queues));
     if (transaction !== undefined) {
       const inserted = await insertEach(await this.#inserts(jobs, batch, 'late'), run);
-      await onceCommitted(transaction, () => this.#notify(jobs));
+      await onceCommitted(transaction, this.#database.schema, () => this.#notify(jobs));
       return inserted;
     }
-    const createdAt = await repeatedly(async () =>
-      this.#insert(await this.#inserts(jobs, batch, 'soon'), jobs),
+    const createdAt = await repeatedly(
+      async () => this.#insert(await this.#inserts(jobs, batch, 'soon'), jobs),
+      this.#database.schema,
     );
     if (createdAt !== null) this.#clock.noticed(createdAt);
     return createdAt;
@@ -157,7 +158,7 @@ export class PostgresEnqueuer implements Enqueuer {
     for (const [queue, group] of byQueue(jobs))
       await this.#queues.notePriorities(await this.#queues.idOf(queue), group);
     const visibleIds = await visibleQueueIds(jobs, this.#queues);
-    const write = async (run: Run, client?: pg.ClientBase): Promise<KeyResolution & EnqueueResult> => {
+    const write = async (run: Run, client?: Connection): Promise<KeyResolution & EnqueueResult> => {
       const resolution = await this.#keys.resolve(jobs, run);
       const created = batch === null ? null : createdOf(batch, resolution.created);
       if (resolution.created.some(waitsForParents))
@@ -168,8 +169,14 @@ export class PostgresEnqueuer implements Enqueuer {
       return { ...resolution, shown: await this.#show(jobs, resolution.holders, run), createdAt };
     };
     if (transaction !== undefined) {
-      const { created, replacements, ...result } = await atOnce(transaction, write);
-      await onceCommitted(transaction, () => this.#notify([...created, ...replacements.values()]));
+      const { created, replacements, ...result } = await inSavepoint(
+        transaction,
+        this.#database.schema,
+        write,
+      );
+      await onceCommitted(transaction, this.#database.schema, () =>
+        this.#notify([...created, ...replacements.values()]),
+      );
       return result;
     }
     const { created, replacements, ...result } = await this.#database.transaction(
@@ -180,7 +187,7 @@ export class PostgresEnqueuer implements Enqueuer {
     return result;
   }
 
-  /** Reads the existing jobs that the result must include, because they hold keys that new jobs asked for. */
+  /** Reads the existing jobs that the result must include because they hold keys of new jobs. */
   async #show(jobs: readonly NewJob[], holders: Holders, run: Run): Promise<EnqueueResult['shown']> {
     const ids = holdersToShow(jobs, holders);
     if (ids.length === 0) return noneShown;
@@ -196,7 +203,7 @@ export class PostgresEnqueuer implements Enqueuer {
     return this.#enqueueWithKeys(jobs, null, undefined, { lock_timeout: sharedWaitMs });
   }
 
-  async #lockQueues(client: pg.ClientBase, jobs: readonly NewJob[]): Promise<void> {
+  async #lockQueues(client: Connection, jobs: readonly NewJob[]): Promise<void> {
     if (this.#database.options.disableGlobalLocks) return;
     const ids: number[] = [];
     for (const queue of byQueue(jobs).keys()) ids.push(await this.#queues.idOf(queue)); // already cached
@@ -225,7 +232,7 @@ export class PostgresEnqueuer implements Enqueuer {
     visibility: Visibility,
   ): Promise<Generator<Insert, void>> {
     const groups: [queueId: number, jobs: NewJob[]][] = [];
-    for (const [queue, group] of byQueue(withFollowed(jobs))) {
+    for (const [queue, group] of byQueue(withParentsMarked(jobs))) {
       const queueId = await this.#queues.idOf(queue);
       await this.#queues.notePriorities(queueId, group);
       groups.push([queueId, group]);
@@ -263,8 +270,8 @@ export class PostgresEnqueuer implements Enqueuer {
   }
 }
 
-function jobsOf({ jobs, followUp }: NewBatch): readonly NewJob[] {
-  return followUp === null ? jobs : [...jobs, followUp];
+function jobsOf({ jobs, callback }: NewBatch): readonly NewJob[] {
+  return callback === null ? jobs : [...jobs, callback];
 }
 
 async function insertEach(inserts: Iterable<Insert>, run: Run): Promise<Date | null> {

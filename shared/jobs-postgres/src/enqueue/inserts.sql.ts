@@ -56,7 +56,7 @@ const insertReady = inserters(
 
 /** Inserts ready jobs, some of which have a concurrency key. */
 const insertWithConcurrencyKeys = inserters(
-  'longshore-insert-held',
+  'longshore-insert-blocked',
   (visibility) => `
     with new as materialized (
       select $1::integer as queue_id, *

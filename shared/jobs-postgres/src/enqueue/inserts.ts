@@ -28,14 +28,15 @@ export function* insertsOf(
   groups: readonly (readonly [queueId: number, jobs: readonly NewJob[]])[],
   { jobs, batch, visibility }: InsertOptions,
 ): Generator<Insert, void> {
-  let known: ReadonlySet<string> | undefined; // large bulk inserts rarely need it, and it costs time per job
+  let known: ReadonlySet<string> | undefined; // computed on demand: large bulk inserts rarely need it, and it costs time per job
   if (batch !== null) yield batchInsert(batch);
   for (const [queueId, group] of groups) {
-    const atOnce = group.filter((job) => !waitsForParents(job));
-    for (const chunk of chunks(atOnce.filter(({ due }) => due === null)))
+    const independent = group.filter((job) => !waitsForParents(job));
+    for (const chunk of chunks(independent.filter(({ due }) => due === null)))
       yield readyInsert(queueId, chunk, visibility);
-    for (const chunk of chunks(atOnce.filter(({ due }) => due !== null))) yield waitingInsert(queueId, chunk);
-    if (atOnce.length === group.length) continue;
+    for (const chunk of chunks(independent.filter(({ due }) => due !== null)))
+      yield waitingInsert(queueId, chunk);
+    if (independent.length === group.length) continue;
     known ??= knownParents(jobs, batch);
     for (const chunk of chunks(group.filter(waitsForParents))) {
       yield awaitingInsert(queueId, chunk);

@@ -2,7 +2,7 @@ import type { NewJob } from '@longshore/jobs/storage';
 import { jobColumns } from '../read/job-columns.sql.js';
 import { arrayOf } from '../connection/array-literal.js';
 import { dueFrom, fromNow } from '../connection/from-now.sql.js';
-import { noted } from '../dependencies/outbox.sql.js';
+import { outboxEntries } from '../dependencies/outbox.sql.js';
 import { prepared } from '../connection/statement.js';
 import type { Insert } from './inserts.sql.js';
 import { becomeReady } from './become-ready.sql.js';
@@ -12,7 +12,7 @@ const ties = ['batchId', 'parentIds', 'recurringJobId', 'idempotencyKey', 'follo
 const tiesOf = (meta: string): string =>
   `jsonb_strip_nulls(jsonb_build_object(${ties.map((tie) => `'${tie}', ${meta} -> '${tie}'`).join(', ')}))`;
 const restOf = (meta: string): string => `coalesce(${meta} - array['${ties.join(`', '`)}'], '{}')`;
-const metaFrom = (table: string): string =>
+export const metaFrom = (table: string): string =>
   `nullif(${tiesOf(`${table}.meta`)} || ${restOf('content.meta')}, '{}')`;
 
 const due = `case when content.due_at is null then ${fromNow('content.due_in')} else ${dueFrom('content.due_at')} end`;
@@ -38,9 +38,9 @@ const replaceJobs = prepared(
         unnest($6::jsonb[]), unnest($7::timestamptz[]), unnest($8::float8[])
       ) as content (id, args, priority, max_attempts, meta, due_at, due_in)
     ),
-    from_line as (${removed('job', 'and holder.server_id is null')}, holder.seq),
-    from_held as (${removed('job_blocked')}, holder.seq),
-    from_waiting as (${removed('job_scheduled')}, holder.retried_at),
+    old_ready as (${removed('job', 'and holder.server_id is null')}, holder.seq),
+    old_blocked as (${removed('job_blocked')}, holder.seq),
+    old_waiting as (${removed('job_scheduled')}, holder.retried_at),
     awaiting as (
       update longshore.job_awaiting as holder
       set args = content.args, priority = content.priority, max_attempts = greatest(content.max_attempts, holder.attempt + 1),
@@ -49,9 +49,9 @@ const replaceJobs = prepared(
       returning holder.id
     ),
     removed as (
-      select *, null::timestamptz as retried_at, 'enqueued'::longshore.job_state as state from from_line
-      union all select *, null, 'enqueued' from from_held
-      union all select ${jobColumns}, held_meta, nextval('longshore.job_seq'), retried_at, 'scheduled' from from_waiting
+      select *, null::timestamptz as retried_at, 'enqueued'::longshore.job_state as state from old_ready
+      union all select *, null, 'enqueued' from old_blocked
+      union all select ${jobColumns}, held_meta, nextval('longshore.job_seq'), retried_at, 'scheduled' from old_waiting
     ),
     arriving as (select * from removed where run_at is null),
     ${becomeReady('arriving', 'seq', `${jobColumns}, seq`, 'late')},
@@ -59,10 +59,10 @@ const replaceJobs = prepared(
       insert into longshore.job_scheduled (${jobColumns}, retried_at)
       select ${jobColumns}, retried_at from removed where run_at is not null
     ),
-    left_line as (
+    were_ready as (
       select queue_id, id, state, held_meta as meta from removed where state = 'enqueued'
     ),
-    ${noted('left_line', 'state', 'state')},
+    ${outboxEntries('were_ready', 'state', 'state')},
     counted as (
       insert into longshore.job_count (queue_id, state, jobs)
       select $1, change.state, sum(change.jobs)

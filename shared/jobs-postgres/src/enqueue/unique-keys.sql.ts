@@ -114,8 +114,8 @@ export const sweepUnique = prepared(
 );
 
 /** $1 limit. Deletes the records of moved jobs that no longer exist, not even in history. */
-export const deleteGoneMoves = prepared(
-  'longshore-delete-gone-moves',
+export const deleteGoneMovedJobs = prepared(
+  'longshore-delete-gone-moved-jobs',
   `
     with gone as materialized (
       select job_id, queue_id from longshore.moved_job as moved

@@ -18,9 +18,9 @@ const minRetryMs = 5_000;
 const maxRetryMs = 60_000;
 
 /**
- * Keeps frequently read small tables small. Vacuum normally does, but a forgotten transaction keeps dead rows alive: after a
- * million jobs, limited claims, rescues and the resolution of dependencies, which read these tables completely, take ten
- * times as long. Does nothing while a backup (pg_dump) locks them.
+ * Keeps frequently read small tables small. Vacuum normally does this, but a forgotten transaction keeps dead rows
+ * alive: after a million jobs, limited claims, rescues and the resolution of dependencies take ten times as long,
+ * because they read these tables completely. Does nothing while a backup (pg_dump) locks the tables.
  */
 export class BloatControl {
   readonly #database: Database;
@@ -48,7 +48,9 @@ export class BloatControl {
     const [row] =
       name === 'job_count'
         ? await this.#database.query<{ rewritten: boolean }>(rewriteCounts)
-        : await this.#database.query<{ rewritten: boolean }>(rewriteSmallTable, [`longshore.${name}`]);
+        : await this.#database.query<{ rewritten: boolean }>(rewriteSmallTable, [
+            `${this.#database.schema.name}.${name}`,
+          ]);
     return row?.rewritten === true;
   }
 }

@@ -30,8 +30,8 @@ export const findChores = prepared(
           as small (name, most)
         where pg_relation_size(('longshore.' || name)::regclass) > most
       ) as bloated,
-      exists (select from longshore.job_cancellation as request where ${isIdleCancellation}) as missed,
+      exists (select 1 from longshore.job_cancellation as request where ${isIdleCancellation}) as missed,
       ${hasStrays} as strays,
-      exists (select from longshore.queue where ${needsReturn}) as returning
+      exists (select 1 from longshore.queue where ${needsReturn}) as returning
     from (select (count(*) - count(distinct (queue_id, state)))::integer as foldable from longshore.job_count) as counted`,
 );

@@ -1,10 +1,14 @@
-import { isOfData } from '../connection/database.js';
+import { StorageUnavailableError } from '@longshore/jobs';
+import { codeOf, isOfData } from '../connection/database.js';
 import type { Aside, PostgresSetAside } from './set-aside.js';
 
-/** How long this process skips a failed chore. */
+/** How long this process skips a failed chore, in milliseconds. */
 const pauseMs = 60_000;
 
-/** Runs periodic chores. If a chore fails because of stored data, it is recorded as set aside, and the others still run. */
+/**
+ * Runs periodic chores. If a chore fails because of stored data, or because its statement took too long, it is recorded as set
+ * aside, and the others still run.
+ */
 export class Chores {
   readonly #setAside: PostgresSetAside;
   /** When failed chores may run again, by name. */
@@ -26,9 +30,14 @@ export class Chores {
       await work();
       if (this.#failed.delete(name)) await this.#setAside.settled('cleaner', [name]);
     } catch (error) {
-      if (!isOfData(error)) throw error;
+      if (!isOfData(error) && !isTimeout(error)) throw error;
       this.#failed.set(name, performance.now() + pauseMs);
-      await this.#setAside.putAlone({ role: 'cleaner', key: name, ...about }, error);
+      await this.#setAside.putInOwnTransaction({ role: 'cleaner', key: name, ...about }, error);
     }
   }
+}
+
+/** True for `statement_timeout` (57014). */
+function isTimeout(error: unknown): boolean {
+  return error instanceof StorageUnavailableError && codeOf(error.cause) === '57014';
 }

@@ -4,7 +4,10 @@ import { PacedScan } from '../claim/paced-scan.js';
 import { DueCursor, type Timestamp } from './due-cursor.js';
 import { type DueRow, nextDue } from './promotion.sql.js';
 
-/** Polls from the head that take at most this many milliseconds are not followed by a pause. A thousand queues take less. */
+/**
+ * Polls from the head that take at most this many milliseconds are not followed by a pause. Even with a thousand
+ * queues, a poll takes less.
+ */
 const quickMs = 20;
 
 /** A queue with scheduled jobs. */

@@ -30,7 +30,7 @@ function stateOf(history: History): FinishedState | null {
 const dayOf = (time: string): string => `(${time} at time zone 'UTC')::date`;
 
 /** Whether any row has gone to a default partition. */
-export const hasStrays = `(${histories.map((history) => `exists (select from longshore.${history}_default)`).join(' or ')})`;
+export const hasStrays = `(${histories.map((history) => `exists (select 1 from longshore.${history}_default)`).join(' or ')})`;
 
 /**
  * $1 days ahead. Selects the days without a partition: from yesterday on, and any other day with rows in the default
@@ -130,7 +130,7 @@ export const selectExpired = unprepared(
 /** Takes the same lock as make_history_day(), so that only one process at a time creates or drops partitions. */
 export const onlyDropper = unprepared(
   'longshore-only-dropper',
-  `select pg_advisory_xact_lock('longshore.job_history'::regclass::oid::bigint)`,
+  `select pg_advisory_xact_lock('longshore.job_history'::regclass::oid::bigint)::text`,
 );
 
 // The names come from the catalog and match the pattern above, so they need no quoting.

@@ -4,7 +4,9 @@ import { makeDay, type MissingDay, selectMissingDays } from './history-days.sql.
 /** Number of partitions created in advance: enough for a week without any server. */
 const daysAhead = 8;
 
-/** Creating a day waits for statements that use the default partition, and new ones wait in turn, so this must be short. */
+/**
+ * Short, because creating a day waits for statements that use the default partition, and new statements wait behind it.
+ */
 const lockTimeoutMs = '500';
 
 const hourMs = 3_600_000;
@@ -17,8 +19,8 @@ export function isInUse(error: unknown): boolean {
 }
 
 /**
- * Creates a partition for each day of history well in advance. Rows of a day without one go to a default partition and are
- * moved as soon as that is noticed.
+ * Creates a partition for each day of history well in advance. Rows of a day without a partition go to a default
+ * partition and are moved as soon as they are noticed.
  */
 export class HistoryDays {
   readonly #database: Database;
@@ -38,7 +40,7 @@ export class HistoryDays {
     const agoMs = performance.now() - this.#madeAt;
     if (agoMs < this.#pauseMs) return;
     if (!strays) this.#pauseMs = firstPauseMs;
-    else if (agoMs < hourMs) this.#pauseMs = Math.min(2 * this.#pauseMs, hourMs); // it may keep failing: too many rows
+    else if (agoMs < hourMs) this.#pauseMs = Math.min(2 * this.#pauseMs, hourMs); // for example, because there are too many rows to move
     if (strays || agoMs >= hourMs) await this.make();
   }
 

@@ -43,10 +43,13 @@ function ofEnded(table: string): HistoryIndex[] {
   ];
 }
 
-/** Minimum size of a day that gets indexes. Smaller ones are searched as fast without. */
+/** Minimum size, in bytes, of a day that gets indexes. Smaller days are searched just as fast without. */
 const minBytes = 4_194_304;
 
-/** Whether a day has ended. It counts as ended 15 minutes late, because some of its rows may still be written after midnight. */
+/**
+ * Whether a day has ended. A day ends 15 minutes after midnight, because some of its rows may still be written until
+ * then.
+ */
 const hasEnded = `to_date(right(part.relname, 8), 'YYYYMMDD') < (now() at time zone 'UTC' - interval '15 minutes')::date`;
 
 /** Selects days that have ended or hold failed jobs, newest first, on which no index is being built. */
@@ -64,7 +67,7 @@ export const selectIndexedDays = prepared(
     where part.relname ~ '^job_history_(done|failed|cancelled)_[0-9]{8}$'
       and (state = 'failed' or ${hasEnded})
       and pg_relation_size(part.oid) >= ${minBytes}
-      and not exists (select from pg_catalog.pg_stat_progress_create_index where relid = part.oid)
+      and not exists (select 1 from pg_catalog.pg_stat_progress_create_index where relid = part.oid)
     order by right(part.relname, 8) desc, part.relname`,
 );
 

@@ -12,7 +12,10 @@ import {
 
 const hourMs = 3_600_000;
 
-/** Interval between checks whether servers keep up with their jobs, while an index waits to be built. */
+/**
+ * Interval between checks whether servers keep up with their jobs while an index is waiting to be built, in
+ * milliseconds.
+ */
 const waitMs = 1_000;
 
 /**
@@ -22,9 +25,10 @@ const waitMs = 1_000;
 const passing = /^(42P01|42P07|40P01|55P03|57014)$/;
 
 /**
- * Creates the search indexes of days that have ended. No rows are added there any more, so finishing a job never has to update
- * these indexes. Each is built once, while jobs can still be read, retried and deleted (docs/adr/008), and when servers keep up
- * with their jobs, because building keeps a processor busy. Days of failed jobs without indexes of failures get those as well.
+ * Creates the search indexes of days that have ended. No rows are added to these days any more, so finishing a job
+ * never has to update the indexes. Each index is built once, while jobs can still be read, retried and deleted
+ * (docs/adr/008). Building keeps a processor busy, so it waits until servers keep up with their jobs. Also creates
+ * missing failure indexes of days with failed jobs.
  */
 export class HistoryIndexes {
   readonly #database: Database;
@@ -83,7 +87,7 @@ export class HistoryIndexes {
   async #buildInTime(): Promise<void> {
     if (!this.#isWanted && (await this.#missing()).length === 0) return;
     this.#isWanted = true;
-    if (!(await this.#lull.hasCome())) {
+    if (!(await this.#lull.canStart())) {
       this.#nextAtMs = performance.now() + waitMs;
       return;
     }

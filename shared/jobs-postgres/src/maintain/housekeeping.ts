@@ -1,15 +1,17 @@
 import {
   deploymentDays,
   idleQueueDays,
+  missedRunDays,
   type RetentionDays,
   throughputKept,
   timingsKept,
 } from '@longshore/jobs/storage';
 import type { Database } from '../connection/database.js';
+import type { DatabaseClock } from '../connection/database-clock.js';
 import { deleteOldAudit } from '../control/audit.js';
 import { deleteOldDeployments } from '../control/deployments.sql.js';
 import { deleteOldBatches } from '../dependencies/batches.sql.js';
-import { deleteOldBulks } from '../control/bulk-operations.sql.js';
+import { deleteOldBulk } from '../control/bulk-operations.sql.js';
 import {
   cancelReady,
   cancelWaiting,
@@ -23,10 +25,12 @@ import { deleteOldThroughput } from '../read/statistics.sql.js';
 import { retireIdleQueues, returnQueues } from '../control/queues.sql.js';
 import type { PostgresTimings } from '../timings/timings.js';
 import { deleteOldTimings } from '../timings/timings.sql.js';
-import { deleteGoneMoves } from '../enqueue/unique-keys.sql.js';
+import { deleteOldMissed } from '../recurring/missed-runs.sql.js';
+import { deleteGoneMovedJobs } from '../enqueue/unique-keys.sql.js';
 import { BloatControl } from './bloat-control.js';
 import { Chores } from './chores.js';
 import { type DueChores, findChores } from './chores.sql.js';
+import { FirstFailures } from './first-failures.js';
 import { GapCleaner } from './gap-cleaner.js';
 import { HistoryDays } from './history-days.js';
 import { KeySweeper } from './key-sweeper.js';
@@ -37,6 +41,9 @@ import type { PostgresSetAside } from './set-aside.js';
 const hourMs = 3_600_000;
 
 const roomNotedEveryMs = 60_000;
+
+/** Number of recorded job ids deleted by one statement. */
+const idsAtOnce = 10_000;
 
 /** Counters are folded when they have this many redundant rows. */
 const foldAt = 100;
@@ -50,17 +57,22 @@ export class Housekeeping {
   readonly #keys: KeySweeper;
   readonly #bloat: BloatControl;
   readonly #gaps: GapCleaner;
+  readonly #firstFailures: FirstFailures;
   readonly #timings: PostgresTimings;
+  readonly #notify: (queue: string | null) => void;
   #cleanedAt = -Infinity;
   #oldDaysDroppedAt = -Infinity;
   #roomNotedAt = performance.now();
 
   constructor(
     database: Database,
+    clock: DatabaseClock,
     retentionDays: RetentionDays,
     setAside: PostgresSetAside,
     timings: PostgresTimings,
+    notify: (queue: string | null) => void,
   ) {
+    this.#notify = notify;
     this.#timings = timings;
     this.#database = database;
     this.#chores = new Chores(setAside);
@@ -68,6 +80,7 @@ export class Housekeeping {
     this.#keys = new KeySweeper(database);
     this.#bloat = new BloatControl(database);
     this.#gaps = new GapCleaner(database);
+    this.#firstFailures = new FirstFailures(database, clock);
     this.#retention = new Retention(database, retentionDays);
   }
 
@@ -88,6 +101,7 @@ export class Housekeeping {
     await chores.do('sweep keys', () => this.#keys.runOnce());
     await chores.do('make partitions', () => this.days.runOnce(due.strays));
     if (due.returning) await chores.do('bring queues back', () => this.#database.query(returnQueues));
+    await chores.do('record errors', () => this.#firstFailures.runOnce());
     await this.#runRarely();
     return folds || recorded || due.bloated.length > 0 || due.missed || due.strays || due.returning;
   }
@@ -104,7 +118,7 @@ export class Housekeeping {
     this.#cleanedAt = performance.now();
     await chores.do('retire idle queues', () => this.#database.query(retireIdleQueues, [idleQueueDays]));
     await chores.do('delete old batches', () => this.#database.query(deleteOldBatches));
-    await chores.do('delete old bulk operations', () => this.#database.query(deleteOldBulks));
+    await chores.do('delete old bulk operations', () => this.#deleteOldBulks());
     await chores.do('delete old audit entries', () => this.#database.query(deleteOldAudit));
     const { all, queue } = throughputKept;
     await chores.do('delete old throughput', () =>
@@ -117,14 +131,27 @@ export class Housekeeping {
     await chores.do('delete old deployments', () =>
       this.#database.query(deleteOldDeployments, [deploymentDays]),
     );
+    await chores.do('forget old errors', () => this.#firstFailures.deleteOld());
+    await chores.do('delete old missed runs', () => this.#database.query(deleteOldMissed, [missedRunDays]));
     await chores.do('delete old dependencies', () => this.#database.query(deleteOldDependencies));
-    await chores.do('delete moves of deleted jobs', () => this.#database.query(deleteGoneMoves, [10_000]));
+    await chores.do('delete moves of deleted jobs', () =>
+      this.#database.query(deleteGoneMovedJobs, [10_000]),
+    );
     await chores.do('delete old set-aside items', () => this.#database.query(deleteOldAside));
   }
 
   async noteRoom(): Promise<void> {
     this.#roomNotedAt = performance.now();
-    await this.#database.query(noteRoom);
+    const noted = await this.#database.query(noteRoom);
+    if (noted.length > 0) this.#notify(null);
+  }
+
+  /** Deletes old bulk operations in small steps: one that retried all of history has recorded millions of jobs. */
+  async #deleteOldBulks(): Promise<void> {
+    for (;;) {
+      const [row] = await this.#database.query<{ more: boolean }>(deleteOldBulk, [idsAtOnce]);
+      if (row?.more !== true) return;
+    }
   }
 
   /**
@@ -145,5 +172,6 @@ export class Housekeeping {
         { queueId, jobId: id },
       );
     }
+    if (requests.length > 0) this.#notify(null); // other jobs may depend on them
   }
 }

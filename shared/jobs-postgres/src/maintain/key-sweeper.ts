@@ -4,17 +4,17 @@ import { sweepUnique, type SweptRow } from '../enqueue/unique-keys.sql.js';
 /** Maximum number of keys scanned by one statement. */
 const chunk = 1_000;
 
-/** Pause between scans that find little. */
+/** Pause after a scan that found few stale keys, in milliseconds. */
 const restMs = 15_000;
 
-/** A scan in which at least this share of the keys is stale is followed immediately by the next. */
+/** If at least this share of the scanned keys was stale, the next scan follows immediately. */
 const worthwhile = 0.25;
 
 const start: readonly [queueId: number, scope: string, key: string] = [0, '', ''];
 
 /**
- * Deletes keys without effect, so that the size of the table stays proportional to the number of jobs that hold keys. Scans the
- * table in chunks, without pauses while many keys can be deleted. Nothing but the table's size depends on it.
+ * Deletes keys without effect, so that the size of the table stays proportional to the number of jobs that hold keys.
+ * Scans the table in chunks, without pauses while many keys can be deleted. If it lags behind, only the table grows.
  */
 export class KeySweeper {
   readonly #database: Database;

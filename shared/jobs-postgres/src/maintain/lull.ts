@@ -1,16 +1,13 @@
 import type { Database } from '../connection/database.js';
 import { areBehind } from '../read/counters.sql.js';
 
-/** How long servers must have kept up with their jobs, in milliseconds. */
+/** How long servers must have kept up with their jobs before work may start, in milliseconds. */
 const usualQuietMs = 60_000;
 
 /** Maximum time that work is deferred, in milliseconds. */
 const patienceMs = 6 * 3_600_000;
 
-/**
- * Waits until servers keep up with their jobs, for processor-intensive work that is not urgent. If they never do, it waits
- * six hours.
- */
+/** Defers processor-intensive work that is not urgent until servers keep up with their jobs, for at most six hours. */
 export class Lull {
   readonly #database: Database;
   readonly #quietMs: number;
@@ -23,7 +20,7 @@ export class Lull {
   }
 
   /** Returns whether the work may start now. Call it about every second while there is work. */
-  async hasCome(): Promise<boolean> {
+  async canStart(): Promise<boolean> {
     const now = performance.now();
     if (this.#waitingSince === undefined) {
       this.#waitingSince = now;

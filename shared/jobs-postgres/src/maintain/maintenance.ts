@@ -1,4 +1,4 @@
-import type { Maintenance, PromotionReport, RescueReport } from '@longshore/jobs/storage';
+import type { Maintenance, PromotionReport, RescueReport, ResumptionReport } from '@longshore/jobs/storage';
 import type { Database } from '../connection/database.js';
 import { PacedScan } from '../claim/paced-scan.js';
 import type { OutboxRelay } from '../dependencies/outbox-relay.js';
@@ -9,11 +9,12 @@ import type { Notifier } from '../connection/notifier.js';
 import { DueScan } from './due-scan.js';
 import type { HistoryIndexes } from './history-indexes.js';
 import type { Housekeeping } from './housekeeping.js';
+import type { Resumptions } from './resumptions.js';
 import type { PostgresSetAside } from './set-aside.js';
 import { type Moving, QueueSweep } from './queue-sweep.js';
 import { type PromotedRow, promoteDue, promoteSome, selectDue } from './promotion.sql.js';
 import {
-  buryServers,
+  declareServersDead,
   findLosses,
   type LossRow,
   type RescuedRow,
@@ -35,6 +36,7 @@ interface MaintenanceParts {
   readonly housekeeping: Housekeeping;
   readonly historyIndexes: HistoryIndexes;
   readonly setAside: PostgresSetAside;
+  readonly resumptions: Resumptions;
 }
 
 /** Implements the background roles of every server. */
@@ -68,6 +70,10 @@ export class PostgresMaintenance implements Maintenance {
     return { promoted, nextDueMs: promoted > 0 ? 0 : (next?.dueInMs ?? null) };
   }
 
+  resumeDue(limit: number): Promise<ResumptionReport> {
+    return this.#parts.resumptions.resumeDue(limit);
+  }
+
   resolveDependencies(limit: number): Promise<number> {
     return this.#parts.outbox.relay(limit);
   }
@@ -79,19 +85,23 @@ export class PostgresMaintenance implements Maintenance {
    * @param thorough scans every queue regardless
    */
   async rescue(thorough = false): Promise<RescueReport> {
-    const { database, scans } = this.#parts;
+    const { database, notifier, scans } = this.#parts;
     const [lost] = await database.query<LossRow>(findLosses);
-    const dead = lost?.servers === true || lost?.transactions === true ? await this.#bury() : [];
+    const dead =
+      lost?.servers === true || lost?.transactions === true ? await this.#declareServersDead() : [];
     const report = { deadServers: dead, released: 0, failed: 0 };
     for (const id of lost?.busy ?? []) {
       const pace = this.#rescues.get(id) ?? new PacedScan();
       this.#rescues.set(id, pace);
       if (!thorough && dead.length === 0 && !pace.isDue) continue;
       let released = 0;
+      let ended = 0;
       for (const row of await pace.run(() => this.#sweep.move<RescuedRow>(rescuing, id))) {
         released += row.released;
         report.failed += row.failed;
+        ended += row.failed + row.cancelled;
       }
+      if (ended > 0) notifier.notify(null); // other jobs may depend on them
       report.released += released;
       if (released > 0) await scans.returned(id);
     }
@@ -103,12 +113,14 @@ export class PostgresMaintenance implements Maintenance {
    * completing, or, in the middle of a claim, its own row and the limits of a queue. Transactions of earlier dead servers are
    * ended, too, because the process that declared them dead may have died before it could do so.
    */
-  async #bury(): Promise<string[]> {
+  async #declareServersDead(): Promise<string[]> {
     const { database } = this.#parts;
-    const silent = await database.query<SilentRow>(buryServers);
+    const silent = await database.query<SilentRow>(declareServersDead);
     await database.query(endTransactions);
-    const claiming = silent.some(({ buried }) => !buried) ? await database.query<SilentRow>(buryServers) : [];
-    return [...silent, ...claiming].filter(({ buried }) => buried).map(({ id }) => id);
+    const claiming = silent.some(({ dead }) => !dead)
+      ? await database.query<SilentRow>(declareServersDead)
+      : [];
+    return [...silent, ...claiming].filter(({ dead }) => dead).map(({ id }) => id);
   }
 
   async maintain(): Promise<boolean> {

@@ -20,13 +20,19 @@ export interface DueRow {
   due_at: Timestamp | null;
 }
 
-/** Polls start this much earlier than necessary, because clocks differ and a time is read before it is written. */
+/**
+ * Polls start this much earlier than necessary, because clocks differ and because a time is stored some time after it
+ * was read.
+ */
 const margin = `interval '5 seconds'`;
 
 /**
- * Selects the first scheduled job of each queue from a time on. $1 the time; $2 queues with a different time, $3 that time;
- * $4 transactions, $5 the time for all queues if that transaction has ended; $6 whether to assign an id to this transaction.
- * `-infinity` polls from the head, which has to skip the dead entries of all promoted jobs.
+ * Selects the earliest scheduled job of each queue at or after the queue's start time, less `margin`.
+ *
+ * $1 default start time; $2 queues with start times of their own, $3 those start times; $4 ids of transactions, $5 the start
+ * time for all queues once the transaction has ended; $6 whether to assign an id to this transaction.
+ *
+ * `-infinity` scans from the head of the index, past the dead entries of all promoted jobs.
  */
 export const nextDue = prepared(
   'longshore-next-due',

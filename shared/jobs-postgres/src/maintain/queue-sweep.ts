@@ -2,11 +2,11 @@ import type { SetAsideRole } from '@longshore/jobs/storage';
 import type pg from 'pg';
 import { arrayOf } from '../connection/array-literal.js';
 import { type Database, isOfData } from '../connection/database.js';
-import { apart } from '../connection/isolation.js';
+import { bisecting } from '../connection/isolation.js';
 import type { Statement } from '../connection/statement.js';
 import type { PostgresSetAside } from './set-aside.js';
 
-/** The statements that move jobs of one queue in bulk, and some of them individually. */
+/** The statements that move jobs of one queue, either in bulk or by id. */
 export interface Moving {
   readonly role: SetAsideRole;
   /** $1 queue, then the limit and the caller's other parameters. */
@@ -17,17 +17,17 @@ export interface Moving {
   readonly select: Statement;
 }
 
-/** How long the jobs of a queue are moved with care after one of them could not be moved, in milliseconds. */
-const carefulMs = 60_000;
+/** How long the jobs of a queue are moved in isolation after one of them could not be moved, in milliseconds. */
+const isolationMs = 60_000;
 
-/** Maximum number of jobs moved in one transaction with care, that is, so that a faulty one does not affect the others. */
-const mostWithCare = 1_000;
+/** Maximum number of jobs moved in one transaction while they are isolated from each other's failures. */
+const maxIsolated = 1_000;
 
 /** Moves the jobs of a queue with one statement; if a job's data makes that fail, moves the others without it. */
 export class QueueSweep {
   readonly #database: Database;
   readonly #setAside: PostgresSetAside;
-  readonly #careful = new Map<string, number>();
+  readonly #isolatedUntil = new Map<string, number>();
 
   constructor(database: Database, setAside: PostgresSetAside) {
     this.#database = database;
@@ -46,31 +46,32 @@ export class QueueSweep {
     bounds: readonly unknown[] = [],
   ): Promise<Row[]> {
     const place = `${moving.role} ${queueId}`;
-    if ((this.#careful.get(place) ?? 0) <= performance.now()) {
-      this.#careful.delete(place);
+    if ((this.#isolatedUntil.get(place) ?? 0) <= performance.now()) {
+      this.#isolatedUntil.delete(place);
       try {
         const values = limit === undefined ? [queueId] : [queueId, limit, ...bounds];
-        // In a transaction, because its locks are released before it rejects. Postgres reports the error of a single statement
-        // before it releases the locks, and the statements that follow would skip the locked rows.
+        // In a transaction, because this rejects only after the transaction's locks are released. For a single
+        // statement, Postgres reports the error before it releases the locks, and the next statements would skip the
+        // rows that are still locked.
         return await this.#database.transaction(async (client) => {
           await this.#database.lockQueues(client, [queueId]);
-          return (await client.query<Row>({ ...moving.all, values })).rows;
+          return (await client.query<Row>(moving.all, values)).rows;
         });
       } catch (error) {
         if (!isOfData(error)) throw error;
-        this.#careful.set(place, performance.now() + carefulMs);
+        this.#isolatedUntil.set(place, performance.now() + isolationMs);
       }
     }
-    return this.#moveWithCare<Row>(moving, queueId, limit ?? mostWithCare, bounds);
+    return this.#moveIsolated<Row>(moving, queueId, limit ?? maxIsolated, bounds);
   }
 
-  async #moveWithCare<Row extends pg.QueryResultRow>(
+  async #moveIsolated<Row extends pg.QueryResultRow>(
     { role, some, select }: Moving,
     queueId: number,
     limit: number,
     bounds: readonly unknown[],
   ): Promise<Row[]> {
-    const left = arrayOf([...(await this.#setAside.leftAlone(role))]);
+    const left = arrayOf([...(await this.#setAside.excludedKeys(role))]);
     const found = await this.#database.query<{ id: string }>(select, [queueId, left, limit, ...bounds]);
     if (found.length === 0) return [];
     const ids = found.map(({ id }) => id);
@@ -78,9 +79,9 @@ export class QueueSweep {
     const moved = await this.#database.transaction(async (client) => {
       failed.clear();
       await this.#database.lockQueues(client, [queueId]);
-      return apart(client)(
+      return bisecting(client)(
         ids,
-        async (part) => (await client.query<Row>({ ...some, values: [queueId, arrayOf(part)] })).rows,
+        async (part) => (await client.query<Row>(some, [queueId, arrayOf(part)])).rows,
         (jobId, error) => {
           failed.add(jobId);
           return this.#setAside.put(client, { role, key: jobId, queueId, jobId }, error);

@@ -1,6 +1,6 @@
 import { attemptColumns } from '../read/job-columns.sql.js';
-import { moveNoted } from '../read/job-transitions.sql.js';
-import { noted } from '../dependencies/outbox.sql.js';
+import { transitionRecorded } from '../read/job-transitions.sql.js';
+import { outboxEntries } from '../dependencies/outbox.sql.js';
 import { gapNoted } from '../claim/ready-scans.sql.js';
 import { isOfDeadServer, silentServers } from '../control/servers.sql.js';
 import { prepared } from '../connection/statement.js';
@@ -11,33 +11,35 @@ export interface SilentRow {
    * Whether the server was declared dead. `false` if one of its own transactions, in the middle of a claim, still locks
    * its row.
    */
-  readonly buried: boolean;
+  readonly dead: boolean;
 }
 
 /**
- * Declares silent servers dead, except those in the middle of a claim. No server could send a heartbeat while Postgres was
- * down, so silence counts from its start at the earliest. Records of dead servers are kept for a day.
+ * Declares silent servers dead, except those in the middle of a claim. Silence counts from the start of Postgres at the
+ * earliest, because no server could send a heartbeat before. Records of dead servers are kept for a day. Their number of
+ * running jobs is counted when these are taken back, because the one in the last heartbeat does not include jobs that started
+ * later.
  */
-export const buryServers = prepared(
-  'longshore-bury-servers',
+export const declareServersDead = prepared(
+  'longshore-declare-servers-dead',
   `
     with silent as materialized (${silentServers}
     ),
-    buried as (
+    dead as (
       delete from longshore.server
       where id in (
         select server.id from longshore.server join silent using (id) order by server.id for update of server skip locked
       )
       returning id, host, pid, processing, concurrency, heartbeat_at
     ),
-    noted as (
+    recorded as (
       insert into longshore.lost_server (id, host, pid, processing, concurrency, heartbeat_at)
-      select id, host, pid, processing, concurrency, heartbeat_at from buried
+      select id, host, pid, 0, concurrency, heartbeat_at from dead
     ),
     forgotten as (
-      delete from longshore.lost_server where lost_at < now() - interval '1 day' and exists (select from buried)
+      delete from longshore.lost_server where lost_at < now() - interval '1 day' and exists (select 1 from dead)
     )
-    select id, buried.id is not null as buried from silent left join buried using (id)`,
+    select id, dead.id is not null as dead from silent left join dead using (id)`,
 );
 
 export interface LossRow {
@@ -55,7 +57,7 @@ export const findLosses = prepared(
   `
     select exists (${silentServers}
       ) as servers,
-      exists (select from pg_stat_activity where ${isOfDeadServer}) as transactions,
+      exists (select 1 from pg_stat_activity where ${isOfDeadServer}) as transactions,
       array(
         select queue_id from longshore.job_count where state = 'processing' group by queue_id having sum(jobs) > 0
       ) as busy`,
@@ -70,7 +72,7 @@ const running = `
     )`;
 
 const isLost = `job.server_id is not null
-        and (job.lease_until < now() or not exists (select from longshore.server where server.id = job.server_id))`;
+        and (job.lease_until < now() or not exists (select 1 from longshore.server where server.id = job.server_id))`;
 
 /**
  * $1 queue. Takes back every claim whose lease has expired or whose server is not registered. Running jobs are near the head
@@ -99,6 +101,7 @@ export const selectLost = prepared(
 export interface RescuedRow {
   released: number;
   failed: number;
+  cancelled: number;
 }
 
 function rescue(which: string): string {
@@ -118,7 +121,7 @@ function rescue(which: string): string {
       select job.id, job.queue_id, job.attempt, job.run_at, job.ready_at, job.started_at, job.server_id,
         placed.started or job.attempt >= job.max_attempts as counts,
         exists (
-          select from longshore.job_cancellation where job_cancellation.queue_id = $1 and job_id = job.id
+          select 1 from longshore.job_cancellation where job_cancellation.queue_id = $1 and job_id = job.id
         ) as cancelled,
         jsonb_build_object(
           'name', 'AttemptLost',
@@ -128,6 +131,20 @@ function rescue(which: string): string {
       where job.server_id = placed.server_id and ${isLost} ${which}
       order by job.id
       for update of job skip locked
+    ),
+    taken as (
+      select server_id, count(*)::integer as jobs from lost where counts group by server_id
+    ),
+    latest_losses as materialized (
+      select distinct on (id) id, lost_at from longshore.lost_server
+      where id in (select server_id from taken) order by id, lost_at desc
+    ),
+    losses_counted as (
+      update longshore.lost_server set processing = processing + jobs
+      from taken, (
+        select id, lost_at from longshore.lost_server join latest_losses using (id, lost_at) order by id for update of lost_server
+      ) as mine
+      where mine.id = taken.server_id and lost_server.id = mine.id and lost_server.lost_at = mine.lost_at
     ),
     released as (
       update longshore.job
@@ -139,13 +156,13 @@ function rescue(which: string): string {
           'error', lost.error, 'runAt', job.run_at, 'readyAt', job.ready_at) else past_attempts end
       from lost
       where job.queue_id = $1 and job.id = lost.id and job.attempt < job.max_attempts and not lost.cancelled
-      returning job.id, job.queue_id, job.priority, job.seq
+      returning job.priority, job.seq, lost.*
     ),
     ${gapNoted('released')},
     unstarted as (
-      select lost.* from lost join released on released.id = lost.id where not lost.counts
+      select * from released where not counts
     ),
-    ${moveNoted('unstarted', 'released', { runAt: 'run_at', readyAt: 'ready_at', startedAt: 'started_at', serverId: 'server_id' })},
+    ${transitionRecorded('unstarted', 'released', { runAt: 'run_at', readyAt: 'ready_at', startedAt: 'started_at', serverId: 'server_id' })},
     removed as (
       delete from longshore.job using lost
       where job.queue_id = $1 and job.id = lost.id and (job.attempt >= job.max_attempts or lost.cancelled)
@@ -159,7 +176,7 @@ function rescue(which: string): string {
       insert into longshore.job_history_cancelled (${attemptColumns}, error)
       select ${attemptColumns}, error from removed where state = 'cancelled'
     ),
-    ${noted('removed', `'processing'`, 'state')},
+    ${outboxEntries('removed', `'processing'`, 'state')},
     requests as (
       delete from longshore.job_cancellation using removed where job_cancellation.queue_id = $1 and job_id = removed.id
     ),
@@ -177,5 +194,5 @@ function rescue(which: string): string {
       ) as change (state, jobs)
       where change.jobs <> 0
     )
-    select released::integer, failed::integer from total`;
+    select released::integer, failed::integer, cancelled::integer from total`;
 }

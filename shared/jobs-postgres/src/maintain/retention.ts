@@ -17,7 +17,7 @@ export function longestOf(days: RetentionDays): number {
   return Math.max(...Object.values(days));
 }
 
-/** Dropping a table waits for running statements, and new ones wait in turn, so this must be short. */
+/** Short, because dropping a table waits for running statements, and new statements wait behind it. */
 const lockTimeoutMs = '500';
 
 /**

@@ -22,13 +22,13 @@ const pause = `interval '1 minute' * least(power(2, aside.failures), 60)`;
  * $1 role, $2 key, $3 queue, $4 job, $5 item, $6 error. Returns no row if too many items of the role are set aside. Setting a
  * key aside again adds the new items to the existing ones.
  */
-export const putAside = prepared(
-  'longshore-put-aside',
+export const insertAside = prepared(
+  'longshore-insert-aside',
   `
     insert into longshore.set_aside as aside (role, key, queue_id, job_id, item, error)
     select $1, $2, $3::integer, $4::uuid, $5::jsonb, $6::jsonb
     where (select count(*) from longshore.set_aside where role = $1 and discarded_at is null) < ${maxSetAside}
-      or exists (select from longshore.set_aside where role = $1 and key = $2)
+      or exists (select 1 from longshore.set_aside where role = $1 and key = $2)
     on conflict (role, key) do update
     set error = excluded.error, failures = aside.failures + 1, failed_at = now(), retry_at = now() + ${pause},
       item = case when aside.item @> excluded.item then aside.item else coalesce(aside.item || excluded.item, excluded.item, aside.item) end
@@ -36,8 +36,8 @@ export const putAside = prepared(
 );
 
 /** $1 role. Selects the keys of items that must not be retried yet. */
-export const selectLeftAlone = prepared(
-  'longshore-select-left-alone',
+export const selectExcludedKeys = prepared(
+  'longshore-select-excluded-keys',
   `
     select key from longshore.set_aside
     where role = $1 and (retry_at > now() or discarded_at is not null)`,
@@ -46,8 +46,8 @@ export const selectLeftAlone = prepared(
 /**
  * $1 role, $2 limit. Selects items that are stored nowhere else and are due for a retry, locked until the transaction ends.
  */
-export const takeAside = prepared(
-  'longshore-take-aside',
+export const lockAsideDue = prepared(
+  'longshore-lock-aside-due',
   `
     select id, key, queue_id, job_id, item from longshore.set_aside
     where role = $1 and item is not null and retry_at <= now() and discarded_at is null
@@ -62,8 +62,8 @@ export const deleteAside = prepared(
 );
 
 /** $1 role, $2 keys. Deletes items that have been processed successfully. */
-export const settleAside = prepared(
-  'longshore-settle-aside',
+export const deleteProcessedAside = prepared(
+  'longshore-delete-processed-aside',
   `delete from longshore.set_aside where role = $1 and key = any($2::text[])`,
 );
 

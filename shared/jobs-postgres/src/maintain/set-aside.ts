@@ -12,14 +12,14 @@ import {
   setAsideRoles,
   toJobError,
 } from '@longshore/jobs/storage';
-import type pg from 'pg';
+import type { Connection } from '../connection/connection.js';
 import type { Database } from '../connection/database.js';
 import { onceCommitted, type Run, runOf } from '../connection/run.js';
 import { inTransaction } from '../control/audit.js';
 import { bulkValues, insertBulk } from '../control/bulk-operations.sql.js';
 import * as sql from './set-aside.sql.js';
 
-/** An item to set aside: its role, the key that identifies it within the role, and the job that it concerns, if any. */
+/** An item to set aside: its role, the key that identifies it within the role, and the job that it is about, if any. */
 export interface Aside {
   readonly role: SetAsideRole;
   readonly key: string;
@@ -48,29 +48,26 @@ export class PostgresSetAside implements SetAside {
    *
    * @throws the given error if too many items of its role are set aside already
    */
-  async put(client: pg.ClientBase, aside: Aside, error: unknown): Promise<void> {
-    const { rows } = await client.query<{ fresh: boolean }>({
-      ...sql.putAside,
-      values: valuesOf(aside, error),
-    });
+  async put(client: Connection, aside: Aside, error: unknown): Promise<void> {
+    const { rows } = await client.query<{ fresh: boolean }>(sql.insertAside, valuesOf(aside, error));
     this.#notifyListeners(aside, error, rows[0]);
   }
 
   /** Sets an item aside in a transaction of its own. */
-  async putAlone(aside: Aside, error: unknown): Promise<void> {
-    const [row] = await this.#database.query<{ fresh: boolean }>(sql.putAside, valuesOf(aside, error));
+  async putInOwnTransaction(aside: Aside, error: unknown): Promise<void> {
+    const [row] = await this.#database.query<{ fresh: boolean }>(sql.insertAside, valuesOf(aside, error));
     this.#notifyListeners(aside, error, row);
   }
 
   /** Returns the keys of a role that must not be tried now. */
-  async leftAlone(role: SetAsideRole): Promise<Set<string>> {
-    const rows = await this.#database.query<{ key: string }>(sql.selectLeftAlone, [role]);
+  async excludedKeys(role: SetAsideRole): Promise<Set<string>> {
+    const rows = await this.#database.query<{ key: string }>(sql.selectExcludedKeys, [role]);
     return new Set(rows.map(({ key }) => key));
   }
 
   /** Removes items that have been processed successfully. */
   async settled(role: SetAsideRole, keys: readonly string[]): Promise<void> {
-    await this.#database.query(sql.settleAside, [role, keys]);
+    await this.#database.query(sql.deleteProcessedAside, [role, keys]);
   }
 
   async list({ limit, after }: SetAsideQuery): Promise<SetAsideItem[]> {
@@ -103,7 +100,7 @@ export class PostgresSetAside implements SetAside {
       await run(sql.deleteAside, [item.id]);
       const matched = { count: 1, exact: true };
       await run(insertBulk, bulkValues(this.#ids.newId(), { action, filter, matched }));
-      await onceCommitted(options?.transaction, () => this.#notify(null));
+      await onceCommitted(options?.transaction, this.#database.schema, () => this.#notify(null));
     });
   }
 

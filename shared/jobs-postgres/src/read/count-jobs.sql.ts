@@ -5,20 +5,20 @@ import { countHistory } from './search-history.sql.js';
 import { searchStage } from './search-stages.sql.js';
 
 /** Maximum count of jobs for filters that the counters cannot answer. */
-export const mostCounted = 10_000;
+export const maxCounted = 10_000;
 
-/** @param jobs the number found, at most one more than {@link mostCounted} */
+/** @param jobs the number found, at most one more than {@link maxCounted} */
 export function countOf(jobs: number): JobCount {
-  return { count: Math.min(jobs, mostCounted), exact: jobs <= mostCounted };
+  return { count: Math.min(jobs, maxCounted), exact: jobs <= maxCounted };
 }
 
-/** Counts at most `most` + 1 jobs, so that the caller knows whether there are more. */
+/** Builds a query that counts up to `most` + 1 jobs, so that the caller knows whether there are more than `most`. */
 export function countJobs(scope: SearchScope, most: number): Query {
   const { values, limit, parts } = countedIn(scope, most);
   const counted = [...parts.values()];
   if (counted.length === 0) return { text: 'select 0 as jobs', values: [] };
   return queryOf(
-    `select count(*)::integer as jobs from (select from (${united(counted)}) as listed limit ${limit}) as counted`,
+    `select count(*)::integer as jobs from (select 1 from (${united(counted)}) as listed limit ${limit}) as counted`,
     values,
   );
 }

@@ -1,6 +1,7 @@
 import type { JobState } from '@longshore/jobs';
 import { jobStates } from '@longshore/jobs/storage';
 import { prepared } from '../connection/statement.js';
+import { isPaused } from '../control/pause.sql.js';
 
 /** A queue's counts; `null` for a state that it has never had jobs in. */
 export type CountRow = { readonly queue_id: number } & Readonly<Record<JobState, number | null>>;
@@ -58,7 +59,7 @@ export const selectHolding = prepared(
     group by state`,
 );
 
-/** Returns the number of jobs in each state over all queues. */
+/** Returns the number of jobs in each state across all queues. */
 export const selectTotals = prepared(
   'longshore-select-totals',
   `select state, ${summed} as jobs from longshore.job_count group by state`,
@@ -98,5 +99,5 @@ export const areBehind = prepared(
   `
     select coalesce(sum(jobs), 0) > 1000 as behind
     from longshore.job_count join longshore.queue on queue.id = queue_id
-    where state = 'enqueued' and paused_at is null`,
+    where state = 'enqueued' and not ${isPaused}`,
 );

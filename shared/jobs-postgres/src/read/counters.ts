@@ -23,7 +23,7 @@ export class PostgresCounters {
     this.#database = database;
   }
 
-  /** Returns the counts over all queues. */
+  /** Returns the counts across all queues. */
   totals(): Promise<StateCounts> {
     return this.#coalescer.share('totals', async () => {
       const rows = await this.#database.query<TotalRow>(selectTotals);

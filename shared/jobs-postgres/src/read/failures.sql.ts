@@ -1,6 +1,9 @@
+import type { FailureSearchQuery } from '@longshore/jobs/storage';
 import { prepared, type Statement } from '../connection/statement.js';
+import { type Bind, conditionsOf, oneOf } from './job-conditions.sql.js';
+import { all, type Query, queryOf } from './job-search.sql.js';
 import { listedColumns } from './job-documents.js';
-import { startOfDay } from './search-history.sql.js';
+import { madeDays, startOfDay } from './search-history.sql.js';
 import { progressOf } from './reports.sql.js';
 import { finishedAs, lastError } from './job-columns.sql.js';
 
@@ -15,17 +18,22 @@ export const selectLatestFailed = prepared('longshore-select-latest-failed', lat
 /** $1 limit, $2 queue. */
 export const selectLatestFailedOf = prepared('longshore-select-latest-failed-of', latestFailed(ofQueue));
 
-/** $1 limit, $2 job to continue after. */
-export const selectEarlierFailed = prepared('longshore-select-earlier-failed', latestFailed(before('$2')));
-
-/** $1 limit, $2 queue, $3 job to continue after. */
-export const selectEarlierFailedOf = prepared(
-  'longshore-select-earlier-failed-of',
-  latestFailed(`${ofQueue} and ${before('$3')}`),
+/** $1 limit, $2 and $3 id and time of failure of the job to continue after. */
+export const selectEarlierFailed = prepared(
+  'longshore-select-earlier-failed',
+  latestFailed(before('$2', '$3')),
 );
 
-function before(id: string): string {
-  return `(finished_at, id) < (select finished_at, id from longshore.job_history_failed where id = ${id}::uuid limit 1)`;
+/** $1 limit, $2 queue, $3 and $4 id and time of failure of the job to continue after. */
+export const selectEarlierFailedOf = prepared(
+  'longshore-select-earlier-failed-of',
+  latestFailed(`${ofQueue} and ${before('$3', '$4')}`),
+);
+
+/** The time is in milliseconds. The exact one is that of the job, unless it has been retried since. */
+function before(id: string, failedAt: string): string {
+  const exact = `select finished_at from longshore.job_history_failed where id = ${id}::uuid limit 1`;
+  return `(finished_at, id) < (least((${exact}), ${failedAt}::timestamptz + interval '1 millisecond'), ${id}::uuid)`;
 }
 
 function latestFailed(condition: string): string {
@@ -36,6 +44,66 @@ function latestFailed(condition: string): string {
       order by finished_at desc, id desc limit $1::integer
     ) as listed
     order by finished_at desc, id desc`;
+}
+
+/** The position of a failed job. */
+export interface FailureRow {
+  id: string;
+  finished_at: Date;
+}
+
+export interface FailureSearch extends FailureSearchQuery {
+  readonly queueIds: readonly number[] | undefined;
+  /** By the database's clock. */
+  readonly now: Date;
+}
+
+const latestFirst = 'order by finished_at desc, id desc';
+
+/** Builds the search for matching jobs among the latest failures. */
+export function searchFailures(search: FailureSearch): Query {
+  const values: unknown[] = [];
+  const bind: Bind = (value) => `$${values.push(value)}`;
+  const { chosen, ids, rows, error, claimed } = conditionsOf(search.filter, bind);
+  const { bounds, max } = rangeOf(search, bind);
+  return queryOf(
+    `
+      select ${listedColumns('listed', 'brief')}, ${progressOf('listed')}
+      from (
+        select ${finishedAs('failed')}
+        from (select * from longshore.job_history_failed where ${bounds} ${latestFirst} limit ${max}) as examined
+        where ${all([...chosen, ...ids, ...rows, ...error('error'), ...claimed])}
+        ${latestFirst} limit ${bind(search.limit)}::bigint
+      ) as listed
+      ${latestFirst}`,
+    values,
+  );
+}
+
+/**
+ * Builds the query for the last job that {@link searchFailures} examines and the one after that, which does not exist if all
+ * failed jobs are examined.
+ */
+export function selectLastFailures(search: FailureSearch): Query {
+  const values: unknown[] = [];
+  const { bounds, max } = rangeOf(search, (value) => `$${values.push(value)}`);
+  return queryOf(
+    `select id, finished_at from longshore.job_history_failed where ${bounds} ${latestFirst} offset ${max} - 1 limit 2`,
+    values,
+  );
+}
+
+function rangeOf(
+  { filter, queueIds, after, maxExamined, now }: FailureSearch,
+  bind: Bind,
+): { bounds: string; max: string } {
+  const { finished } = conditionsOf(filter, bind);
+  const queues = queueIds === undefined ? [] : [oneOf('queue_id', queueIds, 'integer', bind)];
+  const place = after === undefined ? [] : [before(bind(after.id), bind(after.failedAt))];
+  return {
+    bounds: all([madeDays(now), ...finished, ...queues, ...place]),
+    max: `${bind(maxExamined)}::bigint`,
+  };
 }
 
 /** Jobs of one name that failed with one kind of error. */
@@ -54,36 +122,25 @@ export interface ErrorGroupRow {
   complete: boolean;
 }
 
-/** Maximum difference between the database's clock and what this process knows of it. */
+/** Maximum difference in milliseconds between the database's clock and this process's estimate of it. */
 const clocksDifferMs = 3_600_000;
 
-/** Limits of counting: for every kind of error, for each kind that exceeds this, and for all of the latter together. */
+/**
+ * Limits of counting, in jobs: `fewJobs` for every kind of error, `maxJobs` for a kind with more than that, and
+ * `allJobs` for all such kinds together.
+ */
 const fewJobs = 100;
-const mostJobs = 2_000;
+const maxJobs = 2_000;
 const allJobs = 10_000;
 
+const kindOf = 'longshore.error_kind(error)';
+
 /**
- * $1 milliseconds, $2 maximum number of kinds, $3 maximum number of kinds per name. Steps from kind to kind in the
- * index and counts each separately, so that a flood of one does not hide the others: first a few jobs of every kind,
- * then more of the large ones, whose common limit is shared among them. Naming the days prunes all other partitions,
- * and the statement is prepared, because planning it takes longer than running it. The first occurrence is looked up across
- * all days.
- *
- * @param now by the database's clock
+ * Returns the common table expression `kind`, with the names of jobs and the kinds of errors that occurred in these days: $2
+ * maximum number of kinds, $3 maximum number of kinds per name. Steps from kind to kind in the index.
  */
-export function selectErrorGroups(sinceMs: number, now: Date): Statement {
-  const first = startOfDay(new Date(now.getTime() - sinceMs - clocksDifferMs)).toISOString();
-  const end = startOfDay(now, 2).toISOString();
-  const days = `finished_at >= '${first}'::timestamptz and finished_at < '${end}'::timestamptz`;
-  const kindOf = 'longshore.error_kind(error)';
-  const alike = `
-      from longshore.job_history_failed
-      where ${days} and finished_at >= now() - $1::float8 * interval '1 millisecond'
-        and name = kind.name and ${kindOf} = kind.kind`;
-  return {
-    name: `longshore-select-error-groups-${first.slice(0, 10)}-${end.slice(0, 10)}`,
-    text: `
-    with recursive step as (
+function kindsIn(days: string): string {
+  return `step as (
       (
         select name, ${kindOf} as kind, 1 as nth, 1 as steps from longshore.job_history_failed where ${days}
         order by name, ${kindOf} limit 1
@@ -98,13 +155,57 @@ export function selectErrorGroups(sinceMs: number, now: Date): Statement {
       ) as next
       where step.steps < $2::integer
     ),
-    kind as materialized (select * from step where kind is not null),
+    kind as materialized (select * from step where kind is not null)`;
+}
+
+/** The days in which failures of the last `sinceMs` milliseconds may be, which prunes all other partitions. */
+function daysSince(sinceMs: number, now: Date): { first: string; end: string; days: string } {
+  const first = startOfDay(new Date(now.getTime() - sinceMs - clocksDifferMs)).toISOString();
+  const end = startOfDay(now, 2).toISOString();
+  return {
+    first,
+    end,
+    days: `finished_at >= '${first}'::timestamptz and finished_at < '${end}'::timestamptz`,
+  };
+}
+
+/** Selects the failures of `kind` in the last $1 milliseconds. */
+function recentOf(days: string): string {
+  return `
+      from longshore.job_history_failed
+      where ${days} and finished_at >= now() - $1::float8 * interval '1 millisecond'
+        and name = kind.name and ${kindOf} = kind.kind`;
+}
+
+/** Selects the time `first_at` of the earliest stored failure of `kind`, across all days. */
+function earliestOf(end: string): string {
+  return `
+      select finished_at as first_at from longshore.job_history_failed
+      where finished_at < '${end}'::timestamptz and name = kind.name and ${kindOf} = kind.kind
+      order by finished_at limit 1`;
+}
+
+/**
+ * $1 milliseconds, $2 maximum number of kinds, $3 maximum number of kinds per name. Counts each kind separately, so that a flood of one does not hide the others: first a few jobs of every kind,
+ * then more of the large ones, whose common limit is shared among them. Naming the days prunes all other partitions,
+ * and the statement is prepared, because planning it takes longer than running it. The first occurrence is looked up across
+ * all days.
+ *
+ * @param now by the database's clock
+ */
+export function selectErrorGroups(sinceMs: number, now: Date): Statement {
+  const { first, end, days } = daysSince(sinceMs, now);
+  const alike = recentOf(days);
+  return {
+    name: `longshore-select-error-groups-${first.slice(0, 10)}-${end.slice(0, 10)}`,
+    text: `
+    with recursive ${kindsIn(days)},
     counted as materialized (
       select kind.*, few.jobs from kind
       cross join lateral (select count(*)::integer as jobs from (select ${alike} limit ${fewJobs + 1}) as seen) as few
     ),
     bound as materialized (
-      select greatest(${fewJobs}, least(${mostJobs}, ${allJobs} / greatest(large, 1) / 100 * 100)) as most, complete
+      select greatest(${fewJobs}, least(${maxJobs}, ${allJobs} / greatest(large, 1) / 100 * 100)) as most, complete
       from (
         select count(*) filter (where jobs > ${fewJobs}) as large,
           count(*) < $2 and coalesce(max(nth), 0) < $3 as complete
@@ -119,10 +220,7 @@ export function selectErrorGroups(sinceMs: number, now: Date): Statement {
         finished_at as last_at ${alike}
       order by finished_at desc limit 1
     ) as latest
-    cross join lateral (
-      select finished_at as first_at from longshore.job_history_failed
-      where finished_at < '${end}'::timestamptz and name = kind.name and ${kindOf} = kind.kind
-      order by finished_at limit 1
+    cross join lateral (${earliestOf(end)}
     ) as earliest
     cross join lateral (
       select case when kind.jobs <= ${fewJobs} or bound.most = ${fewJobs} then kind.jobs
@@ -149,4 +247,73 @@ export const selectRetrying = prepared(
     from longshore.job_scheduled
     where retried_at >= now() - $1::float8 * interval '1 millisecond' and (${lastError}) ->> 'message' is not null
     order by retried_at desc limit $2`,
+);
+
+/**
+ * $1 milliseconds, $2 maximum number of kinds, $3 maximum number of kinds per name, $4 maximum number of jobs that wait for
+ * another attempt. Records the kinds of errors that occurred within that time. Writes nothing if all of them are known and were
+ * last recorded within the hour.
+ *
+ * @param now by the database's clock
+ */
+export function recordFirstFailures(sinceMs: number, now: Date): Statement {
+  const { first, end, days } = daysSince(sinceMs, now);
+  return {
+    name: `longshore-record-first-failures-${first.slice(0, 10)}-${end.slice(0, 10)}`,
+    text: `
+    with recursive ${kindsIn(days)},
+    occurred as (
+      select kind.name, kind.kind, earliest.first_at, latest.last_at
+      from kind
+      cross join lateral (select finished_at as last_at ${recentOf(days)} order by finished_at desc limit 1) as latest
+      cross join lateral (${earliestOf(end)}
+      ) as earliest
+      union all
+      select name, longshore.error_kind(error), at, at
+      from (
+        select name, ${lastError} as error, retried_at as at from longshore.job_scheduled
+        where retried_at >= now() - $1::float8 * interval '1 millisecond'
+        order by retried_at desc limit $4::integer
+      ) as retrying
+      where error ->> 'message' is not null
+    ),
+    current as (
+      select name, kind, min(first_at) as first_at, max(last_at) as last_at from occurred group by name, kind
+    )
+    insert into longshore.first_failure as known (name, kind, first_at, last_at)
+    select name, kind, first_at, last_at from current
+    where not exists (
+      select 1 from longshore.first_failure as recorded
+      where recorded.name = current.name and recorded.kind = current.kind
+        and recorded.first_at <= current.first_at and recorded.last_at > current.last_at - interval '1 hour'
+    )
+    order by name, kind
+    on conflict (name, kind) do update set
+      first_at = least(known.first_at, excluded.first_at), last_at = greatest(known.last_at, excluded.last_at)`,
+  };
+}
+
+export interface FirstFailureRow {
+  name: string;
+  fingerprint: string;
+  first_at: Date;
+}
+
+/** Parallel arrays: $1 names, $2 fingerprints. Returns when each was first seen, as far as that is recorded. */
+export const selectFirstFailures = prepared(
+  'longshore-select-first-failures',
+  `
+    select wanted.name, wanted.fingerprint, known.first_at
+    from unnest($1::text[], $2::text[]) as wanted (name, fingerprint)
+    join longshore.first_failure as known
+      on known.name = wanted.name and known.kind = hashtextextended(wanted.fingerprint, 0)`,
+);
+
+/** $1 age in days, $2 maximum number of kinds. Deletes those that have not been seen for that long, and the oldest beyond the limit. */
+export const deleteOldFirstFailures = prepared(
+  'longshore-delete-old-first-failures',
+  `
+    delete from longshore.first_failure as old
+    where last_at < now() - $1::integer * interval '1 day'
+      or (name, kind) in (select name, kind from longshore.first_failure order by last_at desc offset $2::integer)`,
 );

@@ -6,7 +6,7 @@ import type { JobRow } from './job-row.js';
 import { isShown } from './shown-queues.sql.js';
 
 /** The columns from which a job's state changes are derived. */
-export type CourseRow = Pick<
+export type StateChangeRow = Pick<
   JobRow,
   | 'id'
   | 'queue_id'
@@ -23,16 +23,18 @@ export type CourseRow = Pick<
   | 'past_attempts'
 >;
 
-const course = (state: string, claimed: boolean): string => `
+export const stateChangeColumns = (state: string, claimed: boolean): string => `
   id, queue_id, '${state}'::longshore.job_state as state, name, attempt, created_at, run_at,
   ${claimed ? 'started_at, server_id' : 'null::timestamptz as started_at, null::uuid as server_id'},
   null::timestamptz as finished_at, null::jsonb as error, meta, past_attempts`;
 
 /**
- * Returns the time before which no further event can become visible. A row carries the time at which its transaction
- * began, so this is the start of the oldest transaction that may still write, minus the time that a session may take
- * to report its transaction. Transactions of the store count from their start; others, which can only enqueue, count
- * once they have written, and for at most a minute. Sessions of other roles may hide when they began.
+ * Returns the time before which no new events are expected. Rows are stamped with the start of their transaction, so this
+ * is the start of the oldest transaction that may still write, less 500 ms, because sessions report their transactions late.
+ *
+ * Longshore's own transactions count as soon as they start. Other transactions can only enqueue: they count once they have
+ * written, and hold this time back by at most one minute. That minute is also assumed if Postgres hides the start time of a
+ * session because it belongs to another role.
  */
 export const settledUpTo = prepared(
   'longshore-settled-up-to',
@@ -63,7 +65,7 @@ export const selectStarted = prepared(
   'longshore-select-started',
   `
     select job.* from longshore.queue cross join lateral (
-      select ${course('processing', true)} from (${running}) as running where started_at >= $1 and started_at < $2
+      select ${stateChangeColumns('processing', true)} from (${running}) as running where started_at >= $1 and started_at < $2
     ) as job
     where ${isShown}`,
 );
@@ -72,14 +74,17 @@ export const selectStarted = prepared(
 export const selectRetried = prepared(
   'longshore-select-retried',
   `
-    select ${course('scheduled', false)} from longshore.job_scheduled where retried_at >= $1 and retried_at < $2`,
+    select ${stateChangeColumns('scheduled', false)} from longshore.job_scheduled where retried_at >= $1 and retried_at < $2`,
 );
 
 const createdIn = (table: string, state: string, condition = ''): string => `
-      select ${course(state, false)} from longshore.${table}
+      select ${stateChangeColumns(state, false)} from longshore.${table}
       where queue_id = queue.id and id >= $3 and created_at >= $1 and created_at < $2 ${condition}`;
 
-/** $1 from, $2 to, $3 an id older than all created since: ids are ordered by creation, so older jobs are not scanned. */
+/**
+ * $1 from, $2 to, $3 a lower bound of the ids of jobs created since $1. Ids are ordered by creation, so older jobs are
+ * not scanned.
+ */
 export const selectCreated = prepared(
   'longshore-select-created',
   `
@@ -95,7 +100,7 @@ export const selectCreated = prepared(
 );
 
 /** A log line, or the latest progress, with its job. */
-export interface SaidRow {
+export interface ReportRow {
   queue_id: number;
   job_id: string;
   name: string;
@@ -110,29 +115,29 @@ export interface SaidRow {
   fields: { [key: string]: JsonValue } | null;
 }
 
-const said = `
+const selectReportColumns = `
     select report.queue_id, job_id, job.name, job.meta, attempt, written_at, level, percent, message, fields,
       case when line > 0 then (extract(epoch from started_at) * 1000000)::bigint || '.' || line end as line`;
 
-const saidJob = `
+const reportedJob = `
       ${inLiveTables((table) => `select name, meta from longshore.${table} where queue_id = report.queue_id and id = report.job_id`)}
       union all select name, meta from longshore.job_history where queue_id = report.queue_id and id = report.job_id`;
 
-/** $1 from, $2 to. Excludes the moves of jobs, which are stored with the reports. */
-export const selectSaid = prepared(
-  'longshore-select-said',
-  `${said}
-    from longshore.job_report as report cross join lateral (${saidJob} limit 1) as job
+/** $1 from, $2 to. Excludes recorded transitions, which are stored in the same table (line −1). */
+export const selectReports = prepared(
+  'longshore-select-reports',
+  `${selectReportColumns}
+    from longshore.job_report as report cross join lateral (${reportedJob} limit 1) as job
     where written_at >= $1 and written_at < $2 and line >= 0`,
 );
 
 /** $1 job, $2 from. */
-export const selectSaidByJob = prepared(
-  'longshore-select-said-by-job',
-  `${said}
+export const selectReportsOfJob = prepared(
+  'longshore-select-reports-of-job',
+  `${selectReportColumns}
     from longshore.queue
     join longshore.job_report as report on report.queue_id = queue.id and report.job_id = $1
-    cross join lateral (${saidJob} limit 1) as job
+    cross join lateral (${reportedJob} limit 1) as job
     where written_at >= $2 and line >= 0
     order by written_at, report.line`,
 );

@@ -18,13 +18,13 @@ import type { DatabaseClock } from '../connection/database-clock.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import { toAttempts } from './job-row.js';
 import {
-  type CourseRow,
-  type SaidRow,
+  type StateChangeRow,
+  type ReportRow,
   selectCreated,
   selectEnded,
   selectRetried,
-  selectSaid,
-  selectSaidByJob,
+  selectReports,
+  selectReportsOfJob,
   selectStarted,
   settledUpTo,
   summarizeTimes,
@@ -87,9 +87,9 @@ export class PostgresFeed implements JobFeed {
 
     const until = caughtUp ? 'infinity' : resumeAt;
     await this.#summarizeIfDue();
-    const rows = await this.#rows(since, until, topics);
+    const rows = await this.#stateChanges(since, until, topics);
     this.#rowsSinceSummary += rows.length;
-    const events = [...(await this.#events(rows)), ...(await this.#said(since, until, topics))];
+    const events = [...(await this.#stateEvents(rows)), ...(await this.#reportEvents(since, until, topics))];
     return {
       events: events
         .filter(
@@ -101,19 +101,26 @@ export class PostgresFeed implements JobFeed {
     };
   }
 
-  /** Reads the jobs that changed in that time, some of them twice, from the tables that may hold them. */
-  async #rows(since: Date, until: Date | 'infinity', topics: readonly EventTopic[]): Promise<CourseRow[]> {
+  /**
+   * Reads the jobs that changed from `since` to `until`. A job may be returned twice, because it may be in two of the
+   * tables.
+   */
+  async #stateChanges(
+    since: Date,
+    until: Date | 'infinity',
+    topics: readonly EventTopic[],
+  ): Promise<StateChangeRow[]> {
     const times = [since, until];
     const wants = (...some: EventTopic[]): boolean => some.some((topic) => topics.includes(topic));
     const waits = wants('scheduled', 'awaiting', 'enqueued');
     const runs = waits || wants('processing');
     const ends = runs ? finishedStates : finishedStates.filter((state) => topics.includes(state));
     const parts = await Promise.all([
-      ends.length === 0 ? [] : this.#histories.query<CourseRow>(selectEnded, [ends, ...times]),
-      runs ? this.#database.query<CourseRow>(selectStarted, times) : [],
-      runs ? this.#database.query<CourseRow>(selectRetried, times) : [],
+      ends.length === 0 ? [] : this.#histories.query<StateChangeRow>(selectEnded, [ends, ...times]),
+      runs ? this.#database.query<StateChangeRow>(selectStarted, times) : [],
+      runs ? this.#database.query<StateChangeRow>(selectRetried, times) : [],
       waits
-        ? this.#database.query<CourseRow>(selectCreated, [
+        ? this.#database.query<StateChangeRow>(selectCreated, [
             ...times,
             firstIdOf(new Date(since.getTime() - skewMs)),
           ])
@@ -122,10 +129,10 @@ export class PostgresFeed implements JobFeed {
     return parts.flat();
   }
 
-  async #events(rows: readonly CourseRow[]): Promise<JobEvent[]> {
+  async #stateEvents(rows: readonly StateChangeRow[]): Promise<JobEvent[]> {
     const events = new Map<string, JobEvent>();
     for (const row of rows) {
-      const course = {
+      const timeline = {
         id: row.id,
         name: row.name,
         queue: await this.#queues.nameOf(row.queue_id),
@@ -136,22 +143,26 @@ export class PostgresFeed implements JobFeed {
         finishedAt: row.finished_at,
         ...readMeta(row.meta),
       };
-      for (const event of stateEventsOf(course, toAttempts(row))) events.set(keyOf(event), event);
+      for (const event of stateEventsOf(timeline, toAttempts(row))) events.set(keyOf(event), event);
     }
     return [...events.values()];
   }
 
   async reportsOf(jobId: string, since: Date): Promise<JobEvent[]> {
     if (!isId(jobId)) return [];
-    return this.#saidEvents(await this.#database.query<SaidRow>(selectSaidByJob, [jobId, since]));
+    return this.#toReportEvents(await this.#database.query<ReportRow>(selectReportsOfJob, [jobId, since]));
   }
 
-  async #said(since: Date, until: Date | 'infinity', topics: readonly EventTopic[]): Promise<JobEvent[]> {
+  async #reportEvents(
+    since: Date,
+    until: Date | 'infinity',
+    topics: readonly EventTopic[],
+  ): Promise<JobEvent[]> {
     if (!topics.includes('progress') && !topics.includes('log')) return [];
-    return this.#saidEvents(await this.#database.query<SaidRow>(selectSaid, [since, until]));
+    return this.#toReportEvents(await this.#database.query<ReportRow>(selectReports, [since, until]));
   }
 
-  #saidEvents(rows: readonly SaidRow[]): Promise<JobEvent[]> {
+  #toReportEvents(rows: readonly ReportRow[]): Promise<JobEvent[]> {
     return Promise.all(
       rows.map(async (row): Promise<JobEvent> => {
         const subject = {
@@ -160,7 +171,7 @@ export class PostgresFeed implements JobFeed {
           name: row.name,
           queue: await this.#queues.nameOf(row.queue_id),
           attempt: row.attempt,
-          ...linksOf(row.meta),
+          ...originOf(row.meta),
         };
         const { line, level, percent, message, fields } = row;
         return line === null
@@ -193,7 +204,7 @@ export class PostgresFeed implements JobFeed {
   }
 }
 
-function linksOf(meta: JobMeta | null): Pick<JobEvent, 'tags' | 'batchId' | 'recurringJobId'> {
+function originOf(meta: JobMeta | null): Pick<JobEvent, 'tags' | 'batchId' | 'recurringJobId'> {
   const { tags, batchId, recurringJobId } = readMeta(meta);
   return { tags, batchId, recurringJobId };
 }

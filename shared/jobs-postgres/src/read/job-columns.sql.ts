@@ -6,7 +6,7 @@ export const jobColumns = `queue_id, id, created_at, run_at, priority, attempt, 
 /** The columns that history keeps of a job that has run. */
 export const attemptColumns = `queue_id, id, created_at, ready_at, run_at, started_at, server_id, priority, attempt, max_attempts, name, args, meta, past_attempts`;
 
-/** The tables of jobs that have not finished, in the order in which a job is looked for. */
+/** The tables of unfinished jobs, in the order in which they are searched. */
 export const liveTables = ['job', 'job_blocked', 'job_scheduled', 'job_awaiting'] as const;
 
 export type LiveTable = (typeof liveTables)[number];

@@ -94,6 +94,7 @@ function carried(filter: JobFilter, bind: Bind): string[] {
     filter.recurringJobId?.map((recurringJobId) => ({ recurringJobId })),
     filter.batchId?.map((id) => ({ batchId: id.toLowerCase() })),
     filter.parentId?.map((id) => ({ parentIds: [id.toLowerCase()] })),
+    filter.concurrencyKey?.map((concurrencyKey) => ({ concurrencyKey })),
   ];
   return members.flatMap((metas) => {
     if (!given(metas)) return [];
@@ -164,9 +165,11 @@ export function isCounted(filter: JobFilter): boolean {
 }
 
 /** Returns whether an index without order (metadata or arguments) answers one of the filter's members. */
-export function isContained({ tag, recurringJobId, batchId, parentId, args }: JobFilter): boolean {
+export function isContained(filter: JobFilter): boolean {
+  const { tag, recurringJobId, batchId, parentId, concurrencyKey, args = [] } = filter;
   return (
-    [tag, recurringJobId, batchId, parentId].some(given) || (args ?? []).some(({ values }) => given(values))
+    [tag, recurringJobId, batchId, parentId, concurrencyKey].some(given) ||
+    args.some(({ values }) => given(values))
   );
 }
 

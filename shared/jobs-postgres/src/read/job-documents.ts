@@ -8,8 +8,8 @@ import { jobWithId } from './find-jobs.sql.js';
 import { progressOf } from './reports.sql.js';
 
 /**
- * Which arguments and results a list reads: all, none, those that are certainly small, so that the others can be read one
- * after another, or only arguments that are short enough for a brief list.
+ * Which arguments and results a list reads: `all`, `none`, `small` (only documents that are certainly small; the others
+ * can then be read one after another), or `brief` (only arguments that are short enough for a brief list).
  */
 export type ListedDocuments = 'all' | 'none' | 'small' | 'brief';
 
@@ -22,7 +22,7 @@ export interface SparingRow {
 }
 
 /** Maximum size of a small document, which must be uncompressed: a compressed one may expand a hundredfold. */
-const mostBytes = 8_000;
+const maxBytes = 8_000;
 
 const columns = `id, queue_id, state, name, priority, error, attempt, max_attempts, created_at, run_at, ready_at, started_at,
   finished_at, server_id, meta, past_attempts`;
@@ -33,13 +33,13 @@ export function listedColumns(alias: string, documents: ListedDocuments): string
   const others = columns.split(',').map((column) => `${alias}.${column.trim()}`);
   if (documents === 'none') return [...others, 'null::jsonb as args', 'null::jsonb as result'].join(', ');
   if (documents === 'brief') {
-    // Only what is stored in a few kilobytes is decompressed to be measured.
+    // Only documents stored in a few kilobytes are decompressed to measure their size.
     const isShort = `pg_column_size(${alias}.args) <= ${maxBriefBytes} and octet_length(${alias}.args::text) <= ${maxBriefBytes}`;
     const args = `case when ${isShort} then ${alias}.args end as args`;
     return [...others, args, `not (${isShort}) as args_left_out`, 'null::jsonb as result'].join(', ');
   }
   const isLarge = (column: string): string =>
-    `coalesce(pg_column_compression(${alias}.${column}) is not null or pg_column_size(${alias}.${column}) > ${mostBytes}, false)`;
+    `coalesce(pg_column_compression(${alias}.${column}) is not null or pg_column_size(${alias}.${column}) > ${maxBytes}, false)`;
   return [
     ...others,
     ...['args', 'result'].flatMap((column) => [
@@ -84,8 +84,8 @@ export const selectDocuments = prepared(
 );
 
 /** How many large documents, and how many stored (compressed) bytes, are read at once. */
-const mostAtOnce = 8;
-const mostBytesAtOnce = 1_000_000;
+const maxAtOnce = 8;
+const maxBytesAtOnce = 1_000_000;
 
 type Row = JobRow & SparingRow;
 
@@ -127,7 +127,7 @@ function groupFrom(rows: readonly Row[], first: number): Row[] {
   for (const row of rows.slice(first)) {
     bytes += isSparing(row) ? row.bytes : 0;
     const isFull =
-      group.length > 0 && (bytes > mostBytesAtOnce || group.filter(isSparing).length >= mostAtOnce);
+      group.length > 0 && (bytes > maxBytesAtOnce || group.filter(isSparing).length >= maxAtOnce);
     if (isFull && isSparing(row)) break;
     group.push(row);
   }

@@ -5,8 +5,11 @@ import {
   type BriefList,
   type BriefListQuery,
   type ContinuationPage,
+  type Dependents,
+  type FailureSearchQuery,
   type FinishedState,
   finishedStates,
+  type FoundFailures,
   isFinished,
   isId,
   type JobCount,
@@ -34,14 +37,14 @@ import type { DatabaseClock } from '../connection/database-clock.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import { runWithin } from '../connection/run.js';
 import { RequestCoalescer } from '../connection/request-coalescer.js';
-import { selectDependents } from '../dependencies/dependencies.sql.js';
+import { selectDependents, selectDependentsOfEach } from '../dependencies/dependencies.sql.js';
 import { countSkipped } from '../dependencies/skipped-jobs.sql.js';
 import { selectServers, type ServerRow, toServer } from '../control/servers.sql.js';
 import { findBareJobs, type ListedDocuments, type SparingRow, withDocuments } from './job-documents.js';
 import { findRowOn, type JobRow, toAttempts, toJob } from './job-row.js';
 import { LocationCache } from './location-cache.js';
 import { noCounts, type PostgresCounters } from './counters.js';
-import { countJobs, countJobsByState, countOf, mostCounted } from './count-jobs.sql.js';
+import { countJobs, countJobsByState, countOf, maxCounted } from './count-jobs.sql.js';
 import { type DocumentsRow, findDocuments, findJob, findJobs, selectWaitingNames } from './find-jobs.sql.js';
 import { isCounted, statesOf } from './job-conditions.sql.js';
 import { holdsNone, isText, type ListRequest, type SearchScope } from './job-search.sql.js';
@@ -50,21 +53,24 @@ import { selectLastSearched } from './searched-range.sql.js';
 import { rowsOfQueue } from './search-stages.sql.js';
 import { TextSearch } from './text-search.js';
 import {
+  type FailureRow,
+  searchFailures,
   selectEarlierFailed,
   selectEarlierFailedOf,
+  selectLastFailures,
   selectLatestFailed,
   selectLatestFailedOf,
 } from './failures.sql.js';
 
 /** Maximum number of skipped dependents to count. */
-const mostSkipped = 1_000;
+const maxSkipped = 1_000;
 
 interface JobReaderConnections {
   readonly database: Database;
   /** For queries of unpredictable cost. */
   readonly searches: Database;
   /** For one job by its id. */
-  readonly lookUps: Database;
+  readonly lookups: Database;
 }
 
 type ListedRow = JobRow & SparingRow;
@@ -87,7 +93,7 @@ export class PostgresJobReader implements JobReader {
   readonly #texts: TextSearch;
 
   constructor(
-    { database, searches, lookUps }: JobReaderConnections,
+    { database, searches, lookups }: JobReaderConnections,
     clock: DatabaseClock,
     queues: QueueIdCache,
     counters: PostgresCounters,
@@ -97,7 +103,7 @@ export class PostgresJobReader implements JobReader {
     this.#searches = searches;
     this.#queues = queues;
     this.#counters = counters;
-    this.#locator = new LocationCache(lookUps);
+    this.#locator = new LocationCache(lookups);
     this.#texts = new TextSearch(
       database,
       searches,
@@ -108,8 +114,16 @@ export class PostgresJobReader implements JobReader {
 
   async find(id: string, transaction?: TransactionClient): Promise<Job | null> {
     const row =
-      transaction === undefined ? await this.findRow(id) : await findRowOn(runWithin(transaction), id);
+      transaction === undefined
+        ? await this.findRow(id)
+        : await findRowOn(runWithin(transaction, this.#database.schema), id);
     return row === undefined ? null : toJob(row, await this.#queues.nameOf(row.queue_id));
+  }
+
+  async findMany(ids: readonly string[]): Promise<Job[]> {
+    const valid = ids.filter(isId);
+    if (valid.length === 0) return [];
+    return this.#toJobs(await this.#database.query<JobRow>(findBareJobs, [arrayOf(valid)]));
   }
 
   async findDocuments(jobId: string): Promise<JobDocuments | null> {
@@ -144,8 +158,8 @@ export class PostgresJobReader implements JobReader {
   }
 
   async listLatestFailed({ queue, after, limit }: LatestFailedQuery): Promise<BriefJob[]> {
-    if (after !== undefined && !isId(after)) return [];
-    const place = after === undefined ? [] : [after];
+    if (after !== undefined && !isId(after.id)) return [];
+    const place = after === undefined ? [] : [after.id, after.failedAt];
     if (queue === undefined) {
       const all = after === undefined ? selectLatestFailed : selectEarlierFailed;
       return this.#toBriefJobs(await this.#database.query<ListedRow>(all, [limit, ...place]));
@@ -156,6 +170,20 @@ export class PostgresJobReader implements JobReader {
     return this.#toBriefJobs(await this.#database.query<ListedRow>(ofQueue, [limit, queueId, ...place]));
   }
 
+  async searchFailed({ filter, after, limit, maxExamined: max }: FailureSearchQuery): Promise<FoundFailures> {
+    const queueIds = await this.queueIds(filter);
+    if ((after !== undefined && !isId(after.id)) || queueIds?.length === 0) return { jobs: [], last: null };
+    const place = after === undefined ? {} : { after };
+    const search = { filter, queueIds, limit, maxExamined: max, now: await this.#clock.fresh(), ...place };
+    const query = searchFailures(search);
+    const jobs = await this.#toBriefJobs(await this.#searches.query<ListedRow>(query, query.values));
+    if (jobs.length === limit) return { jobs, last: null };
+    const lasts = selectLastFailures(search);
+    const [last, beyond] = await this.#searches.query<FailureRow>(lasts, lasts.values);
+    if (last === undefined || beyond === undefined) return { jobs, last: null };
+    return { jobs, last: { id: last.id, failedAt: last.finished_at } };
+  }
+
   async listContinuations(id: string, page: ContinuationPage = {}): Promise<Job[]> {
     const { limit = 100, after = '00000000-0000-0000-0000-000000000000', documents = true } = page;
     if (!isId(id)) return [];
@@ -164,6 +192,10 @@ export class PostgresJobReader implements JobReader {
     const find = documents ? findJobs : findBareJobs;
     const rows = await this.#database.query<JobRow>(find, [arrayOf(children.map((child) => child.id))]);
     return this.#toJobs(rows);
+  }
+
+  listDependents(ids: readonly string[], limit: number): Promise<Dependents[]> {
+    return this.#database.query(selectDependentsOfEach, [arrayOf(ids.filter(isId)), limit]);
   }
 
   async searchedRange({ filter, ...position }: SearchedRangeQuery): Promise<SearchedRange> {
@@ -186,7 +218,7 @@ export class PostgresJobReader implements JobReader {
       const counts = await this.#counted(filter);
       return { count: statesOf(filter).reduce((sum, state) => sum + counts[state], 0), exact: true };
     }
-    const query = countJobs(await this.#scopeOf(filter), mostCounted);
+    const query = countJobs(await this.#scopeOf(filter), maxCounted);
     const [row] = await this.#searches.query<{ jobs: number }>(query, query.values);
     const { count, exact } = countOf(row?.jobs ?? 0);
     return { count, exact: exact && (await this.#partlySearched(filter)).size === 0 };
@@ -202,7 +234,7 @@ export class PostgresJobReader implements JobReader {
       for (const state of statesOf(filter)) counts[state] = { count: counted[state], exact: true };
       return counts;
     }
-    const query = countJobsByState(await this.#scopeOf(filter), mostCounted);
+    const query = countJobsByState(await this.#scopeOf(filter), maxCounted);
     const rows = await this.#searches.query<{ state: JobState; jobs: number }>(query, query.values);
     for (const { state, jobs } of rows) counts[state] = countOf(jobs);
     for (const state of await this.#partlySearched(filter))
@@ -223,12 +255,9 @@ export class PostgresJobReader implements JobReader {
   async countSkipped(ids: readonly string[]): Promise<JobCount> {
     const known = ids.filter(isId);
     if (known.length === 0) return countOf(0);
-    const rows = await this.#database.query<{ jobs: number }>(countSkipped, [
-      arrayOf(known),
-      mostSkipped + 1,
-    ]);
+    const rows = await this.#database.query<{ jobs: number }>(countSkipped, [arrayOf(known), maxSkipped + 1]);
     const jobs = rows[0]?.jobs ?? 0;
-    return { count: Math.min(jobs, mostSkipped), exact: jobs <= mostSkipped };
+    return { count: Math.min(jobs, maxSkipped), exact: jobs <= maxSkipped };
   }
 
   async listOrphans(): Promise<Orphan[]> {

@@ -88,7 +88,7 @@ export function toJob(row: JobRow, queue: string): Job {
   return unreadable.length === 0 ? job : { ...job, unreadable };
 }
 
-const countedAttempts = { least: 1, most: maxCountedAttempts };
+const countedAttempts = { min: 1, max: maxCountedAttempts };
 const times = ['createdAt', 'runAt', 'readyAt', 'startedAt', 'finishedAt'] as const;
 
 /** Returns the members of a job whose stored values are unreadable. */

@@ -2,9 +2,9 @@ import type { JobError, JobState } from '@longshore/jobs';
 import { isFinished, readMeta, type Transition, type TransitionReason } from '@longshore/jobs/storage';
 import { readError, readTime } from '../connection/stored-value.js';
 import { type JobRow, type PastAttempt, pastAttemptsOf } from './job-row.js';
-import type { MoveRow, NotedMove } from './job-transitions.sql.js';
+import type { RecordedReason, TransitionRow } from './job-transitions.sql.js';
 
-/** A period of a job's life between two moves that overwrote its row; the last one is the current row. */
+/** A period of a job's life between two transitions that overwrote its row; the last one is the current row. */
 interface Stretch {
   readonly runAt: Date | null;
   readonly readyAt: Date | null;
@@ -13,15 +13,16 @@ interface Stretch {
   readonly attempt: number;
   /** The final state, if the job had ended. */
   readonly finished: { readonly state: JobState; readonly at: Date; readonly error: JobError | null } | null;
-  readonly move: {
-    readonly kind: NotedMove | 'failed' | 'lost';
+  /** The transition that ended the period; `null` for the current row. */
+  readonly endedBy: {
+    readonly reason: RecordedReason | 'failed' | 'lost';
     readonly to: JobState;
     readonly at: Date;
     readonly error: JobError | null;
   } | null;
 }
 
-const stateAfter: Record<NonNullable<Stretch['move']>['kind'], JobState> = {
+const stateAfter: Record<NonNullable<Stretch['endedBy']>['reason'], JobState> = {
   failed: 'scheduled',
   lost: 'enqueued',
   snoozed: 'scheduled',
@@ -32,9 +33,9 @@ const stateAfter: Record<NonNullable<Stretch['move']>['kind'], JobState> = {
   'parents-ended': 'scheduled',
 };
 
-/** Returns every step of a job's life, oldest first, derived from its row, its attempts and its recorded moves. */
-export function transitionsOf(row: JobRow, moves: readonly MoveRow[]): Transition[] {
-  const stretches = stretchesOf(row, moves);
+/** Returns every step of a job's life, oldest first, derived from its row, its attempts and its recorded transitions. */
+export function transitionsOf(row: JobRow, recorded: readonly TransitionRow[]): Transition[] {
+  const stretches = stretchesOf(row, recorded);
   const steps: Transition[] = [];
   let state: JobState | null = null;
   const step = (to: JobState, reason: TransitionReason, at: Date, rest: Partial<Transition> = {}): void => {
@@ -42,7 +43,7 @@ export function transitionsOf(row: JobRow, moves: readonly MoveRow[]): Transitio
     steps.push({ state: to, reason, at, attempt: null, serverId: null, runAt: null, error: null, ...rest });
   };
   for (const [index, stretch] of stretches.entries()) {
-    const { runAt, readyAt, startedAt, serverId, attempt, finished, move } = stretch;
+    const { runAt, readyAt, startedAt, serverId, attempt, finished, endedBy } = stretch;
     const run = startedAt === null ? {} : { attempt, serverId };
     if (state === null)
       step(firstState(row, runAt), 'created', row.created_at, { runAt: untilThen(row, runAt) });
@@ -52,32 +53,32 @@ export function transitionsOf(row: JobRow, moves: readonly MoveRow[]): Transitio
     if (startedAt !== null) step('processing', 'claimed', startedAt, run);
     if (finished !== null)
       step(finished.state, reasonOf(finished), finished.at, { ...run, error: finished.error });
-    if (move === null) continue;
-    const { to } = move;
+    if (endedBy === null) continue;
+    const { to } = endedBy;
     const next = to === 'scheduled' ? (stretches[index + 1]?.runAt ?? null) : null;
     const ended = finished === null ? run : {};
-    step(to, move.kind, move.at, { ...ended, runAt: next, error: move.error });
+    step(to, endedBy.reason, endedBy.at, { ...ended, runAt: next, error: endedBy.error });
   }
   return steps;
 }
 
-function stretchesOf(row: JobRow, moves: readonly MoveRow[]): Stretch[] {
+function stretchesOf(row: JobRow, recorded: readonly TransitionRow[]): Stretch[] {
   const past = pastAttemptsOf(row);
   const retried = new Set(
-    moves.flatMap(({ move, before }) => (move === 'retried' ? (before.startedAt ?? []) : [])),
+    recorded.flatMap(({ reason, before }) => (reason === 'retried' ? (before.startedAt ?? []) : [])),
   );
-  const moved = moves.map((move) => ofMove(move, past));
+  const fromRows = recorded.map((row) => ofTransition(row, past));
   const attempts = past.filter(({ startedAt }) => !retried.has(startedAt)).map(ofAttempt);
-  const ended = [...moved, ...attempts].toSorted((left, right) => timeOf(left) - timeOf(right));
+  const ended = [...fromRows, ...attempts].toSorted((left, right) => timeOf(left) - timeOf(right));
   const finished =
     isFinished(row.state) && row.finished_at !== null
       ? { state: row.state, at: row.finished_at, error: readError(row.error) }
       : null;
   const { run_at: runAt, ready_at: readyAt, started_at: startedAt, server_id: serverId, attempt } = row;
-  return [...ended, { runAt, readyAt, startedAt, serverId, attempt, finished, move: null }];
+  return [...ended, { runAt, readyAt, startedAt, serverId, attempt, finished, endedBy: null }];
 }
 
-function ofMove({ move, at, attempt, before }: MoveRow, past: readonly PastAttempt[]): Stretch {
+function ofTransition({ reason, at, attempt, before }: TransitionRow, past: readonly PastAttempt[]): Stretch {
   const error = before.error ?? past.find(({ startedAt }) => startedAt === before.startedAt)?.error ?? null;
   return {
     runAt: toDate(before.runAt),
@@ -89,12 +90,12 @@ function ofMove({ move, at, attempt, before }: MoveRow, past: readonly PastAttem
       before.state !== undefined && before.finishedAt !== undefined
         ? { state: before.state, at: readTime(before.finishedAt), error: readError(error) }
         : null,
-    move: { kind: move, to: before.waits === true ? 'awaiting' : stateAfter[move], at, error: null },
+    endedBy: { reason, to: before.waits === true ? 'awaiting' : stateAfter[reason], at, error: null },
   };
 }
 
 function ofAttempt({ attempt, outcome, serverId, error, ...times }: PastAttempt): Stretch {
-  const kind = outcome === 'lost' ? 'lost' : 'failed';
+  const reason = outcome === 'lost' ? 'lost' : 'failed';
   return {
     runAt: toDate(times.runAt),
     readyAt: toDate(times.readyAt),
@@ -102,7 +103,7 @@ function ofAttempt({ attempt, outcome, serverId, error, ...times }: PastAttempt)
     serverId,
     attempt,
     finished: null,
-    move: { kind, to: stateAfter[kind], at: readTime(times.finishedAt), error },
+    endedBy: { reason, to: stateAfter[reason], at: readTime(times.finishedAt), error },
   };
 }
 
@@ -115,14 +116,17 @@ function untilThen(row: JobRow, runAt: Date | null): Date | null {
   return firstState(row, runAt) === 'scheduled' ? runAt : null;
 }
 
-/** Returns why a job reached its final state. The rescuer fails jobs whose last attempt was lost, with this error. */
+/**
+ * Returns why a job reached its final state. `AttemptLost` is the error with which the rescuer fails jobs whose last
+ * attempt was lost.
+ */
 function reasonOf({ state, error }: NonNullable<Stretch['finished']>): TransitionReason {
   if (error?.name === 'AttemptLost') return 'lost';
   return state === 'done' || state === 'failed' ? state : 'cancelled';
 }
 
-function timeOf({ move }: Stretch): number {
-  return move?.at.getTime() ?? Infinity;
+function timeOf({ endedBy }: Stretch): number {
+  return endedBy?.at.getTime() ?? Infinity;
 }
 
 function toDate(text: string | null | undefined): Date | null {

@@ -14,7 +14,7 @@ export interface LeaseRow {
 }
 
 /** A transaction that locks a row leaves its id on the row; the lock exists as long as the transaction runs. */
-const isLocked = `exists (select from pg_locks where locktype = 'transactionid' and granted and transactionid = job.xmax)`;
+const isLocked = `exists (select 1 from pg_locks where locktype = 'transactionid' and granted and transactionid = job.xmax)`;
 
 /** $1 queue, $2 job. Returns the lease of a running job. */
 export const selectLease = prepared(
@@ -41,7 +41,7 @@ export const selectStalledLeases = prepared(
         order by priority, seq limit queue.running
       ) as job
       where job.lease_until < now() - $1::float8 * interval '1 millisecond'
-        and exists (select from longshore.server where server.id = job.server_id)
+        and exists (select 1 from longshore.server where server.id = job.server_id)
       order by job.lease_until limit $2
     )
     select job.queue_id, job.id, job.server_id, job.attempt, job.lease_until, false as locked

@@ -40,9 +40,9 @@ export function listJobs(request: ListRequest, documents: ListedDocuments = 'all
 }
 
 /**
- * Builds the query that finds matching jobs among the nearest jobs of each state. Every row has the member `complete`; if there
- * are no jobs, a single row has only that. The statement is prepared if the filter recurs, because planning it for every
- * partition takes longer than running it.
+ * Builds the query that finds matching jobs among the first few thousand jobs of each state. Every row has the column
+ * `complete`; if there are no jobs, a single row has only that column. The statement is prepared if the filter recurs,
+ * because planning it for every partition takes longer than running it.
  */
 export function listNearJobs(request: ListRequest, documents: ListedDocuments = 'all'): Query {
   const values: unknown[] = [];
@@ -59,7 +59,7 @@ export function listNearJobs(request: ListRequest, documents: ListedDocuments = 
   const text = `
     with listed as materialized (select * from (${united(parts)}) as listed ${order} limit ${limit})
     select ${all(complete)} as complete, ${listedColumns('shown', documents)}, ${progressOf('shown')}
-    from (select) as one
+    from (select 1) as one
     left join (select * from listed ${order} offset ${offset}) as shown on true
     ${order}`;
   const query = queryOf(text, values);
@@ -77,11 +77,11 @@ export function areNearAll({ filter, holding }: SearchScope): boolean {
 
 const nothing: Query = { text: 'select true as complete where false', values: [] };
 
-const mostNamed = 100;
+const maxNamed = 100;
 
 /**
- * Names of the statements prepared today, one per kind of filter. The texts contain the day, so those of other days are not
- * used again.
+ * Names of the statements prepared today, one per kind of filter. The texts contain the day, so statements of earlier
+ * days are not used again.
  */
 const named = { day: '', names: new Set<string>() };
 
@@ -90,7 +90,7 @@ function nameOf(text: string, now: Date): { name?: string } {
   const day = now.toISOString().slice(0, 10);
   if (named.day !== day) Object.assign(named, { day, names: new Set() });
   const name = `longshore-list-${createHash('sha1').update(text).digest('base64url')}`;
-  if (!named.names.has(name) && named.names.size >= mostNamed) return {};
+  if (!named.names.has(name) && named.names.size >= maxNamed) return {};
   named.names.add(name);
   return { name };
 }

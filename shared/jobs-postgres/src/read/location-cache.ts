@@ -1,9 +1,9 @@
 import type { Database } from '../connection/database.js';
 import type { Statement } from '../connection/statement.js';
 
-const mostRemembered = 10_000;
+const maxRemembered = 10_000;
 
-/** The minimum that each lookup of a job returns. */
+/** The columns that every lookup of a job must return. */
 interface LocatedRow {
   readonly queue_id: number;
 }
@@ -42,6 +42,6 @@ export class LocationCache {
     this.#queueIds.delete(id);
     this.#queueIds.set(id, queueId);
     const [oldest] = this.#queueIds.keys();
-    if (this.#queueIds.size > mostRemembered && oldest !== undefined) this.#queueIds.delete(oldest);
+    if (this.#queueIds.size > maxRemembered && oldest !== undefined) this.#queueIds.delete(oldest);
   }
 }

@@ -1,4 +1,3 @@
-import { arrayOf } from '../connection/array-literal.js';
 import { CommitHorizon } from '../claim/commit-horizon.js';
 import type { Database } from '../connection/database.js';
 import { PacedScan } from '../claim/paced-scan.js';
@@ -6,7 +5,7 @@ import { prepared } from '../connection/statement.js';
 import { isShown } from './shown-queues.sql.js';
 
 /** Maximum number of heads, one per queue and priority, that are read: 70 ms at most. */
-export const mostHeads = 20_000;
+export const maxHeads = 20_000;
 
 /** The first ready job of a queue and a priority. */
 export interface HeadRow {
@@ -24,64 +23,75 @@ export interface HeadRow {
   readonly last: string;
 }
 
-/** Returns at least one row per queue. */
-const ofQueues = (heads: string, mark: string): string => `
-  select queue.id, head.priority, head.seq, (extract(epoch from head.ready_at) * 1000)::float8 as ready_at,
+/** Queues to read: $1 is one of them, or null for all. */
+const isRead = `($1::integer is null or queue.id = $1) and ${isShown}`;
+
+/** Columns of a {@link HeadRow}, from `head` and `job_seq`. */
+const headColumns = (mark: string): string => `
+  head.id, head.priority, head.seq, (extract(epoch from head.ready_at) * 1000)::float8 as ready_at,
     case when row_number() over () = 1 then pg_current_snapshot()::text end as snapshot, job_seq.last_value as last,
-    case when row_number() over () = 1 then ${mark} end as mark
-  from longshore.job_seq cross join longshore.queue left join ${heads} as head on head.id = queue.id
-  where ($1::integer is null or queue.id = $1) and ${isShown}`;
+    case when row_number() over () = 1 then ${mark} end as mark`;
 
 /**
- * $1 queue, or null for all. Within a priority the oldest job is first, so this reads one job per priority and skips the rest
- * (a loose index scan). Goes through all queues priority by priority, so in a store with more heads than it reads, the least
- * urgent ones are missing. Has to skip the dead index entries of finished jobs.
+ * $1 queue, or null for all. Returns at least one row per queue. Within a priority the oldest job is first, so this reads one
+ * job per priority and skips the rest (a loose index scan). Goes through all queues priority by priority, so in a store with
+ * more heads than it reads, the least urgent ones are missing. Has to skip the dead index entries of finished jobs.
+ *
+ * With an outer join instead of `not in`, each queue would be compared with each head, because hash joins are off.
  */
 export const selectHeads = prepared(
   'longshore-select-heads',
   `
-  with recursive head as (
+  with recursive found as (
     select queue.id, first.*
     from longshore.queue cross join lateral (
       select priority, seq, ready_at from longshore.job where queue_id = queue.id and server_id is null
       order by priority, seq limit 1
     ) as first
-    where ($1::integer is null or queue.id = $1) and ${isShown}
+    where ${isRead}
     union all
-    select head.id, first.*
-    from head cross join lateral (
+    select found.id, first.*
+    from found cross join lateral (
       select priority, seq, ready_at from longshore.job
-      where queue_id = head.id and priority > head.priority and server_id is null
+      where queue_id = found.id and priority > found.priority and server_id is null
       order by priority, seq limit 1
     ) as first
-  )
-  ${ofQueues(`(select * from head limit ${mostHeads})`, 'null::text')}`,
+  ),
+  nearest as (select * from found limit ${maxHeads})
+  select ${headColumns('null::text')}
+  from longshore.job_seq cross join (
+    select id, priority, seq, ready_at from nearest
+    union all
+    select queue.id, null, null, null from longshore.queue where ${isRead} and queue.id not in (select id from nearest)
+  ) as head`,
 );
 
 /**
- * $1 queue, or null for all. Parallel arrays of inclusive start places: $2 queues, $3 priorities, $4 places; $5 queues, $6
- * the exclusive start places of their other priorities, 0 by default.
+ * $1 queue, or null for all. Returns at least one row per queue. $2 inclusive start places: an object by queue of objects by
+ * priority, in which `rest` is the exclusive start place of the other priorities, 0 by default.
  */
 export const selectHeadsFrom = prepared(
   'longshore-select-heads-from',
-  ofQueues(
-    `lateral (
-    select known.id, first.*
-    from (select queue.id, 0::smallint as priority union select queue.id, unnest(queue.priorities)) as known
-    left join unnest($2::integer[], $3::smallint[], $4::bigint[]) as begun (id, priority, seq) using (id, priority)
-    left join unnest($5::integer[], $6::bigint[]) as rest (id, seq) on rest.id = known.id
-    cross join lateral (
-      select priority, seq, ready_at from longshore.job
-      where queue_id = known.id and priority = known.priority and seq >= coalesce(begun.seq, rest.seq + 1, 0)
-        and server_id is null
-      order by seq limit 1
-    ) as first
-  )`,
-    'pg_current_xact_id()::text',
-  ),
+  `
+  select ${headColumns('pg_current_xact_id()::text')}
+  from longshore.job_seq cross join (
+    select queue.id, first.*
+    from longshore.queue left join lateral (
+      select first.*
+      from (select 0::smallint as priority union select unnest(queue.priorities)) as known
+      cross join lateral (select $2::jsonb -> queue.id::text as places) as begun
+      cross join lateral (
+        select priority, seq, ready_at from longshore.job
+        where queue_id = queue.id and priority = known.priority and server_id is null
+          and seq >= coalesce((places ->> known.priority::text)::bigint, (places ->> 'rest')::bigint + 1, 0)
+        order by seq limit 1
+      ) as first
+    ) as first on true
+    where ${isRead}
+  ) as head`,
 );
 
-/** Reads from the head that take no longer, in milliseconds, are not followed by a pause. Thousands of queues take less. */
+/** Reads from the head that take at most this many milliseconds are not followed by a pause. With thousands of queues, they take less. */
 const quickMs = 100;
 
 /** Where the ready jobs of a queue begin. */
@@ -93,9 +103,9 @@ interface QueuePlaces {
 }
 
 /**
- * Finds when the oldest ready job of each queue became ready. Reads from the head of the queues while that is fast. When an
- * open transaction leaves the dead entries of finished jobs in the way, it usually starts at the places where it last found
- * jobs; a job that has returned to an earlier place appears after the next read from the head.
+ * Finds when the oldest ready job of each queue became ready. Reads from the head of the queues while that is fast. While an
+ * open transaction keeps the dead entries of finished jobs from being vacuumed, most reads start at the places where ready
+ * jobs were last found, so a job that has returned to an earlier place appears only after the next read from the head.
  */
 export class QueueHeads {
   readonly #database: Database;
@@ -118,7 +128,7 @@ export class QueueHeads {
     const { place } = this.#horizon; // read before the statement takes its snapshot
     const rows = await (pace.isDue
       ? pace.run(() => this.#database.query<HeadRow>(selectHeads, [queueId]))
-      : this.#database.query<HeadRow>(selectHeadsFrom, [queueId, ...this.#begin(queueId)]));
+      : this.#database.query<HeadRow>(selectHeadsFrom, [queueId, this.#begin(queueId)]));
     const [first] = rows;
     if (first === undefined) return new Map();
     const mark = first.mark === null ? null : BigInt(first.mark);
@@ -133,23 +143,17 @@ export class QueueHeads {
       if (readyAt < (oldest.get(id)?.getTime() ?? Infinity)) oldest.set(id, new Date(readyAt));
     }
     // Otherwise some heads may be missing, and it is unknown where the ready jobs of their queues begin.
-    if (rows.length < mostHeads)
-      for (const [id, heads] of found) this.#places.set(id, { heads, rest: place });
+    if (rows.length < maxHeads) for (const [id, heads] of found) this.#places.set(id, { heads, rest: place });
     return oldest;
   }
 
-  /** Returns the start places as array literals. */
-  #begin(queueId: number | null): string[] {
+  /** Returns the start places. */
+  #begin(queueId: number | null): string {
     const places = [...this.#places].filter(([id]) => queueId === null || id === queueId);
-    const heads = places.flatMap(([id, { heads: ofQueue }]) =>
-      [...ofQueue].map((head) => [id, ...head] as const),
+    return JSON.stringify(
+      Object.fromEntries(
+        places.map(([id, { heads, rest }]) => [id, { ...Object.fromEntries(heads), rest: rest.toString() }]),
+      ),
     );
-    return [
-      heads.map(([id]) => id),
-      heads.map(([, priority]) => priority),
-      heads.map(([, , seq]) => seq),
-      places.map(([id]) => id),
-      places.map(([, { rest }]) => rest.toString()),
-    ].map((column) => arrayOf(column));
   }
 }

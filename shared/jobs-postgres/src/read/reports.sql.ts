@@ -77,11 +77,11 @@ export const countLines = prepared(
  * $1 queue, parallel arrays: $2 jobs, $3 their new queues; $4 when the first of these jobs was created. Moves the jobs'
  * reports with them, and records the new queues of jobs for their keys, which stay in the old queue.
  */
-export const noteMoves = prepared(
-  'longshore-note-moves',
+export const recordNewQueues = prepared(
+  'longshore-record-new-queues',
   `
     with moved as (select * from unnest($2::uuid[], $3::integer[]) as moved (id, to_queue)),
-    noted as (
+    recorded as (
       insert into longshore.moved_job (job_id, queue_id) select id, to_queue from moved order by id
       on conflict (job_id) do update set queue_id = excluded.queue_id
     )

@@ -9,13 +9,14 @@ import type {
   Transition,
 } from '@longshore/jobs/storage';
 import { byQueue } from '../connection/by-queue.js';
+import { runWithin } from '../connection/run.js';
 import { claimArrays, type TouchedRow, without } from '../claim/claim-arrays.js';
 import type { Database } from '../connection/database.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import type { JobRow } from './job-row.js';
 import { transitionsOf } from './job-transitions.js';
 import type { PostgresJobReader } from './job-reader.js';
-import { type MoveRow, selectMoves } from './job-transitions.sql.js';
+import { type TransitionRow, selectTransitions } from './job-transitions.sql.js';
 import { countLines, insertReports, type LogRow, selectLines } from './reports.sql.js';
 
 /** One row of the table: progress, or a log line. */
@@ -70,7 +71,7 @@ export class PostgresReports implements JobReports {
       const rows =
         transaction === undefined
           ? await this.#database.query<TouchedRow>(insertReports, values)
-          : (await transaction.query(insertReports.text, values)).rows;
+          : await runWithin(transaction, this.#database.schema)(insertReports, values);
       for (const claim of without(claims, rows as readonly TouchedRow[])) stale.push(claim);
     }
     return stale;
@@ -88,7 +89,9 @@ export class PostgresReports implements JobReports {
   }
 
   async listTransitions(jobId: string): Promise<Transition[]> {
-    const { job, rows } = await this.#reportsOf(jobId, (of) => this.#reads.query<MoveRow>(selectMoves, of));
+    const { job, rows } = await this.#reportsOf(jobId, (of) =>
+      this.#reads.query<TransitionRow>(selectTransitions, of),
+    );
     return job === undefined ? [] : transitionsOf(job, rows);
   }
 

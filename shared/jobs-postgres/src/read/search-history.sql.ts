@@ -48,7 +48,7 @@ export function searchHistory(state: FinishedState, search: JobSearch): string {
     ${isOrdered(filter, queueIds) ? `(select ${finishedAs(state)} from longshore.job_history_${state} where ${all(older)} ${page})` : fenced(state, older, page)}`;
 }
 
-/** Builds the search among the nearest jobs of a state. */
+/** Builds the search among the first finished jobs of a state, in the order of the list ({@link nearRowsOf}). */
 export function nearHistory(state: FinishedState, search: JobSearch): string {
   return amongFirst(state, search, nearRowsOf(search.filter));
 }
@@ -69,7 +69,7 @@ export function isNearHistoryAll(state: FinishedState, search: JobSearch): strin
       else (select id from listed order by id ${last} limit 1) end
   )`;
   const seen = all([...boundsOf(search), `id ${newestFirst ? '>' : '<'} ${edge}`]);
-  return `(select count(*) from (select from longshore.job_history_${state} where ${seen} limit ${rows + 1}) as seen) <= ${rows}`;
+  return `(select count(*) from (select 1 from longshore.job_history_${state} where ${seen} limit ${rows + 1}) as seen) <= ${rows}`;
 }
 
 /** Builds the selection of at most `limit` finished jobs of a state, in no particular order. */
@@ -102,7 +102,7 @@ export function boundsOf({ filter, conditions, after, now, bind }: JobSearch): s
   return [madeDays(now), ...conditions.chosen, ...conditions.ids, ...after, ...wholeDays(filter, bind)];
 }
 
-/** `offset 0` makes Postgres fetch all matches before it selects the first ones. */
+/** `offset 0` makes Postgres fetch all matches before it sorts and limits them. */
 function fenced(state: FinishedState, conditions: readonly string[], page: string): string {
   return `(
       select * from (select ${finishedAs(state)} from longshore.job_history_${state} where ${all(conditions)} offset 0) as matching ${page}
@@ -117,14 +117,17 @@ function isOrdered(filter: JobFilter, queueIds: readonly number[] | undefined): 
 // History is partitioned by the days (UTC) on which jobs ended.
 
 /**
- * Excludes the partitions of future days, because planning for a partition takes as long as reading it. A constant, since
- * generic plans know no values. `now` is by the database's clock.
+ * Returns a condition that excludes the partitions of future days, because planning for a partition takes as long as
+ * reading it. The day is a constant, since generic plans do not know parameters. `now` is by the database's clock.
  */
 export function madeDays(now: Date): string {
   return `finished_at < '${startOfDay(now, 2).toISOString()}'::timestamptz`;
 }
 
-/** Returns conditions that exclude other days, in whole days only: with exact bounds, the scan within a day would run on. */
+/**
+ * Returns conditions that exclude whole days. They are not exact: an exact bound would make the scan within a day
+ * continue to its end.
+ */
 export function wholeDays({ finishedAfter, finishedBefore }: JobFilter, bind: Bind): string[] {
   const days: string[] = [];
   if (finishedAfter !== undefined)

@@ -131,11 +131,11 @@ function rowsOf(table: string, own: readonly string[], search: JobSearch, lines:
 
 /** Ids of unfinished jobs are only indexed by queue, so this many rows are read of all queues, and at least some of each. */
 const readRows = 40_000;
-const leastOfQueue = 20;
+const minOfQueue = 20;
 
 /** Returns how many rows of each queue are searched for words. */
 export function rowsOfQueue({ queues }: Holding): number {
-  return Math.min(textRows, Math.max(leastOfQueue, Math.ceil(readRows / Math.max(1, queues))));
+  return Math.min(textRows, Math.max(minOfQueue, Math.ceil(readRows / Math.max(1, queues))));
 }
 
 /** Returns SQL for the rows that are searched for words: the nearest rows of each queue in a table of unfinished jobs. */

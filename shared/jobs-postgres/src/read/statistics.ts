@@ -17,15 +17,22 @@ import {
 import type { Database } from '../connection/database.js';
 import type { DatabaseClock } from '../connection/database-clock.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
-import { type ErrorGroupRow, type RetryingRow, selectErrorGroups, selectRetrying } from './failures.sql.js';
+import {
+  type ErrorGroupRow,
+  type FirstFailureRow,
+  type RetryingRow,
+  selectErrorGroups,
+  selectFirstFailures,
+  selectRetrying,
+} from './failures.sql.js';
 import { selectThroughput, selectThroughputByQueue } from './statistics.sql.js';
 
 /** Maximum number of error kinds, in total and per job name, so that a name with many kinds leaves room for others. */
-const mostKinds = 200;
-const mostKindsOfName = 50;
+export const maxKinds = 200;
+export const maxKindsOfName = 50;
 
 /** Maximum number of jobs waiting for another attempt that are read, latest first. */
-const mostRetrying = 2_000;
+export const maxRetrying = 2_000;
 
 /** Computes figures over many jobs from counters and the latest failures. */
 export class PostgresStatistics implements JobStatistics {
@@ -45,19 +52,36 @@ export class PostgresStatistics implements JobStatistics {
     const [failed, retrying] = await Promise.all([
       this.#database.query<ErrorGroupRow>(selectErrorGroups(sinceMs, now), [
         sinceMs,
-        mostKinds,
-        mostKindsOfName,
+        maxKinds,
+        maxKindsOfName,
       ]),
-      this.#database.query<RetryingRow>(selectRetrying, [sinceMs, mostRetrying + 1]),
+      this.#database.query<RetryingRow>(selectRetrying, [sinceMs, maxRetrying + 1]),
     ]);
-    const all = retrying.length <= mostRetrying;
-    const waiting = groupFailures(retrying.slice(0, mostRetrying).map(toFailure));
+    const all = retrying.length <= maxRetrying;
+    const waiting = groupFailures(retrying.slice(0, maxRetrying).map(toFailure));
     const groups = mergeGroups([
       ...failed.map(toGroup),
       ...waiting.map((group) => ({ ...group, waitingExact: all })),
     ]);
     const largest = largestGroups(groups, query);
-    return { ...largest, complete: largest.complete && all && failed[0]?.complete !== false };
+    return {
+      groups: await this.#withFirstSeen(largest.groups),
+      complete: largest.complete && all && failed[0]?.complete !== false,
+    };
+  }
+
+  /** Restores the times of first failures whose jobs are no longer among the failed ones. */
+  async #withFirstSeen(groups: readonly ErrorGroup[]): Promise<ErrorGroup[]> {
+    if (groups.length === 0) return [];
+    const columns = [groups.map(({ name }) => name), groups.map(({ fingerprint }) => fingerprint)];
+    const rows = await this.#database.query<FirstFailureRow>(selectFirstFailures, columns);
+    const recorded = new Map(rows.map((row) => [`${row.name}\n${row.fingerprint}`, row.first_at]));
+    return groups.map((group) => {
+      const firstAt = recorded.get(`${group.name}\n${group.fingerprint}`);
+      return firstAt !== undefined && firstAt < group.firstSeenAt
+        ? { ...group, firstSeenAt: firstAt }
+        : group;
+    });
   }
 
   async throughput(query: ThroughputQuery): Promise<ThroughputBucket[]> {

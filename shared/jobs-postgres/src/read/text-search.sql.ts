@@ -15,7 +15,10 @@ import {
 import { boundsOf, textRows } from './search-history.sql.js';
 import { nearestRows, rowsOfQueue } from './search-stages.sql.js';
 
-/** How many different texts are read to find out what a misspelt word stands for, the most frequent first. */
+/**
+ * Maximum number of different texts that are read to find the words that a misspelt word may stand for, the most
+ * frequent texts first.
+ */
 const maxTexts = 2_000;
 const maxErrors = 500;
 
@@ -73,7 +76,7 @@ export function searchTexts(request: TextSearchRequest): Query | undefined {
       where ${all(occurs)}
     )
     select page.id, page.queue_id, (select count(*)::integer from found) as total, ${isPartial(states, search)} as partial
-    from (select) as one
+    from (select 1) as one
     left join (
       select * from found where ${beyond} order by ${sorted} limit ${bind(limit)}::bigint offset ${bind(offset)}::bigint
     ) as page on true
@@ -82,7 +85,10 @@ export function searchTexts(request: TextSearchRequest): Query | undefined {
   );
 }
 
-/** Builds the query of the texts that words may be misspelt from: names, queues, tags and errors of the jobs searched. */
+/**
+ * Builds the query for the texts of the searched jobs that may contain the correct spelling of a word: names, queues,
+ * tags and errors.
+ */
 export function textsToSearch(request: SearchScope): Query | undefined {
   const values: unknown[] = [];
   const search = newestOf(request, values);
@@ -176,7 +182,7 @@ function isPartial(states: readonly JobState[], search: JobSearch): string {
   if (exceeds) return 'true';
   const parts = states.filter(isFinished).map((state) => {
     const within = all(boundsOf(search));
-    return `(select count(*) from (select from longshore.job_history_${state} where ${within} limit ${textRows + 1}) as seen) > ${textRows}`;
+    return `(select count(*) from (select 1 from longshore.job_history_${state} where ${within} limit ${textRows + 1}) as seen) > ${textRows}`;
   });
   return parts.length === 0 ? 'false' : `(${parts.join(' or ')})`;
 }

@@ -1,9 +1,10 @@
 import type { JsonValue, NewRecurringJob, RecurringJob } from '@longshore/jobs';
 import type { MisfirePolicy, OverlapPolicy } from '@longshore/jobs/storage';
+import { beginPause, endPause, type PauseRow, toPauseState } from '../control/pause.sql.js';
 import { inLiveTables } from '../read/job-columns.sql.js';
 import { prepared } from '../connection/statement.js';
 
-export interface RecurringJobRow {
+export interface RecurringJobRow extends PauseRow {
   id: string;
   name: string;
   args: JsonValue;
@@ -19,7 +20,6 @@ export interface RecurringJobRow {
   concurrency_key: string | null;
   concurrency_limit: number | null;
   application: string | null;
-  paused_at: Date | null;
   next_due_at: Date | null;
   last_due_at: Date | null;
   last_job_id: string | null;
@@ -124,22 +124,23 @@ export const deleteRecurringJobs = prepared(
   'delete from longshore.recurring_job where id = any($1::text[]) returning id',
 );
 
+/** $1 id; $2 to $4 the pause. */
 export const pauseRecurringJob = prepared(
   'longshore-pause-recurring-job',
   `
-    update longshore.recurring_job set paused_at = coalesce(paused_at, now()), next_due_at = null
+    update longshore.recurring_job set ${beginPause}, next_due_at = null
     where id = $1 returning *`,
 );
 
 /** $1 id, $2 next due time. */
 export const resumeRecurringJob = prepared(
   'longshore-resume-recurring-job',
-  'update longshore.recurring_job set paused_at = null, next_due_at = $2 where id = $1 returning *',
+  `update longshore.recurring_job set ${endPause}, next_due_at = $2 where id = $1 returning *`,
 );
 
 /** Whether to try a recurring job: false while it is set aside, unless it has been changed since. */
 const isTried = `not exists (
-  select from longshore.set_aside as aside
+  select 1 from longshore.set_aside as aside
   where aside.role = 'recurring' and aside.key = recurring_job.id and aside.failed_at >= recurring_job.updated_at
     and (aside.retry_at > now() or aside.discarded_at is not null)
 )`;
@@ -148,19 +149,22 @@ const isTried = `not exists (
 export const nextDueRecurring = prepared(
   'longshore-next-due-recurring',
   `
-    select exists (select from longshore.recurring_job where next_due_at <= now() and ${isTried}) as due,
+    select exists (select 1 from longshore.recurring_job where next_due_at <= now() and ${isTried}) as due,
       (select extract(epoch from least(min(next_due_at), now() + interval '1 day') - now())::float8 * 1000
         from longshore.recurring_job where next_due_at > now()) as next_due_in`,
 );
 
 /** Whether the job that was last enqueued is unfinished. */
 const isBusy = `exists (
-  select from longshore.queue cross join lateral (
-    ${inLiveTables((table) => `select from longshore.${table} where queue_id = queue.id and id = recurring_job.last_job_id`)}
+  select 1 from longshore.queue cross join lateral (
+    ${inLiveTables((table) => `select 1 from longshore.${table} where queue_id = queue.id and id = recurring_job.last_job_id`)}
   ) as unfinished
 )`;
 
-/** $1 limit. Locks recurring jobs that are due; skips those locked by other servers and those whose last job must end first. */
+/**
+ * $1 limit. Locks recurring jobs that are due. Skips those locked by other servers, and those that must wait for their
+ * last job to end.
+ */
 export const lockDueRecurring = prepared(
   'longshore-lock-due-recurring',
   `
@@ -207,7 +211,7 @@ export function toRecurringJob(row: RecurringJobRow): RecurringJob {
         ? null
         : { key: row.concurrency_key, limit: row.concurrency_limit },
     application: row.application,
-    pausedAt: row.paused_at,
+    ...toPauseState(row),
     nextDueAt: row.next_due_at,
     lastDueAt: row.last_due_at,
     lastJobId: row.last_job_id,

@@ -5,27 +5,38 @@ import {
   type TransactionClient,
 } from '@longshore/jobs';
 import {
+  type ActionOptions,
+  checkPause,
+  type Clock,
   type ControlOptions,
   type FiredRecurringJob,
   type FiringReport,
+  isSamePause,
   jobOf,
   type JsonText,
   keepStoredDigits,
+  type MissedRuns,
   type NewJob,
+  type PauseOptions,
   planFiring,
   type RecurringJobs,
+  resumesAfter,
+  type RemovalOptions,
   type SynchronizationReport,
   type TriggeredJob,
 } from '@longshore/jobs/storage';
-import type pg from 'pg';
+import type { Connection } from '../connection/connection.js';
 import type { Database } from '../connection/database.js';
-import { apart } from '../connection/isolation.js';
+import { arrayOf } from '../connection/array-literal.js';
+import { bisecting } from '../connection/isolation.js';
 import type { PostgresEnqueuer } from '../enqueue/enqueuer.js';
 import type { PostgresSetAside } from '../maintain/set-aside.js';
 import { onceCommitted, type Run, runOf, runOn, runWithin } from '../connection/run.js';
-import { inTransaction, recordWith } from '../control/audit.js';
+import { inTransaction, recordEntry, recordWith } from '../control/audit.js';
+import { pauseValues } from '../control/pause.sql.js';
 import type { Notifier } from '../connection/notifier.js';
 import { nextDueAt, query, synchronize } from './synchronization.js';
+import { recordMissed, selectMissed } from './missed-runs.sql.js';
 import * as sql from './recurring-jobs.sql.js';
 
 type Row = sql.RecurringJobRow;
@@ -35,6 +46,14 @@ const waitMs = 1_000;
 /** A row with the database's time, and with the arguments as JSON text, which keeps all digits of their numbers. */
 type RowNow = Row & { now: Date; args_text: JsonText };
 
+interface RecurringJobsParts {
+  readonly database: Database;
+  readonly enqueuer: PostgresEnqueuer;
+  readonly notifier: Notifier;
+  readonly setAside: PostgresSetAside;
+  readonly clock: Clock;
+}
+
 /** Stores and fires recurring jobs. Cron expressions are evaluated here, always with the database's time. */
 export class PostgresRecurringJobs implements RecurringJobs {
   readonly #database: Database;
@@ -42,12 +61,10 @@ export class PostgresRecurringJobs implements RecurringJobs {
   readonly #notifier: Notifier;
   readonly #setAside: PostgresSetAside;
 
-  constructor(
-    database: Database,
-    enqueuer: PostgresEnqueuer,
-    notifier: Notifier,
-    setAside: PostgresSetAside,
-  ) {
+  readonly #clock: Clock;
+
+  constructor({ database, enqueuer, notifier, setAside, clock }: RecurringJobsParts) {
+    this.#clock = clock;
     this.#database = database;
     this.#enqueuer = enqueuer;
     this.#notifier = notifier;
@@ -69,7 +86,7 @@ export class PostgresRecurringJobs implements RecurringJobs {
     const values = sql.upsertValues(job, null, nextDueAt(job, await this.#now()));
     const run = runOf(this.#database, transaction);
     const [added] = (await run(sql.insertRecurringJob, values)) as readonly Row[];
-    await onceCommitted(transaction, () => this.#notifier.notify(null));
+    await onceCommitted(transaction, this.#database.schema, () => this.#notifier.notify(null));
     return added === undefined ? null : sql.toRecurringJob(added);
   }
 
@@ -107,16 +124,24 @@ export class PostgresRecurringJobs implements RecurringJobs {
     return updated.map(sql.toRecurringJob);
   }
 
-  async remove(id: string, { check }: Pick<ControlOptions<RecurringJob>, 'check'> = {}): Promise<boolean> {
-    if (check === undefined) return (await this.removeAll([id])) > 0;
-    return this.#database.transaction(async (client) => {
-      if ((await lockChecked(runOn(client), id, check)) === undefined) return false;
-      return (await query(client, sql.deleteRecurringJobs, [[id]])).length > 0;
+  async remove(id: string, options: RemovalOptions = {}): Promise<boolean> {
+    return inTransaction(this.#database, options, async (run, record) => {
+      const existed = (await lockChecked(run, id, options.check)) !== undefined;
+      if (existed) await run(sql.deleteRecurringJobs, [[id]]);
+      await record(existed);
+      return existed;
     });
   }
 
-  async removeAll(ids: readonly string[]): Promise<number> {
-    return (await this.#database.query(sql.deleteRecurringJobs, [ids])).length;
+  async removeAll(
+    ids: readonly string[],
+    { audit }: Pick<ActionOptions<string>, 'audit'> = {},
+  ): Promise<number> {
+    return this.#database.transaction(async (client) => {
+      const removed = await query<{ id: string }>(client, sql.deleteRecurringJobs, [ids]);
+      if (audit !== undefined) for (const { id } of removed) await recordEntry(runOn(client), audit(id));
+      return removed.length;
+    });
   }
 
   async find(id: string): Promise<RecurringJob | null> {
@@ -133,6 +158,10 @@ export class PostgresRecurringJobs implements RecurringJobs {
     return (await this.#database.query<Row>(sql.selectRecurringJobs)).map(sql.toRecurringJob);
   }
 
+  async listMissed(ids: readonly string[], limit: number): Promise<MissedRuns[]> {
+    return ids.length === 0 ? [] : this.#database.query<MissedRuns>(selectMissed, [arrayOf(ids), limit]);
+  }
+
   async trigger(
     id: string,
     options: ControlOptions<RecurringJob, TriggeredJob | null> = {},
@@ -141,16 +170,16 @@ export class PostgresRecurringJobs implements RecurringJobs {
     if (transaction !== undefined) return this.#trigger(transaction, id, options);
     const found = await this.find(id);
     if (found !== null) await this.#enqueuer.know(found.queue); // before a connection is in use
-    const followUps: (() => void)[] = [];
+    const afterwards: (() => void)[] = [];
     const triggered = await this.#database.transaction((client) => {
-      followUps.length = 0;
+      afterwards.length = 0;
       const within: TransactionClient = {
         query: (text, values) => client.query(text, values),
-        afterCommit: (act) => void followUps.push(act),
+        afterCommit: (act) => void afterwards.push(act),
       };
       return this.#trigger(within, id, options);
     });
-    for (const act of followUps) act();
+    for (const act of afterwards) act();
     return triggered;
   }
 
@@ -159,7 +188,7 @@ export class PostgresRecurringJobs implements RecurringJobs {
     id: string,
     options: ControlOptions<RecurringJob, TriggeredJob | null>,
   ): Promise<TriggeredJob | null> {
-    const run = runWithin(transaction);
+    const run = runWithin(transaction, this.#database.schema);
     const record = recordWith(run, options);
     const row = await lockChecked(run, id, options.check);
     if (row === undefined) {
@@ -173,11 +202,18 @@ export class PostgresRecurringJobs implements RecurringJobs {
     return triggered;
   }
 
-  pause(
+  async pause(
     id: string,
-    options?: ControlOptions<RecurringJob, RecurringJob | null>,
+    options: ControlOptions<RecurringJob, RecurringJob | null> & PauseOptions = {},
   ): Promise<RecurringJob | null> {
-    return this.#control(id, options, async (run) => (await run(sql.pauseRecurringJob, [id])) as Row[]);
+    const pause = checkPause(options, this.#clock.now());
+    const paused = await this.#control(id, options, async (run, row) => {
+      if (isSamePause(sql.toRecurringJob(row), pause)) return [row];
+      return (await run(sql.pauseRecurringJob, [id, ...pauseValues(pause)])) as Row[];
+    });
+    if (pause.until !== null)
+      await onceCommitted(options.transaction, this.#database.schema, () => this.#notifier.notify(null));
+    return paused;
   }
 
   async resume(
@@ -186,10 +222,12 @@ export class PostgresRecurringJobs implements RecurringJobs {
   ): Promise<RecurringJob | null> {
     const resumed = await this.#control(id, options, async (run, row) => {
       if (row.paused_at === null) return [row];
-      const next = nextDueAt(sql.toRecurringJob(row), row.now);
+      const job = sql.toRecurringJob(row);
+      const next = nextDueAt(job, resumesAfter(job, row.now));
       return (await run(sql.resumeRecurringJob, [id, next])) as Row[];
     });
-    if (resumed !== null) await onceCommitted(options.transaction, () => this.#notifier.notify(null));
+    if (resumed !== null)
+      await onceCommitted(options.transaction, this.#database.schema, () => this.#notifier.notify(null));
     return resumed;
   }
 
@@ -226,7 +264,7 @@ export class PostgresRecurringJobs implements RecurringJobs {
         const rows = await query<RowNow>(client, sql.lockDueRecurring, [limit]);
         const busy = await this.#busy(client, rows);
         for (const row of rows) {
-          const [outcome = null] = await apart(client)(
+          const [outcome = null] = await bisecting(client)(
             [row],
             () => this.#fire(client, row, busy.has(row.id)),
             (_, error) => this.#setAside.put(client, { role: 'recurring', key: row.id }, error),
@@ -244,7 +282,7 @@ export class PostgresRecurringJobs implements RecurringJobs {
     return { fired, nextDueMs: next?.due === true ? Math.min(nextDueMs ?? Infinity, waitMs) : nextDueMs };
   }
 
-  async #fire(client: pg.ClientBase, row: RowNow, busy: boolean): Promise<FiredRecurringJob | null> {
+  async #fire(client: Connection, row: RowNow, busy: boolean): Promise<FiredRecurringJob | null> {
     if (row.next_due_at === null) return null;
     const firing = planFiring(sql.toRecurringJob(row), row.next_due_at, row.now, busy);
     if (firing === null) return null;
@@ -252,10 +290,13 @@ export class PostgresRecurringJobs implements RecurringJobs {
     if (jobs.length > 0) await this.#enqueuer.enqueue(jobs, client);
     const last = [firing.dueTimes.at(-1) ?? null, jobs.at(-1)?.id ?? null];
     await query(client, sql.moveOn, [row.id, firing.nextDueAt, ...last]);
-    return { id: row.id, jobIds: jobs.map(({ id }) => id), skipped: firing.skipped };
+    const { skipped } = firing;
+    if (skipped !== null)
+      await query(client, recordMissed, [row.id, skipped.from, skipped.until, skipped.reason]);
+    return { id: row.id, jobIds: jobs.map(({ id }) => id), skipped };
   }
 
-  async #busy(client: pg.ClientBase, rows: readonly Row[]): Promise<Set<string>> {
+  async #busy(client: Connection, rows: readonly Row[]): Promise<Set<string>> {
     const ids = rows.filter(({ overlap }) => overlap !== 'allow').map(({ id }) => id);
     if (ids.length === 0) return new Set();
     return new Set((await query<{ id: string }>(client, sql.selectBusy, [ids])).map(({ id }) => id));

@@ -1,6 +1,7 @@
 import type { NewRecurringJob } from '@longshore/jobs';
 import { Schedule, type SynchronizationReport } from '@longshore/jobs/storage';
 import type pg from 'pg';
+import type { Connection } from '../connection/connection.js';
 import type { Statement } from '../connection/statement.js';
 import * as sql from './recurring-jobs.sql.js';
 
@@ -9,7 +10,7 @@ import * as sql from './recurring-jobs.sql.js';
  * deadlocks with other servers that start at the same time.
  */
 export async function synchronize(
-  client: pg.ClientBase,
+  client: Connection,
   application: string,
   jobs: readonly NewRecurringJob[],
 ): Promise<SynchronizationReport> {
@@ -40,11 +41,11 @@ export async function synchronize(
 
 /** Runs a statement in a transaction of the storage. */
 export async function query<Result extends pg.QueryResultRow>(
-  client: pg.ClientBase,
+  client: Connection,
   statement: Statement,
   values: unknown[] = [],
 ): Promise<Result[]> {
-  return (await client.query<Result>({ ...statement, values })).rows;
+  return (await client.query<Result>(statement, values)).rows;
 }
 
 /** Returns when a schedule is next due. */

@@ -1,4 +1,11 @@
-import { otherNames, type Timing, type TimingCell, timingsKept } from '@longshore/jobs/storage';
+import { randomUUID } from 'node:crypto';
+import {
+  otherNames,
+  type Timing,
+  type TimingBuffer,
+  type TimingCell,
+  timingsKept,
+} from '@longshore/jobs/storage';
 import { arrayOf } from '../connection/array-literal.js';
 import type { Database } from '../connection/database.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
@@ -24,10 +31,19 @@ interface Row {
   readonly timing: Timing;
 }
 
-/** Adds recorded timings to the ones in the database, and measures the backlog once a minute. */
+/**
+ * Adds recorded timings to the ones in the database, and measures the backlog once a minute. If the connection breaks, a batch
+ * is sent again unchanged: the database has the number of the last batch that was added.
+ */
 export class TimingStore {
   readonly #database: Database;
   readonly #queues: QueueIdCache;
+  readonly #id = randomUUID();
+  #batches = 0;
+  /** What has been sent, and may or may not have been added. */
+  #sent: unknown[] | null = null;
+  /** Ends with the last call: batches are added one after another, in the order of their numbers. */
+  #idle: Promise<unknown> = Promise.resolve();
   /** Whether a job name has timings of its own. */
   readonly #admitted = new Map<string, boolean>();
   #admittedUntil = 0;
@@ -38,8 +54,38 @@ export class TimingStore {
     this.#queues = queues;
   }
 
-  async add(cells: readonly TimingCell[]): Promise<void> {
-    if (cells.length === 0) return;
+  /**
+   * Takes timings from the buffer and adds them. Resolves to whether there were any. If it throws, they are either in the
+   * buffer again, or will be sent again by the next call.
+   */
+  addFrom(buffer: TimingBuffer): Promise<boolean> {
+    const added = this.#idle.then(() => this.#addFrom(buffer));
+    this.#idle = added.catch(() => undefined);
+    return added;
+  }
+
+  async #addFrom(buffer: TimingBuffer): Promise<boolean> {
+    await this.#finish();
+    const cells = buffer.take();
+    if (cells.length === 0) return false;
+    try {
+      this.#sent = await this.#batchOf(cells);
+    } catch (error) {
+      buffer.restore(cells);
+      throw error;
+    }
+    await this.#finish();
+    return true;
+  }
+
+  async #finish(): Promise<void> {
+    if (this.#sent === null) return;
+    await this.#database.query(addTimings, this.#sent);
+    this.#sent = null;
+  }
+
+  /** Returns the parameters of {@link addTimings}. */
+  async #batchOf(cells: readonly TimingCell[]): Promise<unknown[]> {
     await this.#admit(new Set(cells.map(({ name }) => name)));
     const rows = new Map<string, Row>();
     for (const { queue, name, minute, timing } of cells) {
@@ -55,7 +101,7 @@ export class TimingStore {
           else row.timing.merge(timing);
         }
     }
-    await this.#write([...rows.values()].toSorted(byKey));
+    return [this.#id, ++this.#batches, ...columnsOf([...rows.values()].toSorted(byKey))];
   }
 
   /** @param nowMs the database's time */
@@ -81,23 +127,23 @@ export class TimingStore {
     const admitted = new Set(rows.map(({ name }) => name));
     for (const name of unknown) this.#admitted.set(name, admitted.has(name));
   }
+}
 
-  async #write(rows: readonly Row[]): Promise<void> {
-    const timings = rows.map(({ timing }) => timing);
-    await this.#database.query(addTimings, [
-      arrayOf(rows.map(({ queueId }) => queueId)),
-      rows.map(({ name }) => name),
-      arrayOf(rows.map(({ seconds }) => seconds)),
-      arrayOf(rows.map(({ at }) => at)),
-      arrayOf(timings.map(({ done }) => done)),
-      arrayOf(timings.map(({ failed }) => failed)),
-      arrayOf(timings.map(({ retried }) => retried)),
-      timings.map(({ waiting }) => literalOf(waiting)),
-      timings.map(({ running }) => literalOf(running)),
-      arrayOf(timings.map(({ waiting }) => waiting.sumMs)),
-      arrayOf(timings.map(({ running }) => running.sumMs)),
-    ]);
-  }
+function columnsOf(rows: readonly Row[]): unknown[] {
+  const timings = rows.map(({ timing }) => timing);
+  return [
+    arrayOf(rows.map(({ queueId }) => queueId)),
+    rows.map(({ name }) => name),
+    arrayOf(rows.map(({ seconds }) => seconds)),
+    arrayOf(rows.map(({ at }) => at)),
+    arrayOf(timings.map(({ done }) => done)),
+    arrayOf(timings.map(({ failed }) => failed)),
+    arrayOf(timings.map(({ retried }) => retried)),
+    timings.map(({ waiting }) => literalOf(waiting)),
+    timings.map(({ running }) => literalOf(running)),
+    arrayOf(timings.map(({ waiting }) => waiting.sumMs)),
+    arrayOf(timings.map(({ running }) => running.sumMs)),
+  ];
 }
 
 function places(queueId: number, name: string): [queueId: number, name: string][] {

@@ -1,20 +1,27 @@
 import { prepared } from '../connection/statement.js';
 
 /**
- * Adds timings to the stored ones. Parallel arrays, sorted by key so that servers lock rows in the same order: $1 queues, $2
- * names, $3 resolutions in seconds, $4 times in milliseconds since 1970, $5 done, $6 failed, $7 retried, $8 and $9 histograms
- * of waiting and running as array literals, $10 and $11 their sums in milliseconds.
+ * Adds timings to the stored ones, unless this batch has been added before. $1 id of the process, $2 number of the batch. Then
+ * parallel arrays, sorted by key so that servers lock rows in the same order: $3 queues, $4 names, $5 resolutions in seconds, $6
+ * times in milliseconds since 1970, $7 done, $8 failed, $9 retried, $10 and $11 histograms of waiting and running as array
+ * literals, $12 and $13 their sums in milliseconds.
  */
 export const addTimings = prepared(
   'longshore-add-timings',
   `
+    with advanced as (
+      insert into longshore.timing_writer as last (id, batch) values ($1, $2::integer)
+      on conflict (id) do update set batch = excluded.batch, written_at = now() where last.batch < excluded.batch
+      returning 1
+    )
     insert into longshore.timing as stored
       (queue_id, name, seconds, at, done, failed, retried, waiting, running, waited_ms, ran_ms)
     select queue_id, name, seconds, to_timestamp(ms / 1000), done, failed, retried, waiting::integer[], running::integer[],
       waited_ms, ran_ms
-    from unnest($1::integer[], $2::text[], $3::smallint[], $4::float8[], $5::integer[], $6::integer[], $7::integer[], $8::text[],
-      $9::text[], $10::float8[], $11::float8[])
+    from unnest($3::integer[], $4::text[], $5::smallint[], $6::float8[], $7::integer[], $8::integer[], $9::integer[], $10::text[],
+      $11::text[], $12::float8[], $13::float8[])
       as recorded (queue_id, name, seconds, ms, done, failed, retried, waiting, running, waited_ms, ran_ms)
+    where exists (select 1 from advanced)
     on conflict (queue_id, name, seconds, at) do update set
       done = stored.done + excluded.done,
       failed = stored.failed + excluded.failed,
@@ -38,7 +45,7 @@ export const admitNames = prepared(
     added as (
       insert into longshore.timed_name (name)
       select wanted.name from unnest($1) as wanted (name)
-      where not exists (select from longshore.timed_name where name = wanted.name)
+      where not exists (select 1 from longshore.timed_name where name = wanted.name)
       limit greatest(0, $2::integer - (select count(*) from longshore.timed_name))
       on conflict (name) do nothing
       returning name
@@ -127,7 +134,7 @@ export const measureBacklog = prepared(
         select 0 as queue_id, 3600 as seconds, backlog as jobs from first
         union all select queue_id, seconds, jobs from ready, (values (60), (3600)) as resolution (seconds)
       ) as measured
-      where exists (select from first)
+      where exists (select 1 from first)
       order by queue_id, seconds
       on conflict (queue_id, name, seconds, at) do update set backlog = greatest(stored.backlog, excluded.backlog)
     )
@@ -171,13 +178,16 @@ export const selectReadyPages = prepared(
 
 /**
  * $1 and $2 how long to keep timings by the minute and by the hour, in milliseconds. Also deletes names that are no longer in
- * use.
+ * use, and processes that have stored nothing for a day.
  */
 export const deleteOldTimings = prepared(
   'longshore-delete-old-timings',
   `
     with forgotten as (
       delete from longshore.timed_name where seen_at < now() - $2::float8 * interval '1 millisecond'
+    ),
+    ended as (
+      delete from longshore.timing_writer where written_at < now() - interval '1 day'
     )
     delete from longshore.timing
     where at < now() - case when seconds = 60 then $1::float8 else $2::float8 end * interval '1 millisecond'`,

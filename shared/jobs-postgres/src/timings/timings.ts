@@ -17,7 +17,7 @@ import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import { allNames, allQueues, TimingStore } from './timing-store.js';
 import { selectMeasured, selectNameTimings, selectTimings, type TimingRow } from './timings.sql.js';
 
-/** After each write, timings are not stored for this many times its duration. */
+/** Pause between writes, as a multiple of the duration of the last write. */
 const restFactor = 20;
 
 /** Records timings in this process, stores them regularly, and reads them back. */
@@ -66,15 +66,8 @@ export class PostgresTimings implements Timings {
   }
 
   /** Stores recorded timings. Resolves to whether there were any. */
-  async store(): Promise<boolean> {
-    const cells = this.#buffer.take();
-    try {
-      await this.#store.add(cells);
-      return cells.length > 0;
-    } catch (error) {
-      this.#buffer.restore(cells);
-      throw error;
-    }
+  store(): Promise<boolean> {
+    return this.#store.addFrom(this.#buffer);
   }
 
   async read(query: TimingQuery): Promise<TimingBucket[]> {

@@ -13,8 +13,15 @@ export interface PgBouncer {
   stop(): Promise<void>;
 }
 
-/** Starts a pgbouncer in transaction mode in front of the Postgres at `postgresUrl`. */
-export async function startPgBouncer(postgresUrl: string): Promise<PgBouncer> {
+/**
+ * Starts a pgbouncer in transaction mode in front of the Postgres at `postgresUrl`. Nothing listens behind its database `away`.
+ *
+ * @param settings lines of its configuration
+ */
+export async function startPgBouncer(
+  postgresUrl: string,
+  settings: readonly string[] = [],
+): Promise<PgBouncer> {
   const { hostname, port: postgresPort, username, password } = new URL(postgresUrl);
   const port = await freePort();
   const directory = await mkdtemp(path.join(tmpdir(), 'longshore-pgbouncer-'));
@@ -23,6 +30,7 @@ export async function startPgBouncer(postgresUrl: string): Promise<PgBouncer> {
   await writeFile(users, `"${username}" "${decodeURIComponent(password)}"\n`, { mode: 0o644 });
   const config = [
     '[databases]',
+    `away = host=127.0.0.1 port=${await freePort()}`,
     `* = host=${hostname} port=${postgresPort}`,
     '[pgbouncer]',
     'pool_mode = transaction',
@@ -33,6 +41,7 @@ export async function startPgBouncer(postgresUrl: string): Promise<PgBouncer> {
     `auth_file = ${users}`,
     'default_pool_size = 20',
     'server_idle_timeout = 1', // so that databases can be dropped
+    ...settings,
   ];
   await writeFile(configFile, `${config.join('\n')}\n`);
   await chmod(directory, 0o755);

@@ -3,13 +3,15 @@ import { postgresUnderTest } from '../support/postgres-under-test.js';
 import { createStoreDatabase } from '../support/store-database.js';
 import { startPgBouncer } from './pgbouncer.js';
 
-describeStorage('Postgres behind pgbouncer in transaction mode', async () => {
+// The name is a reserved word, so it shows whether every statement quotes it.
+describeStorage('Postgres behind pgbouncer in transaction mode, in the schema "order",', async () => {
   const database = await createStoreDatabase();
   const pooler = await startPgBouncer(database.url);
   const subject = await postgresUnderTest(database, {
     url: pooler.urlOf(database.url),
     directUrl: database.url,
     pooler: 'transaction',
+    schema: 'order',
   });
   const close = async (): Promise<void> => {
     await subject.storage.close();

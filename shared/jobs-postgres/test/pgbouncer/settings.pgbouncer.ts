@@ -1,4 +1,5 @@
 import type { TestDatabase } from '@longshore/test-support';
+import { StorageUnavailableError } from '@longshore/jobs';
 import { expect } from 'chai';
 import { Database } from '../../src/connection/database.js';
 import { databaseOptions } from '../../src/connection/options.js';
@@ -47,5 +48,24 @@ describe('The settings of a statement behind pgbouncer', () => {
     const [row] = await plain.query({ text: 'show enable_seqscan' });
     await plain.close();
     expect(row).to.deep.equal({ enable_seqscan: 'on' });
+  });
+});
+
+describe('A pgbouncer that cannot reach Postgres', () => {
+  it('makes the storage unavailable', async () => {
+    const database = await createStoreDatabase();
+    const pooler = await startPgBouncer(database.url, ['query_wait_timeout = 1']);
+    const away = new URL(pooler.urlOf(database.url));
+    away.pathname = '/away';
+    const pooled = new Database(databaseOptions({ url: away.href, pooler: 'transaction' }));
+    try {
+      const error: unknown = await pooled.query({ text: 'select 1' }).catch((thrown: unknown) => thrown);
+      expect(error).to.be.instanceOf(StorageUnavailableError);
+      expect(error).to.have.nested.property('cause.code', '08P01');
+    } finally {
+      await pooled.close();
+      await pooler.stop();
+      await database.drop();
+    }
   });
 });

@@ -9,16 +9,17 @@ export async function postgresUnderTest(
 ): Promise<StorageUnderTest> {
   const storage = new PostgresStorage({ url: database.url, ...options });
   await storage.open();
+  const schema = options.schema ?? 'longshore';
   return {
     storage,
     silence: async (serverId) => {
       await database.query(
-        `update longshore.server set timeout_ms = 0, heartbeat_at = now() - interval '1 hour' where id = $1`,
+        `update "${schema}".server set timeout_ms = 0, heartbeat_at = now() - interval '1 hour' where id = $1`,
         [serverId],
       );
     },
     setNextDue: async (id, at) => {
-      await database.query('update longshore.recurring_job set next_due_at = $2 where id = $1', [id, at]);
+      await database.query(`update "${schema}".recurring_job set next_due_at = $2 where id = $1`, [id, at]);
     },
     close: async () => {
       await storage.close();

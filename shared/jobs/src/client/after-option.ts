@@ -21,7 +21,7 @@ export interface AfterOption {
  * @throws {RangeError} if the parents or the condition are invalid
  */
 export function checkAfter({ parents, when = 'onDone' }: AfterOption, earlier: readonly NewJob[]): After {
-  if (parents.length < bounds.parents.least || parents.length > bounds.parents.most) {
+  if (parents.length < bounds.parents.min || parents.length > bounds.parents.max) {
     throw new RangeError(`after.parents must have 1 to 1000 entries, not ${parents.length}`);
   }
   checkCondition(when);

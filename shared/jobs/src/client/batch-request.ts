@@ -6,28 +6,28 @@ import type { EnqueueRequest, EnqueueRequests } from './enqueue-request.js';
 /** Jobs that are enqueued and counted together. */
 export interface BatchRequest<
   Definitions extends readonly JobDefinition[] = readonly JobDefinition[],
-  FollowUp extends JobDefinition = JobDefinition,
+  Callback extends JobDefinition = JobDefinition,
 > {
   /** For display; 1 to 200 characters. */
   readonly name?: string;
   readonly jobs: EnqueueRequests<Definitions>;
   /** The batch callback: a job that runs after all jobs of the batch have finished. */
-  readonly followUp?: EnqueueRequest<FollowUp>;
+  readonly callback?: EnqueueRequest<Callback>;
   /**
    * When the callback runs, once all jobs have finished: `onDone` (the default) if every job is done, `onFailed` if
    * at least one failed, `onAny` in any case. Otherwise it is cancelled.
    */
-  readonly followUpWhen?: ContinuationCondition;
+  readonly callbackWhen?: ContinuationCondition;
 }
 
 /** The result of enqueueing a batch. */
 export interface EnqueuedBatch<
   Definitions extends readonly JobDefinition[] = readonly JobDefinition[],
-  FollowUp extends JobDefinition = JobDefinition,
+  Callback extends JobDefinition = JobDefinition,
 > {
   /** UUIDv7. */
   readonly id: string;
   /** In the order of the request. */
   readonly jobs: EnqueuedJobs<Definitions>;
-  readonly followUp: EnqueuedJobOf<FollowUp> | null;
+  readonly callback: EnqueuedJobOf<Callback> | null;
 }

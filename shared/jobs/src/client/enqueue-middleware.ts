@@ -4,13 +4,13 @@ import type { EnqueuedJob } from './enqueue-options.js';
 import type { EnqueueRequest } from './enqueue-request.js';
 
 /**
- * The jobs of one call, as middleware sees them. Middleware may replace `requests` and `followUp`. Jobs refer to one
+ * The jobs of one call, as middleware sees them. Middleware may replace `requests` and `callback`. Jobs refer to one
  * another by their index in `requests` (`after.parents`), so added requests must be appended.
  */
 export interface EnqueueContext {
   requests: readonly EnqueueRequest[];
   /** The batch callback; `null` if there is none. */
-  followUp: EnqueueRequest | null;
+  callback: EnqueueRequest | null;
   readonly transaction: TransactionClient | undefined;
 }
 

@@ -102,7 +102,7 @@ export class JobClient {
     const enqueue = compose<EnqueueContext, EnqueuedJob[]>(this.#middleware, (context) =>
       this.#enqueue(context, null),
     );
-    return enqueue({ requests, followUp: null, transaction });
+    return enqueue({ requests, callback: null, transaction });
   }
 
   /**
@@ -113,24 +113,24 @@ export class JobClient {
    */
   async enqueueBatch<
     const Definitions extends readonly JobDefinition[],
-    FollowUp extends JobDefinition = JobDefinition,
+    Callback extends JobDefinition = JobDefinition,
   >(
-    request: BatchRequest<Definitions, FollowUp>,
+    request: BatchRequest<Definitions, Callback>,
     transaction?: TransactionClient,
-  ): Promise<EnqueuedBatch<Definitions, FollowUp>> {
-    const { name = null, jobs: requests, followUp = null, followUpWhen: when = 'onDone' } = request;
+  ): Promise<EnqueuedBatch<Definitions, Callback>> {
+    const { name = null, jobs: requests, callback = null, callbackWhen: when = 'onDone' } = request;
     if (name !== null) checkText('The name of a batch', name, bounds.keyLength);
     checkCondition(when);
     const id = this.#ids.newId();
-    let batch: EnqueuedBatch<Definitions, FollowUp> | null = null;
+    let batch: EnqueuedBatch<Definitions, Callback> | null = null;
     const enqueue = compose<EnqueueContext, EnqueuedJob[]>(this.#middleware, async (context) => {
       const jobs = await this.#enqueue(context, { id, name, when });
-      const last = context.followUp === null ? null : (jobs.at(-1) ?? null);
+      const last = context.callback === null ? null : (jobs.at(-1) ?? null);
       const own = (last === null ? jobs : jobs.slice(0, -1)) as EnqueuedJobs<Definitions>;
-      batch = { id, jobs: own, followUp: last };
+      batch = { id, jobs: own, callback: last };
       return jobs;
     });
-    await enqueue({ requests, followUp, transaction });
+    await enqueue({ requests, callback, transaction });
     if (batch === null)
       throw new Error('Middleware did not call next() for a batch; to reject a batch, throw instead');
     return batch;
@@ -147,7 +147,7 @@ export class JobClient {
 
   /** Enqueues the jobs of one call. If they are a batch with a callback, the callback comes last in the result. */
   async #enqueue(
-    { requests, followUp, transaction }: EnqueueContext,
+    { requests, callback, transaction }: EnqueueContext,
     batch: { id: string; name: string | null; when: ContinuationCondition } | null,
   ): Promise<EnqueuedJob[]> {
     if (requests.length === 0 && batch === null) return [];
@@ -166,10 +166,10 @@ export class JobClient {
     const { id, name, when } = batch;
     const after = { parents: [id], when };
     const last =
-      followUp === null
+      callback === null
         ? null
-        : this.#toNewJob({ ...followUp, options: { ...followUp.options, after } }, jobs);
-    const result = await this.#enqueuer.enqueueBatch({ id, name, jobs, followUp: last }, transaction);
+        : this.#toNewJob({ ...callback, options: { ...callback.options, after } }, jobs);
+    const result = await this.#enqueuer.enqueueBatch({ id, name, jobs, callback: last }, transaction);
     return mapInSlices(last === null ? jobs : [...jobs, last], (job) => new EnqueuedJobDetails(job, result));
   }
 

@@ -4,7 +4,7 @@ import { setImmediate as otherWork } from 'node:timers/promises';
 const sliceMs = 10;
 
 /** The clock is read once per this many elements, because reading it takes as long as a short piece of work. */
-const elementsPerLook = 64;
+const elementsPerClockRead = 64;
 
 /** Maps elements in order, yielding to the event loop between time slices. */
 export async function mapInSlices<Element, Result>(
@@ -15,7 +15,7 @@ export async function mapInSlices<Element, Result>(
   let startedAt = performance.now();
   for (const [index, element] of elements.entries()) {
     results.push(work(element, index));
-    if (index % elementsPerLook !== 0 || performance.now() - startedAt < sliceMs) continue;
+    if (index % elementsPerClockRead !== 0 || performance.now() - startedAt < sliceMs) continue;
     await otherWork();
     startedAt = performance.now();
   }

@@ -17,7 +17,7 @@ const lingerMs = 10_000;
  */
 const resumeMarginMs = 30_000;
 
-const maxLookBackMs = 60_000;
+const maxReplayMs = 60_000;
 
 /** Reads the feed on behalf of all listeners of a process, as long as there are any. */
 export class FeedReader {
@@ -94,7 +94,7 @@ export class FeedReader {
     const { resumeAt: now } = await this.#feed.read({ since: null, topics: [] });
     this.#listeners.startFrom(now);
     const positions = joining.flatMap(({ resumesAt }) => (resumesAt === null ? [] : [resumesAt.getTime()]));
-    const oldest = now.getTime() - maxLookBackMs;
+    const oldest = now.getTime() - maxReplayMs;
     const earliest = positions.reduce((one, other) => Math.min(one, other), Infinity);
     const resumed = Math.max(earliest - resumeMarginMs, oldest);
     const from = new Date(Math.min(resumed, this.#position?.getTime() ?? Infinity, now.getTime()));

@@ -32,14 +32,14 @@ export interface EventStream extends AsyncIterable<DeliveredEvent> {
 }
 
 /**
- * How old the position may be from which a listener resumes, in milliseconds: reading days of events would keep the
+ * Maximum age of a position from which a listener can resume, in milliseconds: reading days of events would keep the
  * storage busy.
  */
 const maxResumeAgeMs = 86_400_000;
 
 /**
- * How far in the future a position may lie, in milliseconds. Positions come from the storage's clock, which this
- * process knows only as of the latest read.
+ * Maximum distance of a position into the future, in milliseconds. Positions come from the storage's clock, which this
+ * process knows only as of its latest read.
  */
 const maxAheadMs = 60_000;
 
@@ -129,8 +129,8 @@ export class JobEvents {
   }
 
   /**
-   * Streams the events of all jobs that match the filter, from now on, or from `since` if that is within the last
-   * day. A `since` that is older or in the future is ignored.
+   * Streams the events of all jobs that match the filter, from now on, or from `since` if that is within the last day.
+   * A `since` that is older, or more than a minute in the future, is ignored.
    */
   listen(filter: EventFilter, since: Date | null, signal?: AbortSignal): EventStream {
     const listener = this.#listen(filter, since, signal);

@@ -18,7 +18,7 @@ export class RecentEvents {
     return this.#from;
   }
 
-  /** Sets the time from which on the events in memory will be complete. Events already in memory stay. */
+  /** Sets the time from which the events in memory are complete. Events already in memory stay. */
   begin(from: Date): void {
     this.#from = from;
   }

@@ -87,7 +87,7 @@ function scalarProblem(value: unknown): string | null {
     case 'string':
       return stringProblem(value);
     case 'number':
-      return Number.isFinite(value) ? null : `is ${value}, which JSON cannot carry`;
+      return Number.isFinite(value) ? null : `is ${value}, which JSON cannot represent`;
     case 'boolean':
     case 'object': // null
       return null;

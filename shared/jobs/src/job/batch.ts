@@ -17,9 +17,9 @@ export interface Batch {
   failed: number;
   cancelled: number;
   /** Percentage of finished jobs, rounded down, so it is 100 only when all have finished. */
-  progress: number;
+  percent: number;
   /** Id of the batch callback; `null` if there is none. */
-  followUpId: string | null;
+  callbackId: string | null;
   createdAt: Date;
   /** `null` while any of its jobs is unfinished. */
   finishedAt: Date | null;
@@ -30,14 +30,14 @@ export interface NewBatch {
   readonly id: string;
   readonly name: string | null;
   readonly jobs: readonly NewJob[];
-  readonly followUp: NewJob | null;
+  readonly callback: NewJob | null;
 }
 
 /** How many of a batch's jobs have ended in each state. */
 export type BatchCounts = Pick<Batch, 'total' | FinishedState>;
 
 /** Returns the percentage of finished jobs, rounded down. An empty batch is finished. */
-export function progressOf({ total, done, failed, cancelled }: BatchCounts): number {
+export function percentOf({ total, done, failed, cancelled }: BatchCounts): number {
   return total === 0 ? 100 : Math.floor(((done + failed + cancelled) * 100) / total);
 }
 

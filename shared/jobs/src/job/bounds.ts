@@ -1,7 +1,7 @@
 /** Inclusive bounds of a number. */
 export interface Bounds {
-  readonly least: number;
-  readonly most: number;
+  readonly min: number;
+  readonly max: number;
 }
 
 /**
@@ -11,49 +11,56 @@ export interface Bounds {
  */
 export const bounds = {
   /** A small range, because each priority in use adds to the cost of every claim from its queue. */
-  priority: { least: -100, most: 100 },
-  maxAttempts: { least: 1, most: 1_000 },
+  priority: { min: -100, max: 100 },
+  maxAttempts: { min: 1, max: 1_000 },
   /** Time limit per attempt, in milliseconds: up to a day. */
-  timeoutMs: { least: 1, most: 86_400_000 },
+  timeoutMs: { min: 1, max: 86_400_000 },
   /** Delay of a job, set by its enqueuer or its handler, in milliseconds: up to ten years of 365 days. */
-  delayMs: { least: 0, most: 315_360_000_000 },
+  delayMs: { min: 0, max: 315_360_000_000 },
   /** How long a key is held, in milliseconds: up to a year. */
-  periodMs: { least: 1, most: 31_536_000_000 },
+  periodMs: { min: 1, max: 31_536_000_000 },
   /** Maximum number of jobs of one concurrency key that run at once. */
-  concurrencyLimit: { least: 1, most: 10_000 },
+  concurrencyLimit: { min: 1, max: 10_000 },
   /** Size of the arguments or the result as JSON, in bytes. */
-  documentBytes: { least: 1, most: 67_108_864 },
+  documentBytes: { min: 1, max: 67_108_864 },
   /** Length of a unique key, an idempotency key, a concurrency key or a batch name, in characters. */
-  keyLength: { least: 1, most: 200 },
-  tagLength: { least: 1, most: 100 },
-  tags: { least: 0, most: 20 },
-  parents: { least: 1, most: 1_000 },
+  keyLength: { min: 1, max: 200 },
+  tagLength: { min: 1, max: 100 },
+  /** Length of the reason that a person gives for an action, in characters. */
+  reasonLength: { min: 1, max: 500 },
+  tags: { min: 0, max: 20 },
+  /** Lengths of an error's name and message, in characters; longer ones are cut. */
+  errorName: { min: 1, max: 200 },
+  errorMessage: { min: 0, max: 4_000 },
+  /** Length of the message of a progress report, in characters; a longer one is cut. */
+  progressMessage: { min: 0, max: 500 },
+  parents: { min: 1, max: 1_000 },
 } as const satisfies Record<string, Bounds>;
 
 /** Times from 1970 to 9999, in milliseconds since 1970: the range that RFC 3339, JavaScript and Postgres share. */
-export const timeBounds: Bounds = { least: 0, most: 253_402_300_799_999 };
+export const timeBounds: Bounds = { min: 0, max: 253_402_300_799_999 };
 
 /** The attempt counter stops here, however often operators retry a job. */
 export const maxCountedAttempts = 10_000;
 
 /** @throws {RangeError} naming the value and its bounds, if it is not an integer within them */
-export function checkInteger(what: string, value: number, { least, most }: Bounds): number {
-  if (Number.isInteger(value) && value >= least && value <= most) return value;
-  throw new RangeError(`${what} must be an integer from ${least} to ${most}, not ${shown(value)}`);
+export function checkInteger(what: string, value: number, { min, max }: Bounds): number {
+  if (Number.isInteger(value) && value >= min && value <= max) return value;
+  throw new RangeError(`${what} must be an integer from ${min} to ${max}, not ${shown(value)}`);
 }
 
 /** @throws {RangeError} naming the value and its bounds, if it is not a number of milliseconds up to ten years */
 export function checkDelay(what: string, ms: number): number {
   if (isDelay(ms)) return ms;
-  const { least, most } = bounds.delayMs;
+  const { min, max } = bounds.delayMs;
   throw new RangeError(
-    `${what} must be a number of milliseconds from ${least} to ${most} (ten years), not ${shown(ms)}`,
+    `${what} must be a number of milliseconds from ${min} to ${max} (ten years), not ${shown(ms)}`,
   );
 }
 
 /** Returns whether a value is a valid delay, in milliseconds. */
 export function isDelay(ms: unknown): ms is number {
-  return typeof ms === 'number' && ms >= bounds.delayMs.least && ms <= bounds.delayMs.most;
+  return typeof ms === 'number' && ms >= bounds.delayMs.min && ms <= bounds.delayMs.max;
 }
 
 /** @throws {RangeError} unless it is a Date from 1970 to 9999 */
@@ -70,24 +77,23 @@ export function checkTime(what: string, time: unknown): Date {
 
 /** Returns whether a number of milliseconds since 1970 is a time that can be stored. */
 export function isTime(ms: number): boolean {
-  return ms >= timeBounds.least && ms <= timeBounds.most;
+  return ms >= timeBounds.min && ms <= timeBounds.max;
 }
 
 /** @throws {RangeError} if it is not a string of this length, or contains characters that Postgres cannot store */
-export function checkText(what: string, text: string, { least, most }: Bounds): string {
-  if (typeof text === 'string' && text.length >= least && text.length <= most && isStorable(text))
-    return text;
-  throw new RangeError(`${what} must be a string of ${least} to ${most} characters, without NUL`);
+export function checkText(what: string, text: string, { min, max }: Bounds): string {
+  if (typeof text === 'string' && text.length >= min && text.length <= max && isStorable(text)) return text;
+  throw new RangeError(`${what} must be a string of ${min} to ${max} characters, without NUL`);
 }
 
 /** Clamps a value to the bounds. */
-export function clamp(value: number, { least, most }: Bounds): number {
-  return Math.min(Math.max(value, least), most);
+export function clamp(value: number, { min, max }: Bounds): number {
+  return Math.min(Math.max(value, min), max);
 }
 
 /** Clamps a delay to its bounds; `NaN` becomes the longest delay, as in Postgres. */
 export function clampDelay(ms: number): number {
-  return Number.isNaN(ms) ? bounds.delayMs.most : clamp(ms, bounds.delayMs);
+  return Number.isNaN(ms) ? bounds.delayMs.max : clamp(ms, bounds.delayMs);
 }
 
 function isStorable(text: string): boolean {

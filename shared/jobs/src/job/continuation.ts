@@ -14,7 +14,7 @@ export interface After {
 }
 
 /**
- * How a parent ended; `gone` if it was deleted, so that nobody knows. A batch counts as failed if any of its jobs
+ * How a parent ended; `gone` if it was deleted, so its end is unknown. A batch counts as failed if any of its jobs
  * failed, otherwise as cancelled if any was cancelled, otherwise as done.
  */
 export type ParentEnd = FinishedState | 'gone';

@@ -30,7 +30,7 @@ export class TooManyQueuesError extends RangeError {
 
   constructor(queue: string, most: number) {
     super(
-      `The maximum of ${most} queues is reached, so "${queue}" cannot be created. Use an existing queue, or delete one that is no longer used`,
+      `The maximum of ${most} queues has been reached, so "${queue}" cannot be created. Use an existing queue, or delete one that is no longer used`,
     );
   }
 }
@@ -236,7 +236,7 @@ export class SnoozeJob extends Error {
 
   /** @throws {RangeError} unless `delayMs` is a number of milliseconds from 0 to 315 360 000 000 (ten years) */
   constructor(delayMs: number) {
-    super(`The job is to run again in ${delayMs} ms`);
+    super(`The job will run again in ${delayMs} ms`);
     this.delayMs = checkDelay('The delay of a snoozed job', delayMs);
   }
 }

@@ -1,10 +1,11 @@
+import { bounds } from './bounds.js';
 import { isA } from './is-a.js';
 import type { JobError } from './job.js';
 import { printed, storable } from './storable.js';
 
-/** Maximum length of an error's name, in characters. Errors are stored with every attempt, so their size is limited. */
-const maxName = 200;
-const maxMessage = 4_000;
+// Errors are stored with every attempt, so their size is limited.
+const maxName = bounds.errorName.max;
+const maxMessage = bounds.errorMessage.max;
 const maxStack = 16_000;
 
 /** Maximum number of causes to keep; causes may form a cycle. */

@@ -1,3 +1,4 @@
+import { bounds } from './bounds.js';
 import type { JsonText, JsonValue } from './json.js';
 import { storable } from './storable.js';
 
@@ -41,8 +42,6 @@ export interface LogLine {
 /** The log of a running attempt. `fields` contains structured data, such as ids, counts, or an error as `err`. */
 export type JobLog = Readonly<Record<LogLevel, (message: string, fields?: object) => void>>;
 
-const maxProgressMessage = 500;
-
 /** Maximum length of the note that replaces omitted fields, in characters. */
 const maxOmission = 500;
 
@@ -51,7 +50,7 @@ export function toProgress(percent: number, message: string | null): Progress {
   const bounded = typeof percent === 'number' ? Math.min(Math.max(percent, 0), 100) : Number.NaN;
   return {
     percent: Number.isNaN(bounded) ? 0 : Math.round(bounded * 100) / 100,
-    message: message === null ? null : storable(message, maxProgressMessage),
+    message: message === null ? null : storable(message, bounds.progressMessage.max),
   };
 }
 

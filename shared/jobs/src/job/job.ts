@@ -1,6 +1,7 @@
 import { bounds, checkDelay, checkInteger, checkTime } from './bounds.js';
 import type { After } from './continuation.js';
 import type { JobKey } from './job-key.js';
+import type { PauseState } from './pause.js';
 import type { Progress } from './job-log.js';
 import type { JobError } from './job-error.js';
 import type { JsonText, JsonValue } from './json.js';
@@ -180,8 +181,12 @@ export interface Server {
   host: string;
   pid: number;
   queues: string[];
+  /** The weights of `queues`, by which it serves them; `null` if it serves them in strict order. */
+  queueWeights: number[] | null;
   /** The names of jobs it has handlers for; `null` if it did not register them. */
   jobNames: string[] | null;
+  /** The version of its application; `null` if it did not report one. */
+  version: string | null;
   /** Maximum number of jobs that it runs at once. */
   concurrency: number;
   /** Number of jobs that it was running at its latest heartbeat. */
@@ -202,7 +207,9 @@ export interface Server {
 }
 
 /** A server that was declared dead. */
-export interface LostServer extends Pick<Server, 'id' | 'host' | 'pid' | 'processing' | 'heartbeatAt'> {
+export interface LostServer extends Pick<Server, 'id' | 'host' | 'pid' | 'heartbeatAt'> {
+  /** Number of jobs that it was running when it was declared dead. */
+  processing: number;
   /** When it was declared dead and its jobs were taken back. */
   lostAt: Date;
 }
@@ -211,11 +218,9 @@ export interface LostServer extends Pick<Server, 'id' | 'host' | 'pid' | 'proces
 export type StateCounts = Record<JobState, number>;
 
 /** A named, ordered list of jobs. */
-export interface Queue {
+export interface Queue extends PauseState {
   name: string;
   counts: StateCounts;
-  /** When it was paused; `null` if it is not. */
-  pausedAt: Date | null;
   /** Maximum number of its jobs that run at once, across all servers; `null` for no limit. */
   concurrencyLimit: number | null;
   /** Maximum rate at which its jobs start, across all servers; `null` for no limit. */

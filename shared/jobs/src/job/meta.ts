@@ -1,4 +1,5 @@
 import { bounds, checkText } from './bounds.js';
+import { isTraceparent } from './traceparent.js';
 
 /** Optional properties of a job. A job that has none of them stores `null`, which costs nothing. */
 export interface JobMeta {
@@ -26,8 +27,8 @@ export interface JobMeta {
  * @throws {RangeError} if there are more than 20, or if one is not a string of 1 to 100 characters
  */
 export function checkTags(tags: readonly string[]): string[] {
-  if (!Array.isArray(tags) || tags.length > bounds.tags.most)
-    throw new RangeError(`tags must be a list of at most ${bounds.tags.most} strings`);
+  if (!Array.isArray(tags) || tags.length > bounds.tags.max)
+    throw new RangeError(`tags must be a list of at most ${bounds.tags.max} strings`);
   return [...new Set(tags.map((tag: string) => checkText('A tag', tag, bounds.tagLength)))];
 }
 
@@ -37,32 +38,43 @@ export interface JobMetaFields {
   tags: string[];
   /** Id of the first parent; `null` if the job depends on nothing. */
   parentId: string | null;
+  /** Ids of all parents. */
+  parentIds: string[];
   batchId: string | null;
   /** Id of the recurring job that enqueued this job; `null` if none did. */
   recurringJobId: string | null;
   idempotencyKey: string | null;
+  /** The trace that the job belongs to (W3C Trace Context): 32 hexadecimal digits; `null` if none is known. */
+  traceId: string | null;
+  /** Groups jobs of a queue that share a limit of their own; `null` if it has none. */
+  concurrencyKey: string | null;
 }
 
 /** Reads the displayed members of a job's metadata. Never throws: a malformed member counts as absent. */
 export function readMeta(meta: JobMeta | null): JobMetaFields {
-  const { tags, batchId, parentIds, recurringJobId, idempotencyKey } = asObject(meta);
+  const { tags, batchId, parentIds, recurringJobId, idempotencyKey, concurrencyKey, traceparent } =
+    asObject(meta);
   return {
     tags: Array.isArray(tags) ? tags.filter((tag) => typeof tag === 'string') : [],
     batchId: textOf(batchId),
     parentId: Array.isArray(parentIds) ? textOf(parentIds[0]) : null,
+    parentIds: Array.isArray(parentIds) ? parentIds.filter((id) => typeof id === 'string') : [],
     recurringJobId: textOf(recurringJobId),
     idempotencyKey: textOf(idempotencyKey),
+    traceId: typeof traceparent === 'string' && isTraceparent(traceparent) ? traceparent.slice(3, 35) : null,
+    concurrencyKey: textOf(concurrencyKey),
   };
 }
 
 /** Returns the names of members that are present but malformed, which {@link readMeta} treats as absent. */
 export function unreadableMeta(meta: JobMeta | null): string[] {
   if (meta === null) return [];
-  if (asObject(meta) !== meta) return ['tags', 'batchId', 'parentId', 'recurringJobId', 'idempotencyKey'];
-  const { tags, batchId, parentIds, recurringJobId, idempotencyKey } = asObject(meta);
+  if (asObject(meta) !== meta)
+    return ['tags', 'batchId', 'parentId', 'recurringJobId', 'idempotencyKey', 'concurrencyKey'];
+  const { tags, batchId, parentIds, recurringJobId, idempotencyKey, concurrencyKey } = asObject(meta);
   const isList = (value: unknown): boolean =>
     Array.isArray(value) && value.every((each) => typeof each === 'string');
-  const texts = { batchId, recurringJobId, idempotencyKey };
+  const texts = { batchId, recurringJobId, idempotencyKey, concurrencyKey };
   return [
     ...(tags === undefined || isList(tags) ? [] : ['tags']),
     ...(parentIds === undefined || isList(parentIds) ? [] : ['parentId']),

@@ -53,6 +53,6 @@ function checkRateLimit({ jobs, periodMs, burst = jobs }: RateLimit): Required<R
   return { jobs, periodMs, burst };
 }
 
-function checkCount(what: string, count: number, most: number): void {
-  checkInteger(what, count, { least: 1, most });
+function checkCount(what: string, count: number, max: number): void {
+  checkInteger(what, count, { min: 1, max });
 }

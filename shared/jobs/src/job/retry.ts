@@ -30,7 +30,6 @@ export const defaultRetryDelay: RetryDelay = (attempt) =>
  * Converts the `retryDelay` option to a function.
  *
  * @param delay a function, or a list of milliseconds whose last entry repeats
- * @param delay a function, or a list of milliseconds whose last entry repeats
  * @throws {RangeError} if a list is empty or contains anything but milliseconds from 0 to 315 360 000 000 (ten years)
  */
 export function toRetryDelay(delay: RetryDelay | readonly number[]): RetryDelay {
@@ -39,7 +38,7 @@ export function toRetryDelay(delay: RetryDelay | readonly number[]): RetryDelay 
   const last = list.at(-1);
   if (last === undefined || !list.every(isDelay)) {
     throw new RangeError(
-      `retryDelay must be a list of milliseconds from 0 to ${bounds.delayMs.most} (ten years), or a function, not [${list.join(', ')}]`,
+      `retryDelay must be a list of milliseconds from 0 to ${bounds.delayMs.max} (ten years), or a function, not [${list.join(', ')}]`,
     );
   }
   return (attempt) => list[attempt - 1] ?? last;
@@ -51,7 +50,7 @@ export function checkRetryRules({ retryOn = [], giveUpOn = [] }: RetryRules): vo
     const place = classes.findIndex((type: unknown) => typeof type !== 'function');
     if (place >= 0)
       throw new TypeError(
-        `${rule}[${place}] is ${String(classes[place])}, not a class of errors; modules that import each other in a circle may lead to this`,
+        `${rule}[${place}] is ${String(classes[place])}, not an error class; circular imports between modules can cause this`,
       );
   }
 }
@@ -71,7 +70,7 @@ export function delayBefore(attempt: number, error: unknown, delay: RetryDelay =
 }
 
 /** Returns whether an error is retried. Never throws: an entry that is not a class matches no error. */
-export function worthRetrying(error: unknown, { retryOn, giveUpOn = [] }: RetryRules): boolean {
+export function isRetryable(error: unknown, { retryOn, giveUpOn = [] }: RetryRules): boolean {
   const isOneOf = (classes: readonly ErrorClass[]): boolean => classes.some((type) => isA(error, type));
   return !isOneOf(giveUpOn) && (retryOn === undefined || isOneOf(retryOn));
 }

@@ -92,7 +92,7 @@ function hasKeyword(schema: object): boolean {
 
 function jsonSchema(json: TSchema, root: string): ValueSchema {
   const isNew = '$schema' in json && /20(19-09|20-12)/.test(String(json.$schema));
-  // Each draft of JSON Schema has a meta-schema of its own, against which Ajv would check the definition.
+  // Ajv would reject a definition that names the meta-schema of another draft in `$schema`.
   const { $schema: _, ...schema } = json as { $schema?: string };
   const validate = (isNew ? firstProblem2020 : firstProblem).compile(isNew ? schema : json);
   let explain: ValidateFunction | undefined;
@@ -139,7 +139,7 @@ function standardSchema(schema: StandardSchemaV1, root: string, job: string): Va
       const result = schema['~standard'].validate(input);
       if (result instanceof Promise)
         throw new TypeError(
-          `${root} of the job "${job}" are validated asynchronously, which is not supported: check what needs a lookup in the handler`,
+          `${root} of the job "${job}" are validated asynchronously, which is not supported: move checks that need a lookup to the handler`,
         );
       if (result.issues !== undefined)
         throw new InvalidArgumentsError(

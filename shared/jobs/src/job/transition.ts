@@ -8,12 +8,12 @@ import type { JobState } from './state.js';
  * - `due`: its scheduled time came
  * - `parents-ended`: its dependencies have finished
  * - `claimed`: a server claimed it
- * - `done`, `failed`, `cancelled`: an attempt ended this way, or somebody cancelled the job. After `failed`, the job
+ * - `done`, `failed`, `cancelled`: an attempt ended this way, or an operator cancelled the job. After `failed`, the job
  *   is `scheduled` if attempts remain
  * - `lost`: its server died or stopped renewing its lease
  * - `released`: its server gave it back, without counting the attempt
  * - `snoozed`: its handler postponed it
- * - `retried`, `run`, `rescheduled`: an operator did this
+ * - `retried`, `run`, `rescheduled`: an operator retried it, ran it now, or changed its time
  */
 export type TransitionReason =
   | 'created'

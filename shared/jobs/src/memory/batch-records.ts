@@ -1,4 +1,4 @@
-import { type Batch, endOf, type NewBatch, progressOf } from '../job/batch.js';
+import { type Batch, endOf, type NewBatch, percentOf } from '../job/batch.js';
 import type { FinishedState } from '../job/state.js';
 import type { BatchListQuery } from '../storage/batches.js';
 
@@ -7,14 +7,14 @@ export class BatchRecords {
   /** In order of creation. */
   readonly #batches = new Map<string, Batch>();
 
-  add({ id, name, jobs, followUp }: NewBatch, now: Date): void {
+  add({ id, name, jobs, callback }: NewBatch, now: Date): void {
     const counts = { total: jobs.length, done: 0, failed: 0, cancelled: 0 };
     this.#batches.set(id, {
       id,
       name,
       ...counts,
-      progress: progressOf(counts),
-      followUpId: followUp?.id ?? null,
+      percent: percentOf(counts),
+      callbackId: callback?.id ?? null,
       createdAt: now,
       finishedAt: jobs.length === 0 ? now : null,
     });
@@ -60,7 +60,7 @@ export class BatchRecords {
     const batch = this.#batches.get(id);
     if (batch === undefined) return null;
     batch[state] += jobs;
-    batch.progress = progressOf(batch);
+    batch.percent = percentOf(batch);
     const end = endOf(batch);
     batch.finishedAt = end === null ? null : now;
     return end;

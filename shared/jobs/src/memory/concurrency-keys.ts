@@ -38,6 +38,13 @@ export class ConcurrencyKeys {
     return admitted;
   }
 
+  /** Returns each key that blocks jobs, with the blocked jobs (the next one first) and the jobs that occupy the key. */
+  blocking(): { readonly key: string; readonly blocked: JobRecord[]; readonly inside: JobRecord[] }[] {
+    return [...this.#keys]
+      .filter(([, { blocked }]) => blocked.length > 0)
+      .map(([key, { blocked, inside }]) => ({ key, blocked: blocked.list(), inside: [...inside] }));
+  }
+
   /** Removes a blocked job. Returns `false` if it is not blocked. */
   forget(job: JobRecord): boolean {
     const key = this.#keys.get(job.meta?.concurrencyKey ?? '');

@@ -9,7 +9,7 @@ import { maxErrorText } from '../storage/spellings.js';
 import { wordsOf } from '../storage/search-words.js';
 import type { JobRecord } from './job-record.js';
 
-/** Returns a function that returns whether a job matches the filter. */
+/** Returns a predicate for the jobs that match the filter. */
 export function matcherOf(filter: JobFilter): (record: JobRecord) => boolean {
   const from = filter.createdAfter && firstIdOf(filter.createdAfter);
   const to = filter.createdBefore && firstIdOf(filter.createdBefore);
@@ -17,15 +17,22 @@ export function matcherOf(filter: JobFilter): (record: JobRecord) => boolean {
     isWanted(record, filter) &&
     admits(filter.queue, [record.queue]) &&
     admits(filter.name, [record.name]) &&
-    admits(filter.tag, record.meta?.tags) &&
-    admits(filter.recurringJobId, [record.meta?.recurringJobId]) &&
-    admits(filter.batchId?.map(lower), [record.meta?.batchId]) &&
-    admits(filter.parentId?.map(lower), record.meta?.parentIds) &&
+    metaMatches(record, filter) &&
     admits(filter.serverId?.map(lower), [record.serverId]) &&
     within(record.id, from, to) &&
     finishedWithin(record.finishedAt, filter) &&
     argumentsMatch(record, filter) &&
     textMatches(record, filter);
+}
+
+function metaMatches({ meta }: JobRecord, filter: JobFilter): boolean {
+  return (
+    admits(filter.tag, meta?.tags) &&
+    admits(filter.recurringJobId, [meta?.recurringJobId]) &&
+    admits(filter.batchId?.map(lower), [meta?.batchId]) &&
+    admits(filter.concurrencyKey, [meta?.concurrencyKey]) &&
+    admits(filter.parentId?.map(lower), meta?.parentIds)
+  );
 }
 
 function isWanted({ id, state }: JobRecord, filter: JobFilter): boolean {

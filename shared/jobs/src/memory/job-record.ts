@@ -21,7 +21,7 @@ export interface JobRecord extends Omit<
   readyAt: number;
   /** Whether the limit of the job's concurrency key keeps it from becoming ready. */
   blocked: boolean;
-  /** How long the job waits after its last parent has ended, in milliseconds; `null` without such a delay. */
+  /** How long the job waits after its last parent has ended, in milliseconds; `null` if it has no such delay. */
   delayMs: number | null;
   /** Whether the job was cancelled while it was running. */
   cancelRequested: boolean;

@@ -74,11 +74,11 @@ export class MemoryBulkOperations implements BulkOperations {
     return { count, asOf: new Date(this.#clock.now()), firstIds: {} };
   }
 
-  async start(order: BulkRequest, options: ActionOptions<BulkOperation> = {}): Promise<BulkOperation> {
+  async start(request: BulkRequest, options: ActionOptions<BulkOperation> = {}): Promise<BulkOperation> {
     refuseTransaction(options.transaction);
-    checkBulkRequest(order);
-    const { action, filter, requestedBy = null, confirmed, delayMs = 0 } = order;
-    const matching = this.#matching(order, confirmed);
+    checkBulkRequest(request);
+    const { action, filter, requestedBy = null, confirmed, delayMs = 0 } = request;
+    const matching = this.#matching(request, confirmed);
     const wanted = filter.id ?? [];
     const createdAt = new Date(this.#clock.now());
     const operation: BulkOperation = {
@@ -99,7 +99,7 @@ export class MemoryBulkOperations implements BulkOperations {
     this.#audit.addOf(options, { ...operation });
     const rest =
       wanted.length > 0 ? [...new Set(wanted.map((id) => id.toLowerCase()))] : matching.map(({ id }) => id);
-    this.#operations.set(operation.id, { operation, rest, changed: [], request: order });
+    this.#operations.set(operation.id, { operation, rest, changed: [], request });
     this.#trim();
     this.#jobs.notify(null);
     return { ...operation };
@@ -170,8 +170,8 @@ export class MemoryBulkOperations implements BulkOperations {
   }
 
   /**
-   * Returns the jobs that a request would change. If it was confirmed, returns no newer jobs, and no more than were counted
-   * exactly.
+   * Returns the jobs that a request would change. If the request was confirmed, excludes jobs that are newer than the
+   * preview, and returns no more jobs than the preview counted, if that count is exact.
    */
   #matching(request: Pick<BulkRequest, 'action' | 'filter'>, confirmed?: BulkPreview): JobRecord[] {
     const states = statesOfRequest(request);

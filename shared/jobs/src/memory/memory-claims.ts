@@ -1,5 +1,6 @@
 import { ServerLostError } from '../job/errors.js';
 import type { Claim, ClaimedJob } from '../job/job.js';
+import { isPausedAt } from '../job/pause.js';
 import type { ClaimRequest, Claims } from '../storage/claims.js';
 import type { Clock } from '../storage/clock.js';
 import { QueuePollTimers } from '../storage/queue-poll-timers.js';
@@ -32,9 +33,9 @@ export class MemoryClaims implements Claims {
 
   async claim({ serverId, queue, limit, leaseMs }: ClaimRequest): Promise<ClaimedJob[]> {
     if (!this.#servers.isAlive(serverId)) throw new ServerLostError(serverId);
-    const { ready, pausedAt, bucket, rateLimit } = this.#jobs.queue(queue);
-    if (pausedAt !== null) return [];
+    const { ready, pause, bucket, rateLimit } = this.#jobs.queue(queue);
     const now = this.#clock.now();
+    if (isPausedAt(pause, now)) return [];
     const taken = ready.take(this.#room(queue, limit), this.#claimable(serverId));
     if (rateLimit !== null) bucket.take(taken.length);
     return taken.map((record) => {
@@ -52,7 +53,7 @@ export class MemoryClaims implements Claims {
   /** Returns a predicate for the names of the jobs that a server may claim; `null` if it may claim any. */
   #claimable(serverId: string): ((name: string) => boolean) | null {
     const names = this.#servers.jobNamesOf(serverId);
-    const { paused } = this.#jobTypes;
+    const paused = this.#jobTypes.paused();
     if (names === null) return paused.size === 0 ? null : (name) => !paused.has(name);
     const handled = new Set(names);
     return (name) => handled.has(name) && !paused.has(name);

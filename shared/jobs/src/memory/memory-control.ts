@@ -47,7 +47,7 @@ export class MemoryControl implements JobControl {
       const { state } = record;
       if (state === 'enqueued' || state === 'processing') return 'unchanged';
       if (state !== 'failed' && state !== 'cancelled') return 'illegal';
-      const after = this.#jobs.dependencies.afterOf(record.id);
+      const after = this.#jobs.dependencies.unmetOf(record.id);
       return () => {
         const skipped = dependents ? skippedBecauseOf(parentsIn(record), this.#jobs) : [];
         if (after !== undefined && !regardless && state === 'cancelled' && record.attempt === 0) {
@@ -80,7 +80,7 @@ export class MemoryControl implements JobControl {
   /** Makes skipped jobs wait again, parents first. */
   #restore(skipped: readonly JobRecord[]): void {
     for (const record of skipped) {
-      const after = this.#jobs.dependencies.afterOf(record.id);
+      const after = this.#jobs.dependencies.unmetOf(record.id);
       if (after === undefined) continue;
       record.finishedAt = null;
       this.#jobs.awaitAgain(record, after);

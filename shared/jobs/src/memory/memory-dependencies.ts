@@ -8,12 +8,17 @@ export interface DependencyEffects {
   cancel(dependentId: string, error: JobError): void;
 }
 
+/** The parents of a dependent that have not met its condition. */
+interface Unmet {
+  readonly when: After['when'];
+  readonly parents: Set<string>;
+  isWaiting: boolean;
+}
+
 /** Tracks which jobs depend on which jobs and batches. */
 export class MemoryDependencies {
-  /** Maps each waiting dependent to its condition and to the parents that have not ended. */
-  readonly #waiting = new Map<string, { readonly after: After; readonly open: Set<string> }>();
-  /** Maps each dependent that has not been deleted to its condition. */
-  readonly #after = new Map<string, After>();
+  /** Has every dependent that has not been deleted. */
+  readonly #unmet = new Map<string, Unmet>();
   /** Maps each parent to its dependents, including those that are no longer waiting. */
   readonly #dependents = new Map<string, Set<string>>();
   /**
@@ -23,10 +28,9 @@ export class MemoryDependencies {
   readonly #ends: [parentId: string, end: ParentEnd][] = [];
   #resolving = false;
 
-  add(dependentId: string, after: After): void {
-    this.#after.set(dependentId, after);
-    this.#waiting.set(dependentId, { after, open: new Set(after.parents) });
-    for (const parent of after.parents) {
+  add(dependentId: string, { when, parents }: After): void {
+    this.#unmet.set(dependentId, { when, parents: new Set(parents), isWaiting: true });
+    for (const parent of parents) {
       const dependents = this.#dependents.get(parent);
       if (dependents === undefined) this.#dependents.set(parent, new Set([dependentId]));
       else dependents.add(dependentId);
@@ -37,20 +41,26 @@ export class MemoryDependencies {
     return this.#dependents.get(parentId) ?? [];
   }
 
-  /** Stops tracking a dependent, so that its parents no longer affect it. */
+  /** Makes a dependent stop waiting, so that its parents no longer affect it. */
   drop(dependentId: string): void {
-    this.#waiting.delete(dependentId);
+    const unmet = this.#unmet.get(dependentId);
+    if (unmet !== undefined) unmet.isWaiting = false;
   }
 
-  /** Returns the parents and the condition of a dependent, even if it no longer waits; `undefined` if it never had parents. */
-  afterOf(dependentId: string): After | undefined {
-    return this.#after.get(dependentId);
+  /**
+   * Returns the condition of a dependent with the parents that have not met it, even if it no longer waits; `undefined` if
+   * there are none.
+   */
+  unmetOf(dependentId: string): After | undefined {
+    const unmet = this.#unmet.get(dependentId);
+    if (unmet === undefined || unmet.parents.size === 0) return undefined;
+    return { when: unmet.when, parents: [...unmet.parents] };
   }
 
   /** Forgets a deleted job or batch. */
   forget(id: string): void {
     this.#dependents.delete(id);
-    this.#after.delete(id);
+    this.#unmet.delete(id);
   }
 
   parentEnded(parentId: string, end: ParentEnd, effects: DependencyEffects): void {
@@ -67,16 +77,16 @@ export class MemoryDependencies {
   }
 
   #resolve(dependentId: string, parentId: string, end: ParentEnd, effects: DependencyEffects): void {
-    const waiting = this.#waiting.get(dependentId);
-    if (waiting === undefined || !waiting.open.has(parentId)) return;
-    if (isMet(waiting.after.when, end)) {
-      waiting.open.delete(parentId);
-      if (waiting.open.size > 0) return;
+    const unmet = this.#unmet.get(dependentId);
+    if (unmet === undefined || !unmet.isWaiting || !unmet.parents.has(parentId)) return;
+    if (isMet(unmet.when, end)) {
+      unmet.parents.delete(parentId);
+      if (unmet.parents.size > 0) return;
       this.drop(dependentId);
       effects.release(dependentId);
     } else {
       this.drop(dependentId);
-      effects.cancel(dependentId, unmetConditionError(parentId, waiting.after.when, end));
+      effects.cancel(dependentId, unmetConditionError(parentId, unmet.when, end));
     }
   }
 }

@@ -1,7 +1,9 @@
 import { newId } from '../job/id.js';
 import type { Clock } from '../storage/clock.js';
 import type { Deployment, Deployments, NewDeployment } from '../storage/deployments.js';
+import type { ControlOptions } from '../storage/job-control.js';
 import type { TransactionClient } from '../storage/transaction.js';
+import type { MemoryAuditLog } from './memory-audit.js';
 import { refuseTransaction } from './refuse-transaction.js';
 
 const maxDeployments = 1_000;
@@ -9,10 +11,12 @@ const maxDeployments = 1_000;
 /** Records deployments in memory. */
 export class MemoryDeployments implements Deployments {
   readonly #clock: Clock;
+  readonly #audit: MemoryAuditLog;
   /** Newest first. */
   #deployments: Deployment[] = [];
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, audit: MemoryAuditLog) {
+    this.#audit = audit;
     this.#clock = clock;
   }
 
@@ -22,10 +26,12 @@ export class MemoryDeployments implements Deployments {
   }
 
   /**
-   * Records a deployment when a server registers with a version that neither a running server nor the latest deployment has.
+   * Records a deployment when a server registers with a version that differs from that of the latest deployment, ignoring
+   * planned ones, and of every running server.
    */
   noteServer(version: string, running: ReadonlySet<string>): void {
-    if (!running.has(version) && this.#deployments[0]?.version !== version) this.#add({ version }, 'server');
+    const latest = this.#deployments.find(({ at }) => at.getTime() <= this.#clock.now());
+    if (!running.has(version) && latest?.version !== version) this.#add({ version }, 'server');
   }
 
   async find(id: string): Promise<Deployment | null> {
@@ -36,10 +42,15 @@ export class MemoryDeployments implements Deployments {
     return this.#deployments.filter(({ at }) => span === undefined || (at >= span.from && at < span.until));
   }
 
-  async delete(id: string): Promise<boolean> {
-    const before = this.#deployments.length;
-    this.#deployments = this.#deployments.filter((deployment) => deployment.id !== id);
-    return this.#deployments.length < before;
+  async delete(
+    id: string,
+    options: Pick<ControlOptions<Deployment, boolean>, 'check' | 'audit'> = {},
+  ): Promise<boolean> {
+    const deleted = await this.find(id);
+    if (deleted !== null) options.check?.(deleted);
+    this.#audit.addOf(options, deleted !== null);
+    this.#deployments = this.#deployments.filter((deployment) => deployment !== deleted);
+    return deleted !== null;
   }
 
   #add({ version, at, note = null }: NewDeployment, source: Deployment['source']): Deployment {

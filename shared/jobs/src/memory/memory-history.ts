@@ -15,7 +15,7 @@ export class MemoryHistory {
   readonly #records = new Map<string, JobRecord>();
 
   add(record: JobRecord): void {
-    this.#records.delete(record.id); // moves a job that was retried and has ended again to the end
+    this.#records.delete(record.id); // keeps the order of ends: a job that was retried moves to the end
     this.#records.set(record.id, record);
   }
 

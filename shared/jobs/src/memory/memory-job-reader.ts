@@ -6,6 +6,10 @@ import {
   type BriefList,
   type BriefListQuery,
   type ContinuationPage,
+  type Dependents,
+  type FailurePosition,
+  type FailureSearchQuery,
+  type FoundFailures,
   type JobCount,
   type JobListQuery,
   type JobPage,
@@ -39,6 +43,10 @@ export class MemoryJobReader implements JobReader {
   async find(id: string): Promise<Job | null> {
     const record = this.#jobs.find(id);
     return record === undefined ? null : toJob(record);
+  }
+
+  async findMany(ids: readonly string[]): Promise<Job[]> {
+    return ids.flatMap((id) => this.#jobs.find(id) ?? []).map((record) => withoutDocuments(toJob(record)));
   }
 
   async findDocuments(jobId: string): Promise<JobDocuments | null> {
@@ -92,17 +100,22 @@ export class MemoryJobReader implements JobReader {
   }
 
   async listLatestFailed({ queue, after, limit }: LatestFailedQuery): Promise<BriefJob[]> {
-    const failedAt = ({ finishedAt }: JobRecord): number => finishedAt?.getTime() ?? 0;
-    const failed = this.#matching({
-      state: ['failed'],
-      ...(queue !== undefined && { queue: [queue] }),
-    }).toSorted((one, other) => failedAt(other) - failedAt(one) || compare(other.id, one.id));
-    const last = failed.findIndex(({ id }) => id === after?.toLowerCase());
-    if (after !== undefined && last < 0) return [];
-    return failed
-      .slice(last + 1, last + 1 + limit)
-      .map(toJob)
-      .map(toBrief);
+    const filter = queue === undefined ? {} : { queue: [queue] };
+    return this.#latestFailed(filter, after).slice(0, limit).map(toJob).map(toBrief);
+  }
+
+  async searchFailed({ filter, after, limit }: FailureSearchQuery): Promise<FoundFailures> {
+    const jobs = this.#latestFailed(filter, after).slice(0, limit).map(toJob).map(toBrief);
+    return { jobs, last: null };
+  }
+
+  #latestFailed(filter: JobFilter, after: FailurePosition | undefined): JobRecord[] {
+    return this.#matching({ ...filter, state: ['failed'] })
+      .filter(
+        (record) =>
+          after === undefined || byFailure({ id: after.id, finishedAt: after.failedAt }, record) < 0,
+      )
+      .toSorted(byFailure);
   }
 
   async searchedRange(): Promise<SearchedRange> {
@@ -139,6 +152,13 @@ export class MemoryJobReader implements JobReader {
     return documents ? jobs : jobs.map(withoutDocuments);
   }
 
+  async listDependents(ids: readonly string[], limit: number): Promise<Dependents[]> {
+    return ids.flatMap((id) => {
+      const dependents = [...this.#jobs.dependencies.dependentsOf(id.toLowerCase())].toSorted(compare);
+      return dependents.length === 0 ? [] : { parentId: id, ids: dependents.slice(0, limit) };
+    });
+  }
+
   async countSkipped(ids: readonly string[]): Promise<JobCount> {
     return { count: skippedBecauseOf(ids, this.#jobs).length, exact: true };
   }
@@ -172,6 +192,14 @@ function pageWithin(maxBytes: number, jobs: Job[], documents = true): JobPage {
     return bytes > maxBytes && index > 0;
   });
   return end < 0 ? { jobs, cut: false } : { jobs: jobs.slice(0, end), cut: true };
+}
+
+type Failure = Pick<JobRecord, 'id' | 'finishedAt'>;
+
+/** Compares two failed jobs. Returns a negative number if the first failed later. */
+function byFailure(one: Failure, other: Failure): number {
+  const failedAt = ({ finishedAt }: Failure): number => finishedAt?.getTime() ?? 0;
+  return failedAt(other) - failedAt(one) || compare(other.id, one.id);
 }
 
 function compare(left: string, right: string): number {

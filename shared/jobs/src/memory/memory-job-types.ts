@@ -1,5 +1,6 @@
+import { checkPause, isPausedAt, isSamePause, pauseSince } from '../job/pause.js';
 import type { Clock } from '../storage/clock.js';
-import type { JobTypeOptions, JobTypes, PausedType } from '../storage/job-types.js';
+import type { JobTypeOptions, JobTypes, PausedType, PauseTypeOptions } from '../storage/job-types.js';
 import type { MemoryAuditLog } from './memory-audit.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import { refuseTransaction } from './refuse-transaction.js';
@@ -9,7 +10,8 @@ export class MemoryJobTypes implements JobTypes {
   readonly #clock: Clock;
   readonly #audit: MemoryAuditLog;
   readonly #jobs: MemoryJobs;
-  readonly #paused = new Map<string, Date>();
+  /** Includes pauses that have ended but have not been resumed yet. */
+  readonly #pauses = new Map<string, PausedType>();
 
   constructor(clock: Clock, audit: MemoryAuditLog, jobs: MemoryJobs) {
     this.#clock = clock;
@@ -17,34 +19,53 @@ export class MemoryJobTypes implements JobTypes {
     this.#jobs = jobs;
   }
 
-  /** The names that no server may claim. */
-  get paused(): Pick<ReadonlySet<string>, 'has' | 'size'> {
-    return this.#paused;
+  get all(): readonly PausedType[] {
+    return [...this.#pauses.values()];
+  }
+
+  /** Returns the names that no server may claim. */
+  paused(): ReadonlySet<string> {
+    if (this.#pauses.size === 0) return none;
+    const now = this.#clock.now();
+    return new Set(this.all.filter((pause) => isPausedAt(pause, now)).map(({ name }) => name));
   }
 
   async listPaused(): Promise<PausedType[]> {
-    return Array.from(this.#paused, ([name, pausedAt]) => ({ name, pausedAt })).toSorted((one, other) =>
-      one.name < other.name ? -1 : 1,
-    );
+    const paused = this.paused();
+    return this.all
+      .filter(({ name }) => paused.has(name))
+      .toSorted((one, other) => (one.name < other.name ? -1 : 1));
   }
 
-  async pause(name: string, options: JobTypeOptions = {}): Promise<Date | null> {
+  async pause(name: string, options: PauseTypeOptions = {}): Promise<PausedType | null> {
+    const now = this.#clock.now();
+    const pause = checkPause(options, now);
     const before = this.#before(name, options);
-    if (before === null) this.#paused.set(name, new Date(this.#clock.now()));
+    if (before !== null && isSamePause(before, pause)) return before;
+    this.#pauses.set(name, { name, ...pauseSince(new Date(now), pause) });
+    this.#jobs.notify(null);
     return before;
   }
 
-  async resume(name: string, options: JobTypeOptions = {}): Promise<Date | null> {
+  async resume(name: string, options: JobTypeOptions = {}): Promise<PausedType | null> {
     const before = this.#before(name, options);
-    this.#paused.delete(name);
+    this.unpause(name);
+    return before;
+  }
+
+  /** Ends a pause without an audit entry. */
+  unpause(name: string): void {
+    this.#pauses.delete(name);
     for (const queue of this.#jobs.queues.keys()) this.#jobs.notify(queue);
-    return before;
   }
 
-  #before(name: string, options: JobTypeOptions): Date | null {
+  #before(name: string, options: JobTypeOptions): PausedType | null {
     refuseTransaction(options.transaction);
-    const before = this.#paused.get(name) ?? null;
+    const pause = this.#pauses.get(name);
+    const before = pause !== undefined && isPausedAt(pause, this.#clock.now()) ? pause : null;
     this.#audit.addOf(options, before);
     return before;
   }
 }
+
+const none: ReadonlySet<string> = new Set();

@@ -17,6 +17,7 @@ import type { TransactionClient } from '../storage/transaction.js';
 import { type JobRecord, newRecord, replaceContent, toJob } from './job-record.js';
 import { enter } from './job-transitions.js';
 import { BatchRecords } from './batch-records.js';
+import { MemoryFirstFailures } from './memory-first-failures.js';
 import { MemoryHistory, type MemoryRetention } from './memory-history.js';
 import { MemoryKeys } from './memory-keys.js';
 import { MemoryDependencies } from './memory-dependencies.js';
@@ -26,11 +27,12 @@ import { type QueueRecord, QueueRecords } from './queue-records.js';
 /** Maximum number of queues unless the caller sets another. */
 const defaultMaxQueues = 10_000;
 
-/** Holds all jobs and queues of one process, and makes the state changes that several components need. */
+/** Holds all jobs and queues of one process, and carries out the state changes that several components need. */
 export class MemoryJobs {
   readonly batches = new BatchRecords();
   readonly dependencies = new MemoryDependencies();
   readonly throughput = new MemoryThroughput();
+  readonly firstFailures = new MemoryFirstFailures();
   readonly #clock: Clock;
   readonly #records = new Map<string, JobRecord>();
   readonly #queues: QueueRecords;
@@ -94,7 +96,9 @@ export class MemoryJobs {
    */
   addAtCommit(jobs: readonly NewJob[], transaction: TransactionClient): EnqueueResult {
     if (transaction.afterCommit === undefined)
-      throw new TypeError('Jobs in memory need a transaction that calls back after its commit');
+      throw new TypeError(
+        'With the memory storage, enqueueing in a transaction requires one that has afterCommit',
+      );
     if (jobs.some(hasKeys))
       throw new TypeError('Jobs in memory with a key cannot take part in a database transaction');
     const now = this.#clock.now();
@@ -144,7 +148,7 @@ export class MemoryJobs {
   }
 
   addBatch(batch: NewBatch): EnqueueResult {
-    return this.add(batch.followUp === null ? batch.jobs : [...batch.jobs, batch.followUp], batch);
+    return this.add(batch.callback === null ? batch.jobs : [...batch.jobs, batch.callback], batch);
   }
 
   /** Returns a queue, creating it if it does not exist. */
@@ -208,6 +212,7 @@ export class MemoryJobs {
     this.#stop(record);
     this.#leave(record);
     const now = this.#clock.now();
+    if (reason === 'failed') this.#noteFailure(record, now);
     record.runAt = new Date(Math.max(runAt.getTime(), now));
     enter(record, 'scheduled', reason, now);
     this.queue(record.queue);
@@ -222,11 +227,16 @@ export class MemoryJobs {
     record.cancelRequested = false;
     this.#history.add(record);
     this.throughput.note(record.queue, state, this.#clock.now());
+    if (state === 'failed') this.#noteFailure(record, record.finishedAt.getTime());
     this.dependencies.drop(record.id);
     this.#resolveDependents(record.id, state);
     const { batchId } = record.meta ?? {};
     const end = batchId === undefined ? null : this.batches.count(batchId, state, record.finishedAt);
     if (batchId !== undefined && end !== null) this.#resolveDependents(batchId, end);
+  }
+
+  #noteFailure({ name, error }: JobRecord, nowMs: number): void {
+    if (error !== null) this.firstFailures.note(name, error, new Date(nowMs));
   }
 
   delete(record: JobRecord): void {

@@ -1,8 +1,9 @@
 import type { Clock } from '../storage/clock.js';
-import type { Maintenance, PromotionReport, RescueReport } from '../storage/maintenance.js';
+import type { Maintenance, PromotionReport, RescueReport, ResumptionReport } from '../storage/maintenance.js';
 import { dueAt, endAttempt, type JobRecord, lostError, undoStart } from './job-record.js';
 import type { MemoryRetention } from './memory-history.js';
 import type { MemoryJobs } from './memory-jobs.js';
+import type { MemoryResumptions } from './memory-resumptions.js';
 import type { MemoryServers } from './memory-servers.js';
 import type { MemoryTimings } from './memory-timings.js';
 import { itemOfJob, type MemorySetAside } from './memory-set-aside.js';
@@ -17,6 +18,7 @@ interface MaintenanceParts {
   readonly clock: Clock;
   readonly retention: MemoryRetention;
   readonly timings: MemoryTimings;
+  readonly resumptions: MemoryResumptions;
   /** Returns the queues of all recurring jobs. These queues stay even if they are empty. */
   readonly recurringQueues: () => Promise<string[]>;
 }
@@ -29,16 +31,19 @@ export class MemoryMaintenance implements Maintenance {
   readonly #clock: Clock;
   readonly #retention: MemoryRetention;
   readonly #timings: MemoryTimings;
+  readonly #resumptions: MemoryResumptions;
   readonly #recurringQueues: () => Promise<string[]>;
   #idleQueuesRetiredAt = -Infinity;
 
-  constructor({ jobs, servers, setAside, clock, retention, timings, recurringQueues }: MaintenanceParts) {
+  constructor(parts: MaintenanceParts) {
+    const { jobs, servers, setAside, clock, retention, timings, resumptions, recurringQueues } = parts;
     this.#jobs = jobs;
     this.#servers = servers;
     this.#setAside = setAside;
     this.#clock = clock;
     this.#retention = retention;
     this.#timings = timings;
+    this.#resumptions = resumptions;
     this.#recurringQueues = recurringQueues;
   }
 
@@ -62,6 +67,10 @@ export class MemoryMaintenance implements Maintenance {
     };
   }
 
+  resumeDue(): Promise<ResumptionReport> {
+    return this.#resumptions.resumeDue();
+  }
+
   async resolveDependencies(): Promise<number> {
     return 0; // dependents are updated as soon as a job ends
   }
@@ -74,10 +83,14 @@ export class MemoryMaintenance implements Maintenance {
         state === 'processing' && (leaseUntil < now || !this.#servers.isAlive(serverId ?? '')),
     );
     for (const { record, started } of inClaimOrder(lost, this.#servers)) {
+      const { serverId } = record;
+      const counts = started || record.attempt >= record.maxAttempts;
       const end = this.#setAside.attempt(itemOfJob('rescuer', record), () =>
         takeBack(this.#jobs, record, started, now),
       );
-      if (end !== undefined) report[end]++;
+      if (end === undefined) continue;
+      report[end]++;
+      if (counts) this.#servers.countTaken(serverId);
     }
     return report;
   }
@@ -100,8 +113,8 @@ export class MemoryMaintenance implements Maintenance {
 }
 
 /**
- * Sorts jobs in the order of their claims and marks those that may have been running. A server starts jobs in this
- * order, so only its first ones, up to its concurrency, can have been running; the others had not started.
+ * Sorts jobs in the order in which they were claimed and marks those that may have been running. A server starts jobs
+ * in this order, so only the first ones, up to its concurrency, can have been running.
  */
 function inClaimOrder(
   lost: readonly JobRecord[],

@@ -1,9 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Queue, Server, StateCounts } from '../job/job.js';
+import { checkPause, isPausedAt, isSamePause, notPaused, pauseSince } from '../job/pause.js';
 import { checkQueueLimits, type QueueLimits } from '../job/queue-limits.js';
 import { isFinished } from '../job/state.js';
 import type { Clock } from '../storage/clock.js';
 import type {
+  BlockingKey,
+  BlockingKeys,
+  PauseQueueOptions,
   QueueControlOptions,
   QueueControlResult,
   QueueDeletion,
@@ -12,6 +16,7 @@ import type {
 } from '../storage/queues.js';
 import type { MemoryAuditLog } from './memory-audit.js';
 import { countStates } from './memory-job-reader.js';
+import type { JobRecord } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import type { MemoryServers } from './memory-servers.js';
 import type { QueueRecord } from './queue-records.js';
@@ -34,12 +39,11 @@ export class MemoryQueues implements Queues {
   async find(name: string): Promise<Queue | null> {
     const queue = this.#jobs.queues.get(name);
     if (queue === undefined) return null;
-    return toQueue(
-      name,
-      queue,
-      countStates([...this.#jobs.all()].filter((job) => job.queue === name)),
-      this.#running(),
-    );
+    return toQueue(name, queue, {
+      counts: countStates([...this.#jobs.all()].filter((job) => job.queue === name)),
+      running: this.#running(),
+      now: this.#clock.now(),
+    });
   }
 
   async list(): Promise<Queue[]> {
@@ -50,20 +54,42 @@ export class MemoryQueues implements Queues {
       if (counted !== undefined) counted[state]++;
     }
     const running = this.#running();
+    const now = this.#clock.now();
     return [...this.#jobs.queues]
       .toSorted(([left], [right]) => (left < right ? -1 : 1))
-      .map(([name, queue]) => toQueue(name, queue, counts.get(name) ?? countStates([]), running));
+      .map(([name, queue]) =>
+        toQueue(name, queue, { counts: counts.get(name) ?? countStates([]), running, now }),
+      );
   }
 
-  async pause(name: string, options?: QueueControlOptions<QueueControlResult>): Promise<QueueControlResult> {
-    return this.#set(name, options, (queue) => {
-      queue.pausedAt ??= new Date(this.#clock.now());
+  async listBlockingKeys(queue?: string): Promise<BlockingKeys> {
+    const keys = [...this.#jobs.queues]
+      .filter(([name]) => queue === undefined || name === queue)
+      .flatMap(([name, { keys: ofQueue }]) =>
+        ofQueue.blocking().map(({ key, blocked, inside }) => ({
+          queue: name,
+          key,
+          blocked: { count: blocked.length, exact: true },
+          details: detailsOf(blocked, inside),
+        })),
+      )
+      .toSorted((one, other) => other.blocked.count - one.blocked.count);
+    return { keys, isComplete: true };
+  }
+
+  async pause(name: string, options: PauseQueueOptions = {}): Promise<QueueControlResult> {
+    const now = this.#clock.now();
+    const pause = checkPause(options, now);
+    return this.#set(name, options, (queue, before) => {
+      if (isSamePause(before, pause)) return;
+      queue.pause = pauseSince(new Date(now), pause);
+      this.#jobs.notify(null);
     });
   }
 
   async resume(name: string, options?: QueueControlOptions<QueueControlResult>): Promise<QueueControlResult> {
     return this.#set(name, options, (queue) => {
-      queue.pausedAt = null;
+      queue.pause = notPaused;
       this.#jobs.notify(name);
     });
   }
@@ -92,13 +118,14 @@ export class MemoryQueues implements Queues {
   #set(
     name: string,
     options: QueueControlOptions<QueueControlResult> = {},
-    change: (queue: QueueRecord) => void,
+    change: (queue: QueueRecord, before: QueueSettings) => void,
   ): QueueControlResult {
     refuseTransaction(options.transaction);
     const queue = this.#jobs.queue(name);
-    const before = isAsSeen(queue, options.seen) ? settingsOf(queue) : null;
+    const settings = settingsOf(queue, this.#clock.now());
+    const before = isAsSeen(settings, options.seen) ? settings : null;
     this.#audit.addOf(options, before);
-    if (before !== null) change(queue);
+    if (before !== null) change(queue, before);
     return before;
   }
 
@@ -108,7 +135,7 @@ export class MemoryQueues implements Queues {
     if ([...this.#jobs.all()].some((record) => record.queue === name && !isFinished(record.state)))
       return 'holds-jobs';
     if (this.#servers.all().some(({ queues }) => queues.includes(name))) return 'served';
-    return isAsSeen(queue, seen) ? 'deleted' : 'changed';
+    return isAsSeen(settingsOf(queue, this.#clock.now()), seen) ? 'deleted' : 'changed';
   }
 
   #running(): Server[] {
@@ -116,21 +143,39 @@ export class MemoryQueues implements Queues {
   }
 }
 
-function toQueue(name: string, queue: QueueRecord, counts: StateCounts, running: readonly Server[]): Queue {
+function toQueue(
+  name: string,
+  queue: QueueRecord,
+  { counts, running, now }: { counts: StateCounts; running: readonly Server[]; now: number },
+): Queue {
   const { createdAt, ready } = queue;
   const oldest = ready.oldestReadyAt;
   return {
     name,
     counts,
-    ...settingsOf(queue),
+    ...settingsOf(queue, now),
     oldestEnqueuedAt: oldest === undefined ? null : new Date(oldest),
     servers: running.filter(({ queues }) => queues.includes(name)).length,
     createdAt,
   };
 }
 
-function settingsOf({ pausedAt, concurrencyLimit, rateLimit }: QueueRecord): QueueSettings {
-  return { pausedAt, concurrencyLimit, rateLimit: rateLimit === null ? null : { ...rateLimit } };
+function detailsOf([next]: readonly JobRecord[], inside: readonly JobRecord[]): BlockingKey['details'] {
+  if (next === undefined) return null;
+  const started = ({ startedAt }: JobRecord): number => startedAt?.getTime() ?? Infinity;
+  return {
+    limit: next.meta?.concurrencyLimit ?? 1,
+    since: new Date(Math.max(next.createdAt.getTime(), next.runAt?.getTime() ?? 0)),
+    occupants: inside
+      .toSorted((one, other) => started(one) - started(other))
+      .slice(0, 10)
+      .map(({ id, name, startedAt }) => ({ id, name, startedAt })),
+  };
+}
+
+function settingsOf({ pause, concurrencyLimit, rateLimit }: QueueRecord, now: number): QueueSettings {
+  const state = isPausedAt(pause, now) ? pause : notPaused;
+  return { ...state, concurrencyLimit, rateLimit: rateLimit === null ? null : { ...rateLimit } };
 }
 
 function isAsSeen(queue: QueueSettings, seen: QueueSettings | undefined): boolean {

@@ -1,5 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonText, JsonValue } from '../job/job.js';
+import {
+  checkPause,
+  isPausedAt,
+  isSamePause,
+  notPaused,
+  type PauseOptions,
+  pauseSince,
+  resumesAfter,
+} from '../job/pause.js';
 import { isFinished } from '../job/state.js';
 import { keepStoredDigits } from '../job/stored-digits.js';
 import { jobOf, planFiring } from '../recurring/firing.js';
@@ -9,13 +18,17 @@ import {
   RecurringJobOwnedError,
 } from '../recurring/recurring-job.js';
 import { Schedule } from '../recurring/schedule.js';
-import type {
-  FiredRecurringJob,
-  FiringReport,
-  RecurringJobs,
-  SynchronizationReport,
-  TriggeredJob,
+import {
+  type FiredRecurringJob,
+  type FiringReport,
+  type MissedRuns,
+  missedRunDays,
+  type RecurringJobs,
+  type RemovalOptions,
+  type SynchronizationReport,
+  type TriggeredJob,
 } from '../storage/recurring-jobs.js';
+import type { ActionOptions } from '../storage/audit-log.js';
 import type { ControlOptions } from '../storage/job-control.js';
 import type { Clock } from '../storage/clock.js';
 import { refuseTransaction } from './refuse-transaction.js';
@@ -40,6 +53,8 @@ export class MemoryRecurringJobs implements RecurringJobs {
   readonly #setAside: MemorySetAside;
   readonly #audit: MemoryAuditLog;
   readonly #records = new Map<string, RecurringRecord>();
+  /** Oldest first. */
+  #missed: MissedRuns[] = [];
 
   constructor(jobs: MemoryJobs, clock: Clock, setAside: MemorySetAside, audit: MemoryAuditLog) {
     this.#audit = audit;
@@ -83,13 +98,20 @@ export class MemoryRecurringJobs implements RecurringJobs {
     });
   }
 
-  async remove(id: string, { check }: Pick<ControlOptions<RecurringJob>, 'check'> = {}): Promise<boolean> {
-    this.#checked(id, check);
+  async remove(id: string, options: RemovalOptions = {}): Promise<boolean> {
+    this.#checked(id, options.check);
+    this.#audit.addOf(options, this.#records.has(id));
     return this.#records.delete(id);
   }
 
-  async removeAll(ids: readonly string[]): Promise<number> {
-    return ids.filter((id) => this.#records.delete(id)).length;
+  async removeAll(
+    ids: readonly string[],
+    { audit }: Pick<ActionOptions<string>, 'audit'> = {},
+  ): Promise<number> {
+    const existing = [...new Set(ids)].filter((id) => this.#records.has(id));
+    if (audit !== undefined) for (const id of existing) this.#audit.add(audit(id));
+    for (const id of existing) this.#records.delete(id);
+    return existing.length;
   }
 
   async find(id: string): Promise<RecurringJob | null> {
@@ -105,6 +127,12 @@ export class MemoryRecurringJobs implements RecurringJobs {
     return [...this.#records.values()]
       .toSorted((left, right) => (left.id < right.id ? -1 : 1))
       .map(toRecurringJob);
+  }
+
+  async listMissed(ids: readonly string[], limit: number): Promise<MissedRuns[]> {
+    return ids
+      .flatMap((id) => this.#missed.filter((missed) => missed.recurringJobId === id).slice(-limit))
+      .toSorted((one, other) => other.from.getTime() - one.from.getTime());
   }
 
   async trigger(
@@ -127,11 +155,14 @@ export class MemoryRecurringJobs implements RecurringJobs {
 
   async pause(
     id: string,
-    options?: ControlOptions<RecurringJob, RecurringJob | null>,
+    options: ControlOptions<RecurringJob, RecurringJob | null> & PauseOptions = {},
   ): Promise<RecurringJob | null> {
+    const now = this.#now();
+    const pause = checkPause(options, now.getTime());
     return this.#control(id, options, (record) => {
-      record.pausedAt ??= this.#now();
-      record.nextDueAt = null;
+      if (isSamePause(record, pause)) return;
+      Object.assign(record, pauseSince(now, pause), { nextDueAt: null });
+      this.#jobs.notify(null);
     });
   }
 
@@ -140,11 +171,22 @@ export class MemoryRecurringJobs implements RecurringJobs {
     options?: ControlOptions<RecurringJob, RecurringJob | null>,
   ): Promise<RecurringJob | null> {
     return this.#control(id, options, (record) => {
-      if (record.pausedAt === null) return;
-      record.pausedAt = null;
-      record.nextDueAt = new Schedule(record.cron, record.timeZone).next(this.#now());
-      this.#jobs.notify(null);
+      if (record.pausedAt !== null) this.#unpause(record);
     });
+  }
+
+  /** Ends pauses that are due, calling `attempt` for each. */
+  resumeDue(now: number, attempt: (id: string, resume: () => void) => void): void {
+    for (const record of this.#records.values()) {
+      if (record.pausedAt === null || isPausedAt(record, now)) continue;
+      attempt(record.id, () => this.#unpause(record));
+    }
+  }
+
+  #unpause(record: RecurringRecord): void {
+    const nextDueAt = new Schedule(record.cron, record.timeZone).next(resumesAfter(record, this.#now()));
+    Object.assign(record, notPaused, { nextDueAt });
+    this.#jobs.notify(null);
   }
 
   #control(
@@ -213,7 +255,18 @@ export class MemoryRecurringJobs implements RecurringJobs {
     record.nextDueAt = firing.nextDueAt;
     record.lastDueAt = firing.dueTimes.at(-1) ?? record.lastDueAt;
     record.lastJobId = jobs.at(-1)?.id ?? record.lastJobId;
+    if (firing.skipped !== null) this.#recordMissed({ recurringJobId: record.id, ...firing.skipped }, now);
     return { id: record.id, jobIds: jobs.map(({ id }) => id), skipped: firing.skipped };
+  }
+
+  #recordMissed(missed: MissedRuns, now: Date): void {
+    const last = this.#missed.findLast(({ recurringJobId }) => recurringJobId === missed.recurringJobId);
+    const continues = last?.reason === missed.reason && last.until.getTime() === missed.from.getTime();
+    const oldest = now.getTime() - missedRunDays * 86_400_000;
+    this.#missed = this.#missed.filter(
+      (each) => each.until.getTime() >= oldest && !(continues && each === last),
+    );
+    this.#missed.push(continues ? { ...missed, from: last.from } : missed);
   }
 
   #put(job: NewRecurringJob, application: string | null): RecurringRecord {
@@ -223,7 +276,7 @@ export class MemoryRecurringJobs implements RecurringJobs {
     const sameTimes = existing?.cron === job.cron && existing.timeZone === job.timeZone;
     const keepsDue = existing !== undefined && (sameTimes || existing.pausedAt !== null);
     const record: RecurringRecord = {
-      pausedAt: null,
+      ...notPaused,
       lastDueAt: null,
       lastJobId: null,
       createdAt: now,

@@ -95,8 +95,10 @@ export class MemoryServers implements Servers {
     }
     const server: Server = {
       ...described,
+      version: version ?? null,
       id,
       queues: [...description.queues],
+      queueWeights: description.queueWeights === undefined ? null : [...description.queueWeights],
       jobNames: description.jobNames === undefined ? null : [...description.jobNames],
       processing: 0,
       state: 'running',
@@ -174,11 +176,17 @@ export class MemoryServers implements Servers {
     for (const { server, lost } of silent) {
       this.#remove(server.id);
       lost.abort();
-      const { id, host, pid, processing, heartbeatAt } = server;
-      this.#lost.unshift({ id, host, pid, processing, heartbeatAt, lostAt: new Date(now) });
+      const { id, host, pid, heartbeatAt } = server;
+      this.#lost.unshift({ id, host, pid, processing: 0, heartbeatAt, lostAt: new Date(now) });
     }
     for (const { id } of this.#lost.splice(maxLost)) this.#concurrency.delete(id);
     return silent.map(({ server }) => server.id);
+  }
+
+  /** Counts a job that was taken back from a server, if that server was declared dead. */
+  countTaken(id: string | null): void {
+    const server = this.#lost.find((each) => each.id === id);
+    if (server !== undefined) server.processing += 1;
   }
 
   close(): void {

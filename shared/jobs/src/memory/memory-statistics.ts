@@ -1,6 +1,5 @@
 import { errorFingerprint } from '../job/error-fingerprint.js';
 import {
-  type ErrorGroup,
   type ErrorGroupQuery,
   type ErrorGroups,
   type Failure,
@@ -33,10 +32,9 @@ export class MemoryStatistics implements JobStatistics {
     const since = new Date(this.#clock.now() - query.sinceMs);
     const failures = [...this.#jobs.all()].flatMap((record) => failureOf(record) ?? []);
     const recent = groupFailures(failures.filter(({ at }) => at >= since));
-    const firstSeen = new Map(groupFailures(failures).map((group) => [keyOf(group), group.firstSeenAt]));
     const groups = recent.map((group) => ({
       ...group,
-      firstSeenAt: firstSeen.get(keyOf(group)) ?? group.firstSeenAt,
+      firstSeenAt: this.#jobs.firstFailures.find(group) ?? group.firstSeenAt,
     }));
     return largestGroups(groups, query);
   }
@@ -48,10 +46,6 @@ export class MemoryStatistics implements JobStatistics {
   async throughputByQueue(query: QueuesThroughputQuery): Promise<ReadonlyMap<string, ThroughputBucket[]>> {
     return this.#jobs.throughput.readByQueue(query, this.#clock.now());
   }
-}
-
-function keyOf({ name, fingerprint }: ErrorGroup): string {
-  return `${name}\n${fingerprint}`;
 }
 
 function failureOf(record: JobRecord): Failure | null {

@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '../storage/clock.js';
 import { type RetentionDays, retentionOf } from '../storage/retention.js';
 import type { JobStorage } from '../storage/storage.js';
+import { MemoryAlerts } from './memory-alerts.js';
 import { MemoryAuditLog } from './memory-audit.js';
 import { MemoryBatches } from './memory-batches.js';
 import { MemoryBulkOperations } from './memory-bulk.js';
@@ -18,6 +19,8 @@ import { MemoryMaintenance } from './memory-maintenance.js';
 import { MemoryQueues } from './memory-queues.js';
 import { MemoryRecurringJobs } from './memory-recurring.js';
 import { MemoryReports } from './memory-reports.js';
+import { MemoryResumptions } from './memory-resumptions.js';
+import { MemorySavedSearches } from './memory-saved-searches.js';
 import { MemoryServers } from './memory-servers.js';
 import { MemorySetAside } from './memory-set-aside.js';
 import { MemoryStatistics } from './memory-statistics.js';
@@ -68,8 +71,10 @@ export class MemoryStorage implements JobStorage {
   readonly timings: MemoryTimings;
   readonly jobTypes: MemoryJobTypes;
   readonly deployments: MemoryDeployments;
+  readonly savedSearches: MemorySavedSearches;
   readonly audit: MemoryAuditLog;
   readonly setAside: MemorySetAside;
+  readonly alerts: MemoryAlerts;
   readonly notificationsArrive: boolean = true;
   readonly #jobs: MemoryJobs;
 
@@ -84,12 +89,14 @@ export class MemoryStorage implements JobStorage {
     const jobs = new MemoryJobs(clock, maxQueues);
     const audit = new MemoryAuditLog(clock);
     const jobTypes = new MemoryJobTypes(clock, audit, jobs);
-    const deployments = new MemoryDeployments(clock);
+    const deployments = new MemoryDeployments(clock, audit);
     const servers = new MemoryServers({ clock, jobs, audit, deployments }, async () => {
       await this.maintenance.rescue();
     });
     const setAside = new MemorySetAside(clock, audit, (order) => void this.bulk.start(order));
     const timings = new MemoryTimings(jobs, clock);
+    const recurring = new MemoryRecurringJobs(jobs, clock, setAside, audit);
+    const resumptions = new MemoryResumptions({ jobs, jobTypes, recurring, audit, setAside, clock });
     const retention = { maxFinished, days: retentionOf(retentionDays) };
     this.#jobs = jobs;
     this.clock = clock;
@@ -107,20 +114,23 @@ export class MemoryStorage implements JobStorage {
       clock,
       retention,
       timings,
-      recurringQueues: async () => (await this.recurring.list()).map(({ queue }) => queue),
+      resumptions,
+      recurringQueues: async () => (await recurring.list()).map(({ queue }) => queue),
     });
     this.queues = new MemoryQueues(jobs, servers, clock, audit);
     this.servers = servers;
     this.batches = new MemoryBatches(jobs, this.control, audit);
-    this.recurring = new MemoryRecurringJobs(jobs, clock, setAside, audit);
+    this.recurring = recurring;
     this.bulk = new MemoryBulkOperations(jobs, this.control, clock, setAside, audit);
     this.feed = new MemoryFeed(jobs, clock);
     this.statistics = new MemoryStatistics(jobs, clock);
     this.timings = timings;
     this.jobTypes = jobTypes;
     this.deployments = deployments;
+    this.savedSearches = new MemorySavedSearches(clock, audit);
     this.audit = audit;
     this.setAside = setAside;
+    this.alerts = new MemoryAlerts(clock);
   }
 
   async readClock(): Promise<Date> {

@@ -25,7 +25,7 @@ interface Cell {
   backlog: number | null;
 }
 
-/** The timings of a queue, of a job name, of a name in a queue, or of all jobs. */
+/** The timings of one queue, of one job name, of one name in one queue, or of all jobs. */
 class Place {
   readonly minute = new Map<number, Cell>();
   readonly hour = new Map<number, Cell>();

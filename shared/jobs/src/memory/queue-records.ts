@@ -1,4 +1,5 @@
 import { TooManyQueuesError } from '../job/errors.js';
+import { notPaused, type PauseState } from '../job/pause.js';
 import type { RateLimit } from '../job/queue-limits.js';
 import type { Clock } from '../storage/clock.js';
 import { idleQueueDays } from '../storage/retention.js';
@@ -9,7 +10,7 @@ import { TokenBucket } from './token-bucket.js';
 export interface QueueRecord {
   readonly createdAt: Date;
   readonly ready: ReadyQueue;
-  pausedAt: Date | null;
+  pause: PauseState;
   concurrencyLimit: number | null;
   rateLimit: Required<RateLimit> | null;
   readonly bucket: TokenBucket;
@@ -61,7 +62,7 @@ export class QueueRecords {
       queue = {
         createdAt: new Date(now),
         ready: new ReadyQueue(),
-        pausedAt: null,
+        pause: notPaused,
         concurrencyLimit: null,
         rateLimit: null,
         bucket: new TokenBucket(now),
@@ -88,8 +89,8 @@ export class QueueRecords {
   retireIdle(isInUse: (name: string, idleSince: number) => boolean): void {
     const now = this.#clock.now();
     for (const [name, queue] of this.#queues) {
-      const { pausedAt, concurrencyLimit, rateLimit, idleSince } = queue;
-      const isSet = pausedAt !== null || concurrencyLimit !== null || rateLimit !== null;
+      const { pause, concurrencyLimit, rateLimit, idleSince } = queue;
+      const isSet = pause.pausedAt !== null || concurrencyLimit !== null || rateLimit !== null;
       if (isSet || isInUse(name, idleSince ?? now)) queue.idleSince = null;
       else if (idleSince === null) queue.idleSince = now;
       else if (now - idleSince >= idleMs) this.retire(name);

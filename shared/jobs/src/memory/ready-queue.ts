@@ -23,6 +23,11 @@ export class ReadyQueue {
     this.#jobs.splice(this.#placeOf(job), 0, job);
   }
 
+  /** Returns all jobs in run order. */
+  list(): JobRecord[] {
+    return this.#jobs.slice(this.#head);
+  }
+
   /** Removes a job, which must be in the queue. */
   remove(job: JobRecord): void {
     this.#jobs.splice(this.#jobs.indexOf(job, this.#head), 1);
@@ -69,7 +74,7 @@ export class ReadyQueue {
       if (job !== undefined) (isWanted(job.name) ? taken : passed).push(job);
     }
     if (taken.length === 0) return taken;
-    // Closes the gap: moves the skipped jobs up to the next job that was not examined.
+    // Closes the gap that the taken jobs leave: moves the skipped ones up to the first job that was not examined.
     this.#head = next - passed.length;
     for (const [place, job] of passed.entries()) this.#jobs[this.#head + place] = job;
     this.#trim();

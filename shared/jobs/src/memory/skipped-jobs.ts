@@ -21,7 +21,7 @@ export function skippedBecauseOf(
     for (const dependent of jobs.dependencies.dependentsOf(parent)) {
       const record = jobs.find(dependent);
       if (record === undefined || seen.has(record.id) || !isSkipped(record)) continue;
-      seen.add(record.id); // the loop continues with this job
+      for (const id of parentsIn(record)) seen.add(id); // the loop continues with these
       skipped.push(record);
     }
   }

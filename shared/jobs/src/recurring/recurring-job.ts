@@ -4,6 +4,7 @@ import { checkConcurrency, type Concurrency } from '../job/concurrency.js';
 import { checkMaxAttempts, checkName, checkPriority, type JobDefinition } from '../job/definition.js';
 import type { JsonText, JsonValue } from '../job/job.js';
 import { checkTags } from '../job/meta.js';
+import type { PauseState } from '../job/pause.js';
 import { checkSchedule } from './schedule.js';
 
 /**
@@ -19,7 +20,7 @@ export type MisfirePolicy = 'skip' | 'once' | 'all';
 export type OverlapPolicy = 'allow' | 'skip' | 'wait';
 
 /** A schedule that enqueues a job at each due time. */
-export interface RecurringJob {
+export interface RecurringJob extends PauseState {
   /** Example: `nightly-report`. */
   id: string;
   /** The name of the jobs that it enqueues. */
@@ -40,8 +41,6 @@ export interface RecurringJob {
   concurrency: Concurrency | null;
   /** The application that defines it in code; `null` if an operator added it. */
   application: string | null;
-  /** When it was paused; `null` if it is not. */
-  pausedAt: Date | null;
   /** `null` while it is paused, and when its cron expression matches no further time. */
   nextDueAt: Date | null;
   /** The latest due time that got a job. */

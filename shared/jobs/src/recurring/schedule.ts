@@ -1,7 +1,7 @@
 import { brand } from '../job/brand.js';
 import { Cron } from 'croner';
 
-/** A cron expression or time zone is invalid. The message says how to correct it. */
+/** A cron expression or time zone is invalid. The message explains how to correct it. */
 export class InvalidScheduleError extends RangeError {
   static {
     brand(this, 'InvalidScheduleError');

@@ -83,7 +83,10 @@ export class AttemptReport {
       : { claim: this.claim, progress, lines: [...this.#lines] };
   }
 
-  /** Removes a report that has been stored from the pending data. Keeps what the handler has reported since. */
+  /**
+   * Removes the contents of a stored report from the pending data. What the handler has reported since then stays
+   * pending.
+   */
   written({ progress, lines }: JobReport): void {
     const last = lines.at(-1)?.line ?? 0;
     if (last > 0) this.#lines = this.#lines.filter(({ line }) => line > last);

@@ -1,13 +1,19 @@
 const alertPollMs = 1_000;
 
-/** Chosen at random in this range, so that the roles of a server, and the servers of a fleet, do not all poll at once. */
-const idlePollMs = { least: 8_000, most: 12_000 };
+/**
+ * Drawn at random from this range, so that the background tasks of a server, and the servers of a fleet, do not all
+ * poll at once.
+ */
+const idlePollMs = { min: 8_000, max: 12_000 };
 
 /**
- * Returns the interval between polls for background work, in milliseconds. Polling finds work whose notification was lost, or
- * whose server died before doing it. While notifications arrive, only a notification that was never sent can be missing.
+ * Returns the time until the next poll for background work, in milliseconds. A poll finds work whose notification was
+ * lost, and work that a server left undone when it died. While notifications arrive, polls are rare, because only a
+ * notification that was never sent can be missing.
+ *
+ * @param nextDueMs milliseconds until the next known work; `null` if none is known
  */
-export function backgroundPollMs(isNotified: boolean): number {
-  if (!isNotified) return alertPollMs;
-  return idlePollMs.least + Math.random() * (idlePollMs.most - idlePollMs.least);
+export function backgroundPollMs(isNotified: boolean, nextDueMs: number | null = null): number {
+  const idleMs = idlePollMs.min + Math.random() * (idlePollMs.max - idlePollMs.min);
+  return Math.min(isNotified ? idleMs : alertPollMs, Math.ceil(nextDueMs ?? Infinity));
 }

@@ -4,8 +4,8 @@ import { backgroundPollMs } from './background-poll.js';
 const batch = 500;
 
 /**
- * Delay in milliseconds after a round that resolved something. That may have finished further jobs: cancelling a
- * dependent also cancels its own dependents.
+ * Delay in milliseconds after a round that resolved something, because such a round may finish further jobs: cancelling
+ * a dependent also cancels its own dependents.
  */
 const againMs = 10;
 

@@ -14,12 +14,10 @@ const aheadMs = 50;
  */
 const maxAheadMs = 500;
 
-/** Interval between checks for jobs that were fetched ahead but have not started, in milliseconds. */
+/** Interval between checks for jobs that were fetched ahead and have not started, in milliseconds. */
 const checkAheadMs = 250;
 
-/**
- * Polling interval in milliseconds while the server relies on notifications but may miss some, and after each notification.
- */
+/** Polling interval in milliseconds while notifications do not arrive reliably, and after each notification. */
 const alertPollMs = 200;
 
 /**
@@ -87,8 +85,8 @@ export class Fetcher {
   }
 
   /**
-   * Claims until there is no room or work left, or a poll is due. While the handlers of one claim run, the storage already
-   * processes the next. Resolves to the milliseconds until the next round.
+   * Claims until there is no room or work left, or a poll is due. Handlers run the jobs of one claim while the storage
+   * processes the next claim. Resolves to the milliseconds until the next round.
    */
   async runOnce(): Promise<number> {
     const { queues, queuePollIntervalMs, serverId, held, take } = this.#options;
@@ -116,7 +114,7 @@ export class Fetcher {
         const claiming = this.#claim(id, queue, limit);
         if (kept.length > 0) {
           claiming.catch(() => undefined); // reported below
-          await handedOver();
+          await requestSent();
           if (serverId() === id) take(kept);
           kept = [];
         }
@@ -169,8 +167,8 @@ export class Fetcher {
   }
 
   /**
-   * Schedules the next poll, unless an earlier one is planned. If this round did more than poll in vain, the next poll
-   * follows soon, because claims may have missed jobs.
+   * Schedules the next poll, unless an earlier one is planned. The interval is long after a round that found
+   * nothing, if notifications arrive, and short after any other round, because its claims may have missed jobs.
    */
   #planPoll(startedAt: number, isIdle: boolean): void {
     const { queuePollIntervalMs, isNotified } = this.#options;
@@ -197,8 +195,8 @@ export class Fetcher {
   }
 
   /**
-   * Releases claims that are stored under this server's id but that it does not know of. Otherwise their jobs would
-   * wait until the leases expire.
+   * Releases claims that are stored under this server's id although the server does not know of them. Otherwise their
+   * jobs would wait until the leases expire.
    */
   async #releaseUnknown(serverId: string, queue: string): Promise<void> {
     const { store, claims } = this.#options;
@@ -230,7 +228,7 @@ export class Fetcher {
 }
 
 /** Resolves after the storage has had a chance to send the pending request. */
-function handedOver(): Promise<void> {
+function requestSent(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);
   });

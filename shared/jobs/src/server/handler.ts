@@ -87,7 +87,7 @@ export function handleJob<Args, Result, Input, Returned extends Result>(
   if (typeof run === 'object') {
     if (run.module instanceof URL) return { definition: typed, run };
     throw new TypeError(
-      `The module of the job "${definition.name}" is a URL: new URL('./file.js', import.meta.url)`,
+      `The module of the job "${definition.name}" must be given as a URL: new URL('./file.js', import.meta.url)`,
     );
   }
   // Arguments are validated against the definition's schema when the job is enqueued, so this cast is safe.

@@ -11,6 +11,7 @@ import { Loop } from './loop.js';
 import { Membership } from './membership.js';
 import { RecurringScheduler } from './recurring-scheduler.js';
 import { Rescuer } from './rescuer.js';
+import { Resumer } from './resumer.js';
 import { Runner } from './runner.js';
 import { Scheduler } from './scheduler.js';
 import { type JobServerEvents, type JobServerListener, ServerEvents } from './server-events.js';
@@ -20,8 +21,8 @@ import { type JobServerOptions, type ResolvedServerOptions, resolveServerOptions
 import { waitAtMost } from './wait-at-most.js';
 
 /**
- * Time that `stop` has, after waiting for running jobs, to release jobs, write outcomes and end background tasks, in
- * milliseconds. Unregistering has at least `leaveMs`, even if this time is used up.
+ * Time for `stop` to release jobs, write outcomes and end background tasks after it has waited for running jobs, in
+ * milliseconds. Unregistering gets at least `leaveMs`, even if this time is used up.
  */
 const shutdownGraceMs = 5_000;
 const leaveMs = 1_000;
@@ -100,6 +101,7 @@ export class JobServer {
       cancel: (claims) => this.#runner.cancel(claims),
     });
     const scheduler = new Scheduler(storage.maintenance, isNotified);
+    const resumer = new Resumer(storage.maintenance, isNotified);
     const resolver = new DependencyResolver(storage.maintenance, isNotified);
     const bulk = new BulkRunner(storage.bulk, isNotified);
     this.#recurring = new RecurringScheduler(storage.recurring, logger, isNotified);
@@ -119,6 +121,7 @@ export class JobServer {
       this.#resolvingDependencies,
       new Loop({ task: 'scheduling jobs', logger, runOnce: () => scheduler.runOnce() }),
       new Loop({ task: 'enqueueing recurring jobs', logger, runOnce: () => this.#recurring.runOnce() }),
+      new Loop({ task: 'resuming what was paused', logger, runOnce: () => resumer.runOnce() }),
       new Loop({ task: 'running bulk operations', logger, runOnce: () => bulk.runOnce() }),
       new Loop({ task: 'cancelling jobs', logger, runOnce: () => canceller.runOnce() }),
     ];
@@ -214,8 +217,8 @@ export class JobServer {
     const finished = await this.#runner.finished(Math.max(0, stopAt - performance.now()));
     this.#refusing = true;
     const endAt = performance.now() + shutdownGraceMs;
-    const inTime = (task: Promise<unknown>, leastMs = 0): Promise<void> =>
-      waitAtMost(Math.max(leastMs, endAt - performance.now()), task);
+    const inTime = (task: Promise<unknown>, minMs = 0): Promise<void> =>
+      waitAtMost(Math.max(minMs, endAt - performance.now()), task);
     if (!finished) {
       const unfinished = [...this.#runner.claims()];
       logger.warn(

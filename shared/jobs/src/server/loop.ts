@@ -66,7 +66,7 @@ export class Loop {
     let pauseMs: number;
     try {
       pauseMs = await this.#options.runOnce();
-      if (this.#failures > 0) this.#options.logger.info({}, `${this.#options.task}: works again`);
+      if (this.#failures > 0) this.#options.logger.info({}, `${this.#options.task}: recovered`);
       this.#failures = 0;
     } catch (error) {
       pauseMs = Math.min(100 * 2 ** this.#failures++, maxRetryMs);

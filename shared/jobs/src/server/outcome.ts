@@ -5,7 +5,7 @@ import { toJobError } from '../job/failure.js';
 import { isA } from '../job/is-a.js';
 import type { ClaimedJob, JsonText, Outcome } from '../job/job.js';
 import type { JobDefinition } from '../job/definition.js';
-import { delayBefore, worthRetrying } from '../job/retry.js';
+import { delayBefore, isRetryable } from '../job/retry.js';
 import type { JobHandler } from './handler.js';
 import type { RunningAttempt } from './running-attempt.js';
 
@@ -40,7 +40,7 @@ export function failure(
   const error = toJobError(reason);
   if (isA(reason, CancelJob)) return { kind: 'cancelled', error };
   const definition = handler?.definition;
-  if (claim.attempt >= maxAttempts || !worthRetrying(reason, definition?.retryRules ?? {})) {
+  if (claim.attempt >= maxAttempts || !isRetryable(reason, definition?.retryRules ?? {})) {
     return { kind: 'failed', error };
   }
   return { kind: 'retry', error, delayMs: delayBefore(claim.attempt, reason, definition?.retryDelay) };

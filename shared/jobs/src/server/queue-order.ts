@@ -32,6 +32,12 @@ export class QueueOrder {
     }
   }
 
+  /** The weights in the order of `names`; `null` for a strict order. */
+  get weights(): readonly number[] | null {
+    const weights = this.#weights;
+    return weights && this.names.map((name) => weights.get(name) ?? 1);
+  }
+
   /**
    * Returns the order for the next poll. Weighted queues are drawn at random, as in Sidekiq: at each position, the
    * probability of a remaining queue is proportional to its weight. Uses one exponential variate per queue (Efraimidis

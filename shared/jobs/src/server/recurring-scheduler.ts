@@ -39,6 +39,6 @@ export class RecurringScheduler {
       if (skipped === null) continue;
       this.#logger.warn({ recurringJobId: id, ...skipped }, 'due times of a recurring job were skipped');
     }
-    return Math.min(Math.ceil(nextDueMs ?? Infinity), backgroundPollMs(this.#isNotified()));
+    return backgroundPollMs(this.#isNotified(), nextDueMs);
   }
 }

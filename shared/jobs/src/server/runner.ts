@@ -91,7 +91,12 @@ export class Runner {
     for (const { job } of this.#waiting) yield job.claim;
   }
 
+  /**
+   * Runs jobs as soon as there are free slots. An attempt of one of them that is still held has lost its lease and is dropped: a
+   * crash of the database may have undone its claim, in which case the new claim has the same fence.
+   */
   take(jobs: readonly ClaimedJob[]): void {
+    this.#dropHeld(jobs);
     const takenAt = performance.now();
     for (const job of jobs) this.#waiting.push({ job, takenAt });
     this.#startNext();
@@ -120,6 +125,19 @@ export class Runner {
     }
     this.#waiting = this.#waiting.filter(({ job }) => !isSame(job.claim, lost.get(job.claim.jobId)));
     this.#startNext();
+  }
+
+  #dropHeld(jobs: readonly ClaimedJob[]): void {
+    if (this.held === 0) return;
+    const ids = new Set(jobs.map(({ claim }) => claim.jobId));
+    if (this.#waiting.some(({ job }) => ids.has(job.claim.jobId)))
+      this.#waiting = this.#waiting.filter(({ job }) => !ids.has(job.claim.jobId));
+    for (const id of ids) {
+      const attempt = this.#running.get(id);
+      if (attempt === undefined) continue;
+      this.#abandon(attempt.drop(new Error('The lease on this job was lost')));
+      this.#running.delete(id);
+    }
   }
 
   /** Aborts the signals of cancelled jobs. Each keeps running until its handler returns or throws. */
@@ -211,7 +229,7 @@ export class Runner {
     this.#startNext();
   }
 
-  /** Fails a job after an error that should be impossible. Other jobs are not affected. */
+  /** Fails a job after an unexpected internal error. Other jobs are not affected. */
   #failUnexpectedly(job: ClaimedJob, error: unknown): void {
     this.#options.logger.error({ err: error, claim: job.claim }, 'an attempt ended with an unexpected error');
     const attempt = this.#running.get(job.claim.jobId);
@@ -274,8 +292,8 @@ export class Runner {
  */
 function timeoutOf({ meta }: ClaimedJob): number | null {
   const { timeoutMs } = meta ?? {};
-  const { least, most } = bounds.timeoutMs;
-  return timeoutMs !== undefined && timeoutMs >= least && timeoutMs <= most ? timeoutMs : null;
+  const { min, max } = bounds.timeoutMs;
+  return timeoutMs !== undefined && timeoutMs >= min && timeoutMs <= max ? timeoutMs : null;
 }
 
 /** Returns whether two claims of a job belong to the same attempt. */

@@ -35,7 +35,7 @@ export class RunningAttempt implements JobContext<JsonValue> {
   readonly job: RunningJob<JsonValue>;
   readonly startedMs = performance.now();
   readonly #options: AttemptOptions;
-  /** Created on first use, because creating it took a tenth of the time of a job that does nothing. */
+  /** Created on first use: for a job that does nothing, creating it would take a tenth of the time. */
   #abort: AbortController | undefined;
   /** Created when the handler first uses `log` or `progress`. */
   #report: AttemptReport | undefined;

@@ -18,6 +18,6 @@ export class Scheduler {
 
   async runOnce(): Promise<number> {
     const { nextDueMs } = await this.#maintenance.promoteDue(batch);
-    return Math.min(nextDueMs ?? Infinity, backgroundPollMs(this.#isNotified()));
+    return backgroundPollMs(this.#isNotified(), nextDueMs);
   }
 }

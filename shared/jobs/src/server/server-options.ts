@@ -144,14 +144,14 @@ function recurringJobs({
   return { application, jobs };
 }
 
-function bounded(name: string, value: number, least: number, most: number): number {
-  return checkInteger(name, value, { least, most });
+function bounded(name: string, value: number, min: number, max: number): number {
+  return checkInteger(name, value, { min, max });
 }
 
 function checkVersion(version: string | undefined): string | null {
   if (version === undefined) return null;
-  const { least, most } = deploymentBounds.version;
-  if (version.length < least || version.length > most)
-    throw new RangeError(`version must have ${least} to ${most} characters, not ${version.length}`);
+  const { min, max } = deploymentBounds.version;
+  if (version.length < min || version.length > max)
+    throw new RangeError(`version must have ${min} to ${max} characters, not ${version.length}`);
   return version;
 }

@@ -1,4 +1,6 @@
+import { bounds } from '../job/bounds.js';
 import type { JsonValue } from '../job/job.js';
+import { storable } from '../job/storable.js';
 import type { TransactionClient } from './transaction.js';
 
 /** An action that a person took. */
@@ -17,9 +19,12 @@ export interface AuditEntry {
   filter: JsonValue;
   /** Number of things affected. */
   count: number;
+  /** Why the person acted; `null` if they gave no reason. */
+  reason: string | null;
 }
 
-export type NewAuditEntry = Omit<AuditEntry, 'id' | 'at'>;
+/** An audit entry to be stored. The reason is cut to 500 characters; `null` by default. */
+export type NewAuditEntry = Omit<AuditEntry, 'id' | 'at' | 'reason'> & { reason?: string | null };
 
 export interface AuditListQuery {
   readonly limit: number;
@@ -40,10 +45,10 @@ export interface ActionOptions<Result> {
    */
   readonly transaction?: TransactionClient | undefined;
   /**
-   * Returns the action's audit entry, which is stored in the same transaction. Called with the result, which contains the
-   * subject as it was before the action, even if the action changed nothing or was refused. If this throws, or the entry
-   * cannot be stored, nothing changes and the action rejects with that error. May be called again if the transaction is
-   * repeated.
+   * Returns the action's audit entry, which is stored in the same transaction. Called with the result, which contains
+   * the subject as it was before the action; also called if the action changed nothing or was refused. If this throws,
+   * or the entry cannot be stored, nothing changes and the action rejects with that error. May be called again if the
+   * transaction is repeated.
    */
   readonly audit?: ((result: Result) => NewAuditEntry) | undefined;
 }
@@ -63,10 +68,16 @@ const maxWho = 200;
 const maxTarget = 1_000;
 
 /** Cuts an entry's texts to the lengths that every storage supports. */
-export function storableEntry({ who, target, ...entry }: NewAuditEntry): NewAuditEntry {
-  return { ...entry, who: cut(who, maxWho), target: target === null ? null : cut(target, maxTarget) };
-}
-
-function cut(text: string, length: number): string {
-  return text.replaceAll('\0', '�').slice(0, length);
+export function storableEntry({
+  who,
+  target,
+  reason = null,
+  ...entry
+}: NewAuditEntry): Required<NewAuditEntry> {
+  return {
+    ...entry,
+    who: storable(who, maxWho),
+    target: target === null ? null : storable(target, maxTarget),
+    reason: reason === null ? null : storable(reason, bounds.reasonLength.max),
+  };
 }

@@ -9,7 +9,7 @@ export const bulkActions = ['cancel', 'retry', 'run', 'delete'] as const;
 export type BulkAction = (typeof bulkActions)[number];
 
 /** The states to which each action applies. Matching jobs in other states are not affected. */
-export const statesOfAction: Readonly<Record<BulkAction, readonly JobState[]>> = {
+export const statesOfAction: Readonly<Record<BulkAction, readonly [JobState, ...JobState[]]>> = {
   cancel: ['awaiting', 'scheduled', 'enqueued', 'processing'],
   retry: ['failed', 'cancelled'],
   run: ['awaiting', 'scheduled'],
@@ -65,8 +65,8 @@ export interface BulkPreview {
  * - `pending`: it has not changed anything yet; cancelling it leaves every job as it was
  * - `running`: servers are working on it, or will when one is available
  * - `done`: every matching job has been processed
- * - `cancelled`: somebody stopped it; jobs already changed stay changed
- * - `failed`: it met a permanent error; jobs already changed stay changed
+ * - `cancelled`: an operator stopped it; jobs already changed stay changed
+ * - `failed`: a permanent error stopped it; jobs already changed stay changed
  */
 export type BulkState = 'pending' | 'running' | 'done' | 'cancelled' | 'failed';
 

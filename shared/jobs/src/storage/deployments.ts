@@ -1,3 +1,4 @@
+import type { ControlOptions } from './job-control.js';
 import type { TransactionClient } from './transaction.js';
 
 /** A deployment: a new version of an application that was put into service. */
@@ -22,20 +23,23 @@ export interface NewDeployment {
 }
 
 /** The bounds of a deployment's texts, in characters. */
-export const deploymentBounds = { version: { least: 1, most: 100 }, note: { least: 0, most: 500 } } as const;
+export const deploymentBounds = { version: { min: 1, max: 100 }, note: { min: 0, max: 500 } } as const;
 
 /** How long deployments are kept, in days. */
 export const deploymentDays = 400;
 
 /**
- * Records deployments. A server that registers with a version that neither another running server nor the latest deployment
- * has is recorded as one.
+ * Records deployments. A server that registers counts as a deployment if its version differs from that of the latest
+ * deployment and of every other running server.
  */
 export interface Deployments {
   record(deployment: NewDeployment, transaction?: TransactionClient): Promise<Deployment>;
   find(id: string): Promise<Deployment | null>;
   /** Returns up to a thousand deployments, within a time span if one is given, newest first. */
   list(span?: { readonly from: Date; readonly until: Date }): Promise<Deployment[]>;
-  /** Deletes a deployment. Returns whether it existed. */
-  delete(id: string): Promise<boolean>;
+  /** Deletes a deployment. The result is whether it existed. */
+  delete(
+    id: string,
+    options?: Pick<ControlOptions<Deployment, boolean>, 'check' | 'audit'>,
+  ): Promise<boolean>;
 }

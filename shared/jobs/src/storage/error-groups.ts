@@ -19,7 +19,10 @@ export interface ErrorGroup {
   failedExact: boolean;
   /** `false` if more jobs wait for another attempt than were counted. */
   waitingExact: boolean;
-  /** When the earliest stored job with this error failed, even if that was before the time span. */
+  /**
+   * When a job of this name first failed with this error, even if that was before the time span, or if that job has been
+   * deleted or retried since. The storage may take a minute to record it.
+   */
   firstSeenAt: Date;
   lastSeenAt: Date;
   /** The message of the latest failure. */
@@ -34,6 +37,9 @@ export interface ErrorGroups {
   /** `false` if there may be further groups. */
   readonly complete: boolean;
 }
+
+/** How many days a kind of error is remembered after it was last seen, and how many kinds at most. */
+export const errorKindsKept = { days: 90, max: 10_000 } as const;
 
 /** A job's latest failure. */
 export interface Failure {

@@ -3,7 +3,7 @@ export { EnqueuedJobDetails } from '../client/enqueued-job-details.js';
 export { mapInSlices } from '../client/slices.js';
 export { matchesFilter } from '../events/event-filter.js';
 export { toJsonText } from '../job/arguments.js';
-export { type BatchCounts, endOf, type NewBatch, progressOf } from '../job/batch.js';
+export { type BatchCounts, endOf, type NewBatch, percentOf } from '../job/batch.js';
 export {
   type Bounds,
   bounds,
@@ -66,6 +66,7 @@ export type {
   StateCounts,
 } from '../job/job.js';
 export { type JobMeta, readMeta, unreadableMeta } from '../job/meta.js';
+export * from '../job/pause.js';
 export { checkQueueLimits, maxTokens, type QueueLimits, type RateLimit } from '../job/queue-limits.js';
 export { type ServerRequest, type ServerState, serverStates } from '../job/server-state.js';
 export { finishedStates, type FinishedState, isFinished, jobStates } from '../job/state.js';
@@ -73,9 +74,10 @@ export { keepStoredDigits } from '../job/stored-digits.js';
 export { isTraceparent } from '../job/traceparent.js';
 export type { Transition, TransitionReason } from '../job/transition.js';
 export { type Uniqueness, uniqueKey } from '../job/uniqueness.js';
-export { jobOf, planFiring } from '../recurring/firing.js';
+export { jobOf, planFiring, type SkippedDueTimes } from '../recurring/firing.js';
 export type { MisfirePolicy, OverlapPolicy } from '../recurring/recurring-job.js';
 export { Schedule } from '../recurring/schedule.js';
+export * from './alerts.js';
 export * from './audit-log.js';
 export type * from './batches.js';
 export * from './bulk-operations.js';
@@ -83,6 +85,7 @@ export type * from './claims.js';
 export type { Clock } from './clock.js';
 export type * from './completions.js';
 export * from './deployments.js';
+export * from './saved-searches.js';
 export { collected, type Enqueuer, type NewJobs } from './enqueuer.js';
 export * from './error-groups.js';
 export {
@@ -121,7 +124,7 @@ export {
   type EnqueueResult,
   enqueueResultOf,
 } from './enqueue-result.js';
-export type * from './recurring-jobs.js';
+export * from './recurring-jobs.js';
 export { idleQueueDays, type RetentionDays, retentionOf } from './retention.js';
 export { wordsOf } from './search-words.js';
 export type * from './servers.js';

@@ -14,8 +14,8 @@ export interface JobContent {
 }
 
 /**
- * Receives the existing jobs by id, and returns new content for any that are in one of {@link editableStates}. Asynchronous,
- * so that decisions about thousands of jobs can be made in time slices.
+ * Receives the existing jobs by id, and returns new content for any of them that are in one of {@link editableStates}.
+ * Asynchronous, so that decisions about thousands of jobs can be made in time slices.
  */
 export type DecideEdits = (current: ReadonlyMap<string, Job>) => Promise<ReadonlyMap<string, JobContent>>;
 

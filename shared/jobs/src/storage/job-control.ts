@@ -15,8 +15,8 @@ export type JobControlOptions = ControlOptions<Job, ControlResult>;
 
 export interface RetryOptions extends JobControlOptions {
   /**
-   * Also restores the jobs that were skipped because this one, or its batch, did not end as required, directly or through
-   * other skipped jobs: they wait again. `false` by default.
+   * Also restores the jobs that were skipped because this one, or its batch, did not end as required, directly or
+   * through other skipped jobs; they then wait for their parents again. `false` by default.
    */
   readonly dependents?: boolean;
   /** Makes the job ready even if it was cancelled while it waited for other jobs. `false` by default. */

@@ -22,9 +22,9 @@ export interface FeedPage {
 }
 
 /**
- * The events of all jobs in order of time, derived from what is stored about jobs, so nothing extra is written. It
- * contains every end of a job and every start of an attempt, whichever process wrote it and however long the commit
- * took. It contains the same other state changes as `stateEventsOf`; a lost attempt appears only when the next one
+ * The events of all jobs in order of time. They are derived from what is stored about jobs, so nothing is written for
+ * them. Includes every end of a job and every start of an attempt, no matter which process wrote it or how long the
+ * commit took, and the other state changes that `stateEventsOf` returns. A lost attempt appears only when the next one
  * starts.
  *
  * A reader that continues from `resumeAt`, in this process or another, misses nothing but may get some events twice.

@@ -22,6 +22,8 @@ export interface JobFilter {
   readonly tag?: readonly string[];
   readonly recurringJobId?: readonly string[];
   readonly batchId?: readonly string[];
+  /** Jobs with one of these concurrency keys, in any queue. */
+  readonly concurrencyKey?: readonly string[];
   /** Jobs that depend or depended on one of these jobs or batches. */
   readonly parentId?: readonly string[];
   /** Jobs that one of these servers runs, or ran last. */

@@ -75,6 +75,12 @@ export interface JobSearchPage extends JobPage {
   readonly partial: boolean;
 }
 
+/** The oldest dependents of a job or batch. */
+export interface Dependents {
+  readonly parentId: string;
+  readonly ids: readonly string[];
+}
+
 export interface ContinuationPage {
   /** 100 by default. */
   readonly limit?: number;
@@ -96,12 +102,34 @@ export interface SearchedRange {
   readonly unfinished: readonly JobState[];
 }
 
+/** The position of a failed job in a list sorted by time of failure. It remains valid when the job is retried or deleted. */
+export interface FailurePosition {
+  readonly id: string;
+  readonly failedAt: Date;
+}
+
 export interface LatestFailedQuery {
   /** Only jobs of this queue. */
   readonly queue?: string;
-  /** Only jobs that failed before the one with this id; none if that job is not in the state `failed`. */
-  readonly after?: string;
+  /** Only jobs after this position. May repeat jobs that failed in the same millisecond if that job has left the list. */
+  readonly after?: FailurePosition;
   readonly limit: number;
+}
+
+export interface FailureSearchQuery {
+  /** Its states are ignored. */
+  readonly filter: JobFilter;
+  /** Like that of {@link LatestFailedQuery}. */
+  readonly after?: FailurePosition;
+  readonly limit: number;
+  /** Maximum number of failed jobs to examine. */
+  readonly maxExamined: number;
+}
+
+export interface FoundFailures {
+  readonly jobs: BriefJob[];
+  /** The last failed job that was examined, if earlier ones were not and may match; `null` otherwise. */
+  readonly last: FailurePosition | null;
 }
 
 export interface JobCount {
@@ -114,6 +142,11 @@ export interface JobCount {
 export interface JobReader {
   /** Returns `null` if the job does not exist or the id is not a UUID. A caller's transaction sees its own writes. */
   find(id: string, transaction?: TransactionClient): Promise<Job | null>;
+  /**
+   * Returns the jobs with these ids, in any order, without their arguments and results. Ids of jobs that do not exist and ids
+   * that are not UUIDs are left out.
+   */
+  findMany(ids: readonly string[]): Promise<Job[]>;
   /** Returns the arguments and the result exactly as stored; `null` if the job does not exist. */
   findDocuments(jobId: string): Promise<JobDocuments | null>;
   list(query: JobListQuery): Promise<Job[]>;
@@ -133,6 +166,11 @@ export interface JobReader {
    * listBrief}.
    */
   listLatestFailed(query: LatestFailedQuery): Promise<BriefJob[]>;
+  /**
+   * Finds failed jobs that match a filter, in the order of {@link listLatestFailed}. Examines the latest failures only, so the
+   * cost does not depend on how many there are.
+   */
+  searchFailed(query: FailureSearchQuery): Promise<FoundFailures>;
   /** Returns which jobs a list with this filter, order and position would search for words. */
   searchedRange(query: SearchedRangeQuery): Promise<SearchedRange>;
   /**
@@ -148,6 +186,11 @@ export interface JobReader {
   listAttempts(jobId: string): Promise<Attempt[]>;
   /** Lists the dependents of a job or batch, oldest first. Available for at least 30 days. */
   listContinuations(id: string, page?: ContinuationPage): Promise<Job[]>;
+  /**
+   * Lists the ids of the oldest dependents of several jobs or batches, at most `limit` for each. Those without dependents are
+   * left out; a dependent may have been removed.
+   */
+  listDependents(ids: readonly string[], limit: number): Promise<Dependents[]>;
   /**
    * Counts the jobs that {@link RetryOptions.dependents} would restore if these jobs were retried, up to 1000.
    *

@@ -43,9 +43,8 @@ export interface JobStatistics {
    */
   throughput(query: ThroughputQuery): Promise<ThroughputBucket[]>;
   /**
-   * Returns the same for several queues, by name; a queue that does not exist has empty buckets. Jobs that ended
-   * before the span are excluded, to the minute, so the first bucket usually counts only the last part of its
-   * interval.
+   * Returns the same for several queues, by name; a queue that does not exist has empty buckets. The span begins at a
+   * full minute, so the first bucket usually counts only the last part of its interval.
    *
    * @throws {RangeError} if a number is out of bounds
    */

@@ -128,7 +128,7 @@ export function hasKeys({ keys = null }: NewJob): boolean {
 export function createdOf(batch: NewBatch, created: readonly NewJob[]): NewBatch {
   const byId = new Map(created.map((job) => [job.id, job]));
   const jobs = batch.jobs.flatMap(({ id }) => byId.get(id) ?? []);
-  return { ...batch, jobs, followUp: byId.get(batch.followUp?.id ?? '') ?? null };
+  return { ...batch, jobs, callback: byId.get(batch.callback?.id ?? '') ?? null };
 }
 
 /** Returns a string that identifies a key; NUL separates the parts, because none of them contains it. */

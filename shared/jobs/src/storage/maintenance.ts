@@ -15,6 +15,13 @@ export interface PromotionReport {
   readonly nextDueMs: number | null;
 }
 
+export interface ResumptionReport {
+  /** Number of queues, job types and recurring jobs that were resumed. */
+  readonly resumed: number;
+  /** Milliseconds until the next pause ends; 0 if more have ended; `null` if no pause has an end. */
+  readonly nextDueMs: number | null;
+}
+
 /**
  * The background work that every server does. A job that cannot be processed is set aside and does not stop the
  * others.
@@ -22,6 +29,11 @@ export interface PromotionReport {
 export interface Maintenance {
   /** Makes up to `limit` due jobs ready. */
   promoteDue(limit: number): Promise<PromotionReport>;
+  /**
+   * Resumes up to `limit` queues, job types and recurring jobs whose pause has ended, and records that in the audit. Claims
+   * honour the end of a pause without it, except that they reach jobs of a paused type only if they have not passed them yet.
+   */
+  resumeDue(limit: number): Promise<ResumptionReport>;
   /**
    * Processes up to `limit` jobs that have ended: updates their batches, their dependents, and jobs blocked by their
    * concurrency keys. Resolves to the number processed. Unprocessed work is stored, so a crash loses nothing.

@@ -1,16 +1,24 @@
 import type { Queue } from '../job/job.js';
 import type { QueueLimits } from '../job/queue-limits.js';
+import type { PauseOptions, PauseState } from '../job/pause.js';
 import type { ActionOptions } from './audit-log.js';
+import type { JobCount } from './job-reader.js';
 import type { TransactionClient } from './transaction.js';
 
 /** The settings of a queue that operators control. */
-export type QueueSettings = Pick<Queue, 'pausedAt' | 'concurrencyLimit' | 'rateLimit'>;
+export type QueueSettings = Pick<Queue, keyof PauseState | 'concurrencyLimit' | 'rateLimit'>;
 
 /** Options of an operator's action on a queue. */
 export interface QueueControlOptions<Result> extends ActionOptions<Result> {
-  /** The settings that the operator saw. The action is carried out only if the queue still has them. */
+  /**
+   * The settings that the operator saw. The action is carried out only if the queue still has them; of a pause, only
+   * whether there is one is compared.
+   */
   readonly seen?: QueueSettings | undefined;
 }
+
+/** Options of pausing a queue. */
+export interface PauseQueueOptions extends QueueControlOptions<QueueControlResult>, PauseOptions {}
 
 /** The settings of a queue before they were changed; `null` if nothing was changed because they differ from `seen`. */
 export type QueueControlResult = QueueSettings | null;
@@ -26,6 +34,38 @@ export type QueueDeletion =
   | 'changed'
   | 'unknown';
 
+/** A job that occupies a slot of its concurrency key: it is running, or ready. */
+export interface KeyOccupant {
+  readonly id: string;
+  readonly name: string;
+  /** `null` if it is ready. */
+  readonly startedAt: Date | null;
+}
+
+/** A concurrency key that blocks jobs. */
+export interface BlockingKey {
+  readonly queue: string;
+  readonly key: string;
+  /** Number of blocked jobs. */
+  readonly blocked: JobCount;
+  /** The limit that applies, and who occupies it; `null` for all but the 20 keys with the most blocked jobs. */
+  readonly details: {
+    /** The limit of the next blocked job. */
+    readonly limit: number;
+    /** When the next blocked job was created or, if that was later, due. */
+    readonly since: Date;
+    /** At most ten of the jobs that occupy the key, running ones first. */
+    readonly occupants: readonly KeyOccupant[];
+  } | null;
+}
+
+export interface BlockingKeys {
+  /** The most blocked jobs first. */
+  readonly keys: readonly BlockingKey[];
+  /** `false` if there are more keys. */
+  readonly isComplete: boolean;
+}
+
 /** Reads and controls queues. Pausing, resuming and limiting create the queue if it does not exist. */
 export interface Queues {
   /**
@@ -35,8 +75,17 @@ export interface Queues {
   find(name: string, transaction?: TransactionClient): Promise<Queue | null>;
   /** Lists all queues by name. */
   list(): Promise<Queue[]>;
-  /** Stops servers from claiming jobs of a queue; running jobs finish. */
-  pause(name: string, options?: QueueControlOptions<QueueControlResult>): Promise<QueueControlResult>;
+  /**
+   * Lists the concurrency keys that block jobs, in one queue or in all. The cost is bounded: at most 200 keys are read, and
+   * 20 000 blocked jobs are counted in total.
+   */
+  listBlockingKeys(queue?: string): Promise<BlockingKeys>;
+  /**
+   * Stops servers from claiming jobs of a queue, until it is resumed or the pause ends; running jobs finish.
+   *
+   * @throws {RangeError} if the reason or the end is out of bounds
+   */
+  pause(name: string, options?: PauseQueueOptions): Promise<QueueControlResult>;
   /** Reverts {@link pause}. */
   resume(name: string, options?: QueueControlOptions<QueueControlResult>): Promise<QueueControlResult>;
   /**

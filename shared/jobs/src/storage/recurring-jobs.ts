@@ -1,4 +1,6 @@
 import type { JsonText } from '../job/job.js';
+import type { PauseOptions } from '../job/pause.js';
+import type { ActionOptions } from './audit-log.js';
 import type { ControlOptions } from './job-control.js';
 import type { TransactionClient } from './transaction.js';
 import type { SkippedDueTimes } from '../recurring/firing.js';
@@ -12,6 +14,14 @@ export interface SynchronizationReport {
   /** Recurring jobs that belong to an operator or to another application, and were not changed. */
   readonly refused: string[];
 }
+
+/** Due times of a recurring job for which no job was enqueued. Consecutive ones with the same reason are one entry. */
+export interface MissedRuns extends SkippedDueTimes {
+  readonly recurringJobId: string;
+}
+
+/** How long missed runs are kept, in days. */
+export const missedRunDays = 30;
 
 /** The result of firing one due recurring job. */
 export interface FiredRecurringJob {
@@ -36,6 +46,9 @@ export interface TriggeredJob {
   readonly queue: string;
   readonly recurringJob: RecurringJob;
 }
+
+/** The result is whether the recurring job existed. */
+export type RemovalOptions = Pick<ControlOptions<RecurringJob, boolean>, 'check' | 'audit'>;
 
 /** Stores and fires recurring jobs. All times are by the storage's clock. */
 export interface RecurringJobs {
@@ -67,13 +80,17 @@ export interface RecurringJobs {
     ids: readonly string[],
     change: (current: ReadonlyMap<string, RecurringJob>) => Promise<readonly NewRecurringJob[]>,
   ): Promise<RecurringJob[]>;
-  /** Removes several recurring jobs, in the same way as {@link remove}. Returns how many existed. */
-  removeAll(ids: readonly string[]): Promise<number>;
+  /**
+   * Removes several recurring jobs, all or none, in the same way as {@link remove}. Returns how many existed.
+   *
+   * @param options `audit` is called with the id of each one that existed
+   */
+  removeAll(ids: readonly string[], options?: Pick<ActionOptions<string>, 'audit'>): Promise<number>;
   /**
    * Removes a recurring job; the jobs that it has enqueued stay. Returns `false` if it does not exist. One that is
    * defined in code is added again when its application starts.
    */
-  remove(id: string, options?: Pick<ControlOptions<RecurringJob>, 'check'>): Promise<boolean>;
+  remove(id: string, options?: RemovalOptions): Promise<boolean>;
   find(id: string): Promise<RecurringJob | null>;
   /**
    * Returns a recurring job's arguments exactly as given, with all digits of large numbers; `null` if it does not
@@ -82,6 +99,8 @@ export interface RecurringJobs {
   findArgs(id: string): Promise<JsonText | null>;
   /** Lists all recurring jobs by id. */
   list(): Promise<RecurringJob[]>;
+  /** Lists the missed runs of these recurring jobs, newest first, at most `limit` entries of each. */
+  listMissed(ids: readonly string[], limit: number): Promise<MissedRuns[]>;
   /**
    * Enqueues a job of this recurring job now, regardless of pause and overlap, without changing the schedule. Returns
    * `null` if it does not exist.
@@ -90,12 +109,20 @@ export interface RecurringJobs {
     id: string,
     options?: ControlOptions<RecurringJob, TriggeredJob | null>,
   ): Promise<TriggeredJob | null>;
-  /** Stops a recurring job from enqueueing jobs until it is resumed. */
+  /**
+   * Stops a recurring job from enqueueing jobs until it is resumed, or the pause ends. Due times during the pause do not
+   * count as missed; the time at which it ends is not part of it.
+   *
+   * @throws {RangeError} if the reason or the end is out of bounds
+   */
   pause(
     id: string,
-    options?: ControlOptions<RecurringJob, RecurringJob | null>,
+    options?: ControlOptions<RecurringJob, RecurringJob | null> & PauseOptions,
   ): Promise<RecurringJob | null>;
-  /** Resumes a recurring job at the first due time after now. Due times during the pause do not count as missed. */
+  /**
+   * Resumes a recurring job at the first due time after now; if its pause has already ended, at the first one since then. Due
+   * times during the pause do not count as missed.
+   */
   resume(
     id: string,
     options?: ControlOptions<RecurringJob, RecurringJob | null>,
@@ -106,8 +133,8 @@ export interface RecurringJobs {
    */
   synchronize(application: string, jobs: readonly NewRecurringJob[]): Promise<SynchronizationReport>;
   /**
-   * Enqueues the jobs of up to `limit` due recurring jobs. A recurring job's new jobs and its next due time are
-   * stored in one transaction, so no due time gets its job twice, however many servers call this concurrently.
+   * Enqueues the jobs of up to `limit` due recurring jobs. A recurring job's new jobs and its next due time are stored
+   * in one transaction, so each due time gets its jobs only once, however many servers call this concurrently.
    */
   fireDue(limit: number): Promise<FiringReport>;
 }

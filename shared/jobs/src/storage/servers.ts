@@ -6,6 +6,8 @@ export interface ServerDescription {
   readonly host: string;
   readonly pid: number;
   readonly queues: readonly string[];
+  /** The weights of `queues`, if it serves them by weight. Absent if it serves them in strict order. */
+  readonly queueWeights?: readonly number[];
   /** The names of jobs that it has handlers for; it claims only these. If absent, it claims any job. */
   readonly jobNames?: readonly string[];
   readonly concurrency: number;
@@ -49,7 +51,7 @@ export interface Servers {
     description: ServerDescription,
     onRequest?: (request: ServerRequest) => void,
   ): Promise<ServerRegistration>;
-  /** Lists running servers, oldest first. */
+  /** Lists registered servers, oldest first. */
   list(): Promise<Server[]>;
   /**
    * Lists the servers that were declared dead within the last day, latest first, at most 100. Servers that shut down

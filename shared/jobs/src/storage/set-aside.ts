@@ -8,6 +8,7 @@ import type { TransactionClient } from './transaction.js';
  *
  * - `resolver`: updates batches, dependents and jobs blocked by a concurrency key
  * - `scheduler`: makes due jobs ready
+ * - `resumer`: resumes what was paused for a limited time
  * - `rescuer`: takes back the jobs of lost claims
  * - `recurring`: fires recurring jobs
  * - `bulk`: runs bulk operations
@@ -17,6 +18,7 @@ import type { TransactionClient } from './transaction.js';
 export const setAsideRoles = [
   'resolver',
   'scheduler',
+  'resumer',
   'rescuer',
   'recurring',
   'bulk',
@@ -31,7 +33,7 @@ export type SetAsideRole = (typeof setAsideRoles)[number];
  * it.
  */
 export interface SetAsideItem {
-  /** A number; higher for items that were set aside later. */
+  /** A decimal number as a string; higher for items that were set aside later. */
   readonly id: string;
   readonly role: SetAsideRole;
   /**

@@ -1,3 +1,4 @@
+import type { Alerts } from './alerts.js';
 import type { AuditLog } from './audit-log.js';
 import type { Batches } from './batches.js';
 import type { BulkOperations } from './bulk-operations.js';
@@ -16,6 +17,7 @@ import type { Leases } from './leases.js';
 import type { Maintenance } from './maintenance.js';
 import type { Queues } from './queues.js';
 import type { RecurringJobs } from './recurring-jobs.js';
+import type { SavedSearches } from './saved-searches.js';
 import type { Servers } from './servers.js';
 import type { SetAside } from './set-aside.js';
 import type { Timings } from './timings.js';
@@ -46,8 +48,10 @@ export interface JobStorage {
   readonly timings: Timings;
   readonly jobTypes: JobTypes;
   readonly deployments: Deployments;
+  readonly savedSearches: SavedSearches;
   readonly audit: AuditLog;
   readonly setAside: SetAside;
+  readonly alerts: Alerts;
   /**
    * The storage's clock, which sets all times of jobs and heartbeats, as known to this process without a query:
    * accurate to a few milliseconds once the storage is open, however wrong this machine's clock is.

@@ -33,7 +33,7 @@ export class Timing {
   }
 }
 
-/** The name under which all other jobs are counted once {@link timingsKept} `names` are known. */
+/** The name under which jobs are counted together once timings are kept for `timingsKept.names` names. */
 export const otherNames = '(other)';
 
 /** The resolution of timings, how long each is kept (in milliseconds), and the maximum number of job names. */

@@ -6,7 +6,13 @@ import { mapValues } from '../validation/map-values.js';
 export interface BodySchemas {
   readonly create: JsonSchema;
   readonly replace: JsonSchema;
+  /** The body of a merge patch, which may contain incomplete objects. */
   readonly patch: JsonSchema;
+  /**
+   * The part of `patch` that is checked before the patch is applied: everything but the values in objects, whose problems are
+   * reported with those of the merged result.
+   */
+  readonly patchShape: JsonSchema;
   /** One element of a bulk PUT. */
   readonly bulk: JsonSchema;
 }
@@ -36,7 +42,8 @@ export function bodySchemas({ item, key, serverSet, create, bulk }: BodySchemaSo
   const schemas: BodySchemas = {
     create: closeSchema(create) ?? closed(omit(properties, serverSet), required),
     replace,
-    patch: closed(patchProperties(properties, item.required ?? []), []),
+    patch: closed(patchProperties(properties, item.required ?? [], patched), []),
+    patchShape: closed(patchProperties(properties, item.required ?? [], shape), []),
     bulk:
       bulk === undefined
         ? { ...replace, required: [key, ...(replace.required ?? [])] }
@@ -46,23 +53,52 @@ export function bodySchemas({ item, key, serverSet, create, bulk }: BodySchemaSo
     create: limited(schemas.create),
     replace: limited(schemas.replace),
     patch: limited(schemas.patch),
+    patchShape: limited(schemas.patchShape),
     bulk: limited(schemas.bulk),
   };
 }
 
 /**
  * Returns the properties of merge-patch bodies (RFC 7396): null removes an optional field. An object in the body is
- * merged into the current one and may be incomplete, so only the merged result is checked against the object's schema.
+ * merged into the current one and may be incomplete; the merged result is checked against the object's schema.
  */
 function patchProperties(
   properties: Readonly<Record<string, JsonSchema>>,
   required: readonly string[],
+  convert: (schema: JsonSchema) => JsonSchema,
 ): Record<string, JsonSchema> {
   return mapValues(properties, (schema, name) => {
-    if (typesOf(schema).includes('object')) return {};
-    const { default: _default, ...rest } = schema;
+    const { default: _default, ...rest } = convert(schema);
     return required.includes(name) ? rest : orNull(rest);
   });
+}
+
+/** Returns a schema whose objects may be incomplete. */
+function patched(schema: JsonSchema): JsonSchema {
+  if (schema.anyOf !== undefined) return { ...schema, anyOf: schema.anyOf.map(patched) };
+  const { properties, required = [], additionalProperties, ...rest } = schema;
+  return {
+    ...rest,
+    ...(properties && { properties: patchProperties(properties, required, patched) }),
+    ...(additionalProperties !== undefined && {
+      additionalProperties:
+        typeof additionalProperties === 'object'
+          ? orNull(patched(additionalProperties))
+          : additionalProperties,
+    }),
+  };
+}
+
+/** Returns a schema that checks the members of objects by name only. */
+function shape(schema: JsonSchema): JsonSchema {
+  if (!typesOf(schema).includes('object')) return schema;
+  if (schema.anyOf !== undefined) return { ...schema, anyOf: schema.anyOf.map(shape) };
+  if (schema.properties === undefined) return {};
+  const { required: _required, ...rest } = schema;
+  const members = mapValues(schema.properties, (member) =>
+    typesOf(member).includes('object') ? orNull(shape(member)) : {},
+  );
+  return { ...rest, properties: members };
 }
 
 function closeSchema(schema: JsonSchema | undefined): JsonSchema | undefined {

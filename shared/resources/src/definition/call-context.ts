@@ -28,6 +28,8 @@ export interface CallContext {
    * filters, and the toolkit checks them on the items that `get` returns.
    */
   readonly parentFields: Readonly<Record<string, unknown>>;
+  /** Why the caller deletes something; undefined for other calls, and if the caller gave no reason. */
+  readonly reason?: string | undefined;
   /**
    * The transaction that writes the idempotency record; undefined for requests without an `Idempotency-Key`. What a storage
    * writes in it happens exactly once. Anything written elsewhere may be written again if the process crashes and the client

@@ -115,6 +115,7 @@ function compile(definition: AnyDescription, singular: string, storage: AnyFacto
     search,
     searchBy: definition.searchBy ?? 'similar',
     limits: { default: 20, max: 1000, ...definition.limits },
+    deletionReason: definition.deletionReason,
     ifMatch: definition.ifMatch ?? 'optional',
     operations,
     notAllowed: compileReasons(definition.notAllowed ?? {}, ''),
@@ -143,7 +144,7 @@ function compileCalls(
 function compileOperations(declarations: OperationDeclarations): ReadonlyMap<string, Operation> {
   return new Map(
     Object.entries(declarations).map(
-      ([verb, { summary, body, states, enqueues = false, deprecated, ...rest }]) => {
+      ([verb, { summary, note, body, states, enqueues = false, deprecated, ...rest }]) => {
         requireVerb(verb);
         const [unknown] = Object.keys(rest);
         if (unknown !== undefined) {
@@ -151,7 +152,14 @@ function compileOperations(declarations: OperationDeclarations): ReadonlyMap<str
             `operation "${verb}" has an unknown member "${unknown}"; its code belongs in the operations of the storage`,
           );
         }
-        const compiled = { verb, summary, body: body && limited(body), states, enqueues };
+        const compiled = {
+          verb,
+          summary,
+          note,
+          body: body && limited(body),
+          states: states && { unchanged: states.to, ...states },
+          enqueues,
+        };
         return [verb, { ...compiled, deprecated: compileDeprecation(deprecated) }];
       },
     ),

@@ -9,7 +9,7 @@ export interface ServerSentEvent {
 }
 
 /**
- * A stream of events. The answer ends when the stream does; the client then reconnects with the id of the last event that
+ * A stream of events. The response ends when the stream does; the client then reconnects with the id of the last event that
  * it received.
  */
 export interface EventSource {
@@ -19,6 +19,6 @@ export interface EventSource {
    * pending. Sent with heartbeats.
    */
   readonly position?: () => string | undefined;
-  /** Whether the stream has ended for good. The answer is then 204, which makes clients stop reconnecting. */
+  /** Whether the stream has ended for good. The response is then 204, which makes clients stop reconnecting. */
   readonly isOver?: boolean;
 }

@@ -12,17 +12,23 @@ export type FilterDeclaration<Field extends string> =
   | 'exact'
   | 'partial'
   | 'path'
-  | { readonly field: Field; readonly match: Match; readonly description?: string };
+  | {
+      readonly field: Field;
+      readonly match: Match;
+      /** Whether an exact filter may be given only once; `false` by default. */
+      readonly single?: boolean;
+      readonly description?: string;
+    };
 
 export function compileFilter(
   parameter: string,
   declaration: FilterDeclaration<string>,
   properties: Readonly<Record<string, JsonSchema>>,
 ): FilterParameter {
-  const { field, match, description } =
+  const { field, match, single, description } =
     typeof declaration === 'string'
-      ? { field: parameter, match: declaration, description: undefined }
-      : { description: undefined, ...declaration };
+      ? { field: parameter, match: declaration, single: false, description: undefined }
+      : { single: false, description: undefined, ...declaration };
   requireFieldName(parameter, 'filter');
   if ((reservedParameters as readonly string[]).includes(parameter)) {
     throw new DefinitionError(`filter "${parameter}" has the name of a common parameter`);
@@ -34,7 +40,8 @@ export function compileFilter(
   if ((match === 'from' || match === 'to') && !typesOf(fieldSchema).some((type) => rangeTypes.has(type))) {
     throw new DefinitionError(`filter "${parameter}": a range needs a field that is a number or a date-time`);
   }
-  return { parameter, field, match, schema, description: description ?? describe(field, match) };
+  const isSingle = single || (match !== 'exact' && match !== 'path');
+  return { parameter, field, match, isSingle, schema, description: description ?? describe(field, match) };
 }
 
 const rangeTypes = new Set(['number', 'integer', 'date-time', 'date']);

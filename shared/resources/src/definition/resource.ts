@@ -1,5 +1,5 @@
 import type { Static, TObject, TSchema } from 'typebox';
-import type { QueryRules, SearchBy } from '../query/collection-query.js';
+import type { DeletionReason, QueryRules, SearchBy } from '../query/collection-query.js';
 import type { JsonSchema } from '../validation/json-schema.js';
 import type { BodySchemas } from './body-schemas.js';
 import type { Deprecation, DeprecationDeclaration } from './deprecation.js';
@@ -34,6 +34,8 @@ export interface CallDeclaration {
 export interface OperationDeclaration {
   /** A short sentence for the reference, in the imperative and without a full stop: `Refund an order`. */
   readonly summary: string;
+  /** Sentences that the reference appends to the description of the operation. */
+  readonly note?: string;
   /** The schema of the body; an empty body counts as `{}`. Default: no body, or `{}`. */
   readonly body?: TSchema;
   /** The state change it makes. A table enforces it; a storage of functions has to do so itself. */
@@ -43,15 +45,14 @@ export interface OperationDeclaration {
   readonly deprecated?: DeprecationDeclaration;
 }
 
-/** The states from which an operation is allowed, and the states that it leads to. */
+/** The states from which an operation is allowed, and the states that it leads to. From any other state it is refused (40902). */
 export interface StateChange {
   readonly field: string;
   readonly from: readonly [string, ...string[]];
-  /**
-   * An item that is already in one of these states is returned unchanged. Otherwise an operation on a table leads to the
-   * first of them, unless its code returns another.
-   */
+  /** An operation on a table leads to the first of these states, unless its code returns another. */
   readonly to: readonly [string, ...string[]];
+  /** The states in which the operation returns the item unchanged; default: those in `to`. */
+  readonly unchanged?: readonly string[];
 }
 
 export type OperationDeclarations = Readonly<Record<string, OperationDeclaration>>;
@@ -122,7 +123,7 @@ export interface ResourceDescription<
   /** Fields that only the server writes. */
   readonly serverSet?: readonly ServerSet[];
   /**
-   * Server-set fields that appear only in the answer to a POST, such as a secret. They are not part of the ETag, and not kept
+   * Server-set fields that appear only in the response to a POST, such as a secret. They are not part of the ETag, and not kept
    * in the idempotency record.
    */
   readonly shownOnce?: readonly ServerSet[];
@@ -151,6 +152,11 @@ export interface ResourceDescription<
    * have.
    */
   readonly limits?: { readonly default?: number; readonly max?: number };
+  /**
+   * Whether a DELETE takes the query parameter `reason`, which the storage finds in the context. `required`: a DELETE without it
+   * is answered with 400. Default: it takes none.
+   */
+  readonly deletionReason?: DeletionReason;
   /** `required`: changes without If-Match are answered with 428. Default `optional`. */
   readonly ifMatch?: 'optional' | 'required';
   readonly operations?: Operations;
@@ -192,8 +198,9 @@ export interface StorageFactory<Item, Bodies> {
 export interface Operation {
   readonly verb: string;
   readonly summary: string;
+  readonly note: string | undefined;
   readonly body: JsonSchema | undefined;
-  readonly states: StateChange | undefined;
+  readonly states: Required<StateChange> | undefined;
   readonly enqueues: boolean;
   readonly deprecated: Deprecation | undefined;
 }

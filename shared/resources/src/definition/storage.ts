@@ -45,7 +45,7 @@ export function withJob<Item>(item: Item, jobId: string | undefined): Item | Wit
   return jobId === undefined ? item : new WithJob(item, jobId);
 }
 
-/** Returned by `create` instead of a new item if one already existed; the answer is 200 instead of 201. */
+/** Returned by `create` instead of a new item if one already existed; the response is 200 instead of 201. */
 export class Existing<Item> {
   static {
     brand(this, 'Existing');

@@ -12,7 +12,7 @@ export interface Problem {
 export const maxListedProblems = 100;
 
 /**
- * An error with its answer: one or more problems of the same status, and headers such as `Allow`. Pipeline stages, storages
+ * An error with its response: one or more problems of the same status, and headers such as `Allow`. Pipeline stages, storages
  * and operations throw it; the pipeline turns it into the error payload. {@link ProblemList} sorts problems by status.
  */
 export class ApiError extends Error {
@@ -36,7 +36,7 @@ export class ApiError extends Error {
     const status = statusOf(first.code);
     if (rest.some(({ code }) => statusOf(code) !== status))
       throw new TypeError(
-        `An answer has one status, not that of each of ${problems.map(({ code }) => code).join()}`,
+        `A response has one status, not that of each of ${problems.map(({ code }) => code).join()}`,
       );
     const listed: [Problem, ...Problem[]] = [first, ...rest.slice(0, maxListedProblems - 1)];
     super(listed.map((problem) => problem.internalMessage).join('; '));
@@ -65,13 +65,13 @@ interface ProblemsOfStatus {
 }
 
 /**
- * Statuses in the order in which a request is checked. If there are problems of several statuses, the answer has the
+ * Statuses in the order in which a request is checked. If there are problems of several statuses, the response has the
  * first of these.
  */
 const orderOfChecks = [400, 404, 428, 412, 422, 409];
 
 /**
- * Collects all problems of a request so that they are reported together: the first 100, and the total number. An answer
+ * Collects all problems of a request so that they are reported together: the first 100, and the total number. A response
  * has one status, so only problems of the status that is checked first are reported.
  */
 export class ProblemList {

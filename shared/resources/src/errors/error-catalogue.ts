@@ -61,7 +61,7 @@ export const errorCatalogue = {
     title: 'No such item',
     userMessage: 'The item you asked for does not exist.',
     cause:
-      'The path is valid, but no item has this id: it was deleted, belongs to another parent, or is outside the reach of these credentials.',
+      'The path is valid, but no item has this id: it was deleted, belongs to another parent, or is not covered by these credentials.',
     fix: 'Check the id, which is case-sensitive, and its parent.',
   },
   40403: {
@@ -78,7 +78,7 @@ export const errorCatalogue = {
   },
   40601: {
     title: 'Not acceptable',
-    userMessage: 'The answer is not available in the requested format.',
+    userMessage: 'The response is not available in the requested format.',
     cause: 'The `Accept` header excludes the only available media type, usually `application/json`.',
     fix: 'Accept `application/json` or send no `Accept` header.',
   },
@@ -141,7 +141,7 @@ export const errorCatalogue = {
   42101: {
     title: 'Wrong host',
     userMessage: 'This address is not served here.',
-    cause: 'The `Host` header names a host that the service does not answer for.',
+    cause: 'The `Host` header names a host that this service does not serve.',
     fix: 'Use the address that the operators gave you, or ask them to add the host to `HTTP_ALLOWED_HOSTS`.',
   },
   42201: {
@@ -173,13 +173,13 @@ export const errorCatalogue = {
     title: 'Too many requests',
     userMessage: 'Too many requests. Please try again in a moment.',
     cause: 'The caller exceeds its rate limit.',
-    fix: 'Wait as many seconds as `Retry-After` says, then try again.',
+    fix: 'Wait for the number of seconds in `Retry-After`, then try again.',
   },
   42902: {
     title: 'Too many open calls',
     userMessage: 'Too many requests. Please try again in a moment.',
     cause: 'The caller has reached its limit of open event streams and calls with `?wait`.',
-    fix: 'Close some, share one stream between listeners, or wait as many seconds as `Retry-After` says.',
+    fix: 'Close some, share one stream between listeners, or wait for the number of seconds in `Retry-After`.',
   },
   43101: {
     title: 'Headers too large',
@@ -196,26 +196,26 @@ export const errorCatalogue = {
   50301: {
     title: 'Storage unreachable',
     userMessage: 'The service is not available at the moment. Please try again shortly.',
-    cause: 'The database does not answer or refuses connections.',
-    fix: 'Wait as many seconds as `Retry-After` says, then try again.',
+    cause: 'The database does not respond or refuses connections.',
+    fix: 'Wait for the number of seconds in `Retry-After`, then try again.',
   },
   50302: {
     title: 'Issuer unreachable',
     userMessage: 'The service is not available at the moment. Please try again shortly.',
     cause: 'The keys to verify JSON Web Tokens cannot be read from their issuer.',
-    fix: 'Wait as many seconds as `Retry-After` says, then try again. If the error persists, tell the operators.',
+    fix: 'Wait for the number of seconds in `Retry-After`, then try again. If the error persists, tell the operators.',
   },
   50303: {
     title: 'Service at capacity',
     userMessage: 'The service is busy at the moment. Please try again shortly.',
     cause: 'The service has reached its limit of connections, event streams or calls with `?wait`.',
-    fix: 'Wait as many seconds as `Retry-After` says, then try again. If the error persists, the operators can raise the limit or add a process.',
+    fix: 'Wait for the number of seconds in `Retry-After`, then try again. If the error persists, the operators can raise the limit or add a process.',
   },
   50304: {
     title: 'Read timeout',
     userMessage: 'This takes too long at the moment. Please narrow your request or try again shortly.',
     cause: 'A read did not get a database connection in time, or exceeded its time limit.',
-    fix: 'Request less: fewer items, `Prefer: count=none`, more filters, cursors instead of `offset`. Otherwise wait as many seconds as `Retry-After` says.',
+    fix: 'Request less: fewer items, `Prefer: count=none`, more filters, cursors instead of `offset`. Otherwise wait for the number of seconds in `Retry-After`.',
   },
 } as const satisfies Record<number, CatalogueEntry>;
 

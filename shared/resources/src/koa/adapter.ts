@@ -29,26 +29,26 @@ export function koaAdapter(
     } catch (error) {
       return send(ctx, responder.answerError(request, error));
     }
-    const response = (await responder.respond(request)) ?? (await answerOfOthers(request));
+    const response = (await responder.respond(request)) ?? (await answerOfOtherMiddleware(request));
     if (response === undefined) return;
     try {
       await send(ctx, response);
     } catch (error) {
       for (const name of Object.keys(response.headers)) ctx.remove(name);
-      await send(ctx, responder.answerError(request, error)); // the answer cannot be sent: too long for a string, for example
+      await send(ctx, responder.answerError(request, error)); // for example, the response is too long for a string
     }
 
-    /** Runs later middleware and returns the error payload if it throws or gives no answer. */
-    async function answerOfOthers(asked: ApiRequest): Promise<ApiResponse | undefined> {
+    /** Runs later middleware and returns the error payload if it throws or gives no response. */
+    async function answerOfOtherMiddleware(apiRequest: ApiRequest): Promise<ApiResponse | undefined> {
       try {
         await next();
       } catch (error) {
-        return responder.answerError(asked, fromHttpError(error));
+        return responder.answerError(apiRequest, fromHttpError(error));
       }
       const isAnswered = ctx.status < 400 || (ctx.body !== undefined && ctx.body !== null && ctx.body !== '');
       if (isAnswered) return undefined;
-      const reason = `${asked.method} ${asked.path.slice(0, 200)}: ${ctx.message}`;
-      return responder.answerError(asked, fromStatus(ctx.status, reason));
+      const reason = `${apiRequest.method} ${apiRequest.path.slice(0, 200)}: ${ctx.message}`;
+      return responder.answerError(apiRequest, fromStatus(ctx.status, reason));
     }
   };
 }

@@ -8,7 +8,7 @@ import { toApiRequest } from './request.js';
 
 /**
  * Requires a scope for routes that are not resources and take no query parameters. Use it after the resource API, which
- * turns the errors thrown here into answers. Sets `ctx.state.principal`.
+ * turns the errors thrown here into responses. Sets `ctx.state.principal`.
  * @param value the value that the caller's row scope must include, if the route concerns one
  */
 export function requireCaller(accessControl: AccessControl, scope: string, value?: string): Koa.Middleware {

@@ -17,7 +17,7 @@ export interface ConnectionLimits {
 export function limitConnections(server: Server, limits: ConnectionLimits, rootUrl: string): void {
   const open = new Map<string, number>();
   let total = 0;
-  // Far beyond the limit, Node drops connections without an answer.
+  // Far beyond the limit, Node drops connections without a response.
   server.maxConnections = limits.total + 1_000;
   server.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress ?? '';

@@ -15,6 +15,6 @@ export function requireSoundHead({ url = '', httpVersion, rawHeaders }: Incoming
   if (!/^[\x21-\x7e]*$/.test(url))
     throw apiError(40003, 'The URL must be ASCII, with any other text as UTF-8 in percent-encoding');
   const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length;
-  if (hosts > 1) throw apiError(40003, 'Host must be given once');
-  if (hosts === 0 && httpVersion === '1.1') throw apiError(40003, 'Host is missing');
+  if (hosts > 1) throw apiError(40003, 'The request must have one Host header, not several');
+  if (hosts === 0 && httpVersion === '1.1') throw apiError(40003, 'The request has no Host header');
 }

@@ -1,6 +1,7 @@
 import { type JsonSchema, typesOf } from '../validation/json-schema.js';
 import { mapValues } from '../validation/map-values.js';
 
+const emailPattern = String.raw`^[^@\s]+@[^@\s]+$`;
 const uuidPattern = '^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$';
 
 /** Completes a schema for the document: adds formats, patterns and the types of enumerations. Adds no limits. */
@@ -17,6 +18,7 @@ export function bounded(schema: JsonSchema): JsonSchema {
   if (types.includes('date-time')) return { minLength: 20, maxLength: 35, ...schema };
   if (!types.includes('string')) return { ...schema };
   if (schema.format === 'uuid') return { minLength: 36, maxLength: 36, pattern: uuidPattern, ...schema };
+  if (schema.format === 'email') return { minLength: 3, maxLength: 254, pattern: emailPattern, ...schema };
   return {
     ...(schema.format === undefined && { pattern: String.raw`^[^\u0000]*$` }),
     minLength: 0,

@@ -18,7 +18,7 @@ export function oneOrMany(
   return { 'application/json': { schema, examples } };
 }
 
-/** Describes the array in the answer to a list. */
+/** Describes the array in the response to a list. */
 export function pageSchema(resource: Resource): JsonSchema {
   const { limits, singular } = resource;
   const description = `One page of ${namesInProse(resource)}.`;

@@ -13,7 +13,7 @@ export function deprecationAt(
   return firstDeprecation([own, resource, ...parents.toReversed()]);
 }
 
-/** Marks an operation as deprecated, with dates in the description and headers on its successful answers. */
+/** Marks an operation as deprecated, with dates in the description and headers on its successful responses. */
 export function deprecatedOperation(
   operation: OperationObject,
   { since, sunset, instead }: Deprecation,

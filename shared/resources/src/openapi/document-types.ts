@@ -67,11 +67,11 @@ export interface ResponseObject {
 export interface MediaType {
   readonly schema: JsonSchema | Reference;
   readonly example?: unknown;
-  /** Examples by name. An example of an answer has the same name as the example of its request. */
+  /** Examples by name. An example of a response has the same name as the example of its request. */
   readonly examples?: Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
 }
 
-/** An operation that an answer leads to; the parameters are runtime expressions. */
+/** An operation that a response leads to; the parameters are runtime expressions. */
 export interface LinkObject {
   readonly operationId: string;
   readonly parameters: Readonly<Record<string, string>>;

@@ -1,7 +1,6 @@
 import type { Catalog } from '../definition/catalog.js';
 import type { Resource } from '../definition/resource.js';
 import type { RateLimitPolicy } from '../pipeline/access/rate-limit.js';
-import type { JsonSchema } from '../validation/json-schema.js';
 import type { HeaderObject, OpenApiDocument, PathItem } from './document-types.js';
 import {
   errorDetailSchema,
@@ -13,12 +12,12 @@ import {
   problemSchema,
 } from './error-responses.js';
 import { headerReferences, responseHeaders } from './headers.js';
-import { versionIndex, versionIndexSchema } from './index-page.js';
-import { pathParameter } from './parameters.js';
+import { indexResourceSchema, versionIndex, versionIndexSchema } from './index-page.js';
+import { pathFilterSchema, pathParameter } from './parameters.js';
 import { type ApiChange, guide } from './guide.js';
 import { catalogPaths } from './paths.js';
 import { limitedPaths, limitedResponses, rateLimitHeaders } from './rate-limit.js';
-import { resourceSchemas } from './schemas.js';
+import { schemasOf } from './schemas.js';
 import { requirements, securedPaths, type Security } from './security.js';
 import { type ResourceGroup, selfTag, tagGroups, tagsOf } from './tags.js';
 
@@ -101,11 +100,8 @@ export function openApiDocument({
         Problem: problemSchema,
         ErrorPage: errorPageSchema,
         Index: versionIndexSchema,
-        ...referenced(
-          Object.assign({}, ...resources.map(resourceSchemas)) as Record<string, JsonSchema>,
-          'schemas',
-          paths,
-        ),
+        IndexResource: indexResourceSchema,
+        ...referenced({ PathFilter: pathFilterSchema, ...schemasOf(resources) }, 'schemas', paths),
       },
       responses,
       headers: referenced<HeaderObject>(headers, 'headers', [paths, responses]),
@@ -124,13 +120,14 @@ function referenced<Component>(
   users: unknown,
 ): Readonly<Record<string, Component>> {
   const found = new Set<string>();
+  const prefix = `#/components/${kind}/`;
   const visit = (user: unknown): void => {
-    const text = JSON.stringify(user);
-    for (const [name, component] of Object.entries(components)) {
-      if (found.has(name) || !text.includes(`"#/components/${kind}/${name}"`)) continue;
-      found.add(name);
-      visit(component);
-    }
+    if (typeof user === 'object' && user !== null) for (const part of Object.values(user)) visit(part);
+    if (typeof user !== 'string' || !user.startsWith(prefix)) return;
+    const name = user.slice(prefix.length);
+    if (found.has(name) || !Object.hasOwn(components, name)) return;
+    found.add(name);
+    visit(components[name]);
   };
   visit(users);
   return Object.fromEntries(Object.entries(components).filter(([name]) => found.has(name)));
@@ -153,7 +150,7 @@ const page = {
   example: '<!doctype html>',
 };
 
-/** Describes the index of the version. */
+/** Describes the index of an API version, which is served at its root. */
 function indexPath(source: Pick<DocumentSource, 'apiUrl' | 'catalog'>): Readonly<Record<string, PathItem>> {
   return {
     '/': {

@@ -12,6 +12,9 @@ const errorCodeSchema: JsonSchema = {
   enum: Object.keys(errorCatalogue).map(Number),
 };
 
+/** The pattern of the URLs of this API. */
+export const urlPattern = String.raw`^https?://\S+$`;
+
 /** The schema of the error payload. */
 export const errorPayloadSchema: JsonSchema = {
   type: 'object',
@@ -58,6 +61,7 @@ export const errorDetailSchema: JsonSchema = {
       type: 'string',
       format: 'uri',
       minLength: 1,
+      pattern: urlPattern,
       maxLength: 2048,
       description: 'A page with cause and fix.',
     },
@@ -127,6 +131,7 @@ export const problemSchema: JsonSchema = {
       type: 'string',
       format: 'uri',
       minLength: 1,
+      pattern: urlPattern,
       maxLength: 2048,
       description: 'A page with cause and fix.',
     },

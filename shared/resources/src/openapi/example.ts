@@ -28,7 +28,8 @@ function isSent({ properties, required = [] }: JsonSchema, field: string): boole
 
 /**
  * Returns a value that matches a schema: its example or default, or else the simplest one.
- * @param name the field's name, which is also the example of a text
+ *
+ * @param name the field's name, which also serves as the example of a text
  * @param isIncluded chooses the fields of objects; default: all
  */
 export function exampleOf(schema: JsonSchema, name = 'text', isIncluded: Inclusion = () => true): unknown {

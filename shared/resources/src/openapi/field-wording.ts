@@ -2,7 +2,10 @@ import { nameInProse, singularOf } from '../definition/naming.js';
 import type { Resource } from '../definition/resource.js';
 import type { JsonSchema } from '../validation/json-schema.js';
 
-/** Adds a description, derived from the field's name, to each field that has none. */
+/**
+ * Adds a description, derived from the field's name, to each field that has none, and a full stop to descriptions without
+ * one.
+ */
 export function withDescriptions(
   resource: Pick<Resource, 'singular'> & Partial<Resource>,
   schema: JsonSchema,
@@ -10,7 +13,8 @@ export function withDescriptions(
   return describedMembers(schema, nameInProse(resource));
 }
 
-function describedMembers(schema: JsonSchema, owner: string): JsonSchema {
+/** Describes the members of an object that sentences call `owner`. */
+export function describedMembers(schema: JsonSchema, owner: string): JsonSchema {
   return {
     ...schema,
     ...(schema.properties && {
@@ -24,23 +28,32 @@ function describedMembers(schema: JsonSchema, owner: string): JsonSchema {
 function described(schema: JsonSchema, name: string, owner: string): JsonSchema {
   const words = wordsOf(name);
   return {
-    description: sentence(name, words, owner),
     ...describedMembers(schema, words),
+    description: schema.description === undefined ? sentence(name, words, owner) : ended(schema.description),
     ...(schema.anyOf && { anyOf: schema.anyOf.map((one) => describedMembers(one, words)) }),
     ...(schema.items && { items: describedMembers(schema.items, singularOf(words)) }),
   };
 }
 
+/** Returns a text with a full stop at its end. */
+export function ended(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
+/** Verbs in the active voice: an attempt has “started”, whereas a queue “was paused”. */
+const own = new Set(['ended', 'failed', 'finished', 'started']);
+
 function sentence(name: string, words: string, owner: string): string {
-  if (name === 'createdAt') return `When the ${owner} was created.`;
   if (name === 'updatedAt') return `When the ${owner} was last updated.`;
+  const event = /^([a-z]+ed)At$/.exec(name)?.[1];
+  if (event !== undefined) return `When the ${owner} ${own.has(event) ? '' : 'was '}${event}.`;
   const parent = /^(.+) ID$/.exec(words)?.[1];
   if (parent !== undefined) return `The ID of the ${parent}.`;
   return `The ${words} of the ${owner}.`;
 }
 
 /** Splits a field's name into words: `customerId` → `customer ID`. */
-function wordsOf(name: string): string {
+export function wordsOf(name: string): string {
   return name
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
     .toLowerCase()

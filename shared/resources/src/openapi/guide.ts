@@ -40,7 +40,7 @@ export function guide(source: GuideSource): string {
 
 const requests = (
   apiUrl: string,
-): string => `The base URL is \`${apiUrl}\`. Bodies are JSON, in requests and in answers; times are UTC, in ISO 8601. A resource has a
+): string => `The base URL is \`${apiUrl}\`. Bodies are JSON, in requests and responses; times are UTC, in ISO 8601. A resource has a
 collection, such as \`/{resources}\`, and items, such as \`/{resources}/{id}\`. A special operation is a \`PUT\` on
 an item and a verb, such as \`/{resources}/{id}/cancel\`. Collections are plain JSON arrays.`;
 
@@ -63,15 +63,15 @@ credentials’ scopes get 403. Never put credentials into a URL or into code tha
       ? ''
       : `
 
-Each caller may send ${rateLimit.burst} requests at once and ${rateLimit.perSecond} per second in the long run. The
-headers \`RateLimit\` and \`RateLimit-Policy\` state what is left; beyond the limit the answer is 429, and \`Retry-After\`
+Each caller may send ${rateLimit.burst} requests at once and ${rateLimit.perSecond} per second on average. The
+headers \`RateLimit\` and \`RateLimit-Policy\` state what is left; beyond the limit the response is 429, and \`Retry-After\`
 gives the seconds to wait.`;
   return `## Authentication\n\n${credentials}${limit}`;
 }
 
 const errors = (rootUrl: string): string => `## Errors
 
-Every answer with a status of 400 or above has the same body, with all problems of the request at once:
+Every response with a status of 400 or above has the same body, with all problems of the request at once:
 
 \`\`\`json
 {
@@ -89,7 +89,7 @@ Every answer with a status of 400 or above has the same body, with all problems 
 \`code\` is the status times 100 plus a number that is never reused; \`more info\` is a page that explains cause and fix.
 \`userMessage\` is suitable for end users, \`internalMessage\` for developers. Handle errors by \`code\` or by status,
 never by message. Callers that accept \`application/problem+json\` get a problem document (RFC 9457) with the same
-\`errors\`. Every answer has an \`X-Request-Id\`: quote it when you report a problem.
+\`errors\`. Every response has an \`X-Request-Id\`: quote it when you report a problem.
 
 | status | meaning | try again? |
 | --- | --- | --- |
@@ -119,15 +119,15 @@ An unknown parameter is an error, never ignored.`;
 
 const conditions = `## Concurrent changes
 
-The answer for an item has an \`ETag\`. Send it as \`If-Match\` with a change, and the change is made only if nobody else has
-changed the item since; otherwise the answer is 412. Send it as \`If-None-Match\` with a \`GET\`, and the answer is 304
+The response for an item has an \`ETag\`. Send it as \`If-Match\` with a change, and the change is made only if nobody else has
+changed the item since; otherwise the response is 412. Send it as \`If-None-Match\` with a \`GET\`, and the response is 304
 without a body if the item is the same.`;
 
 const idempotency = `## Idempotency
 
 Send an \`Idempotency-Key\` of your choice, such as a UUID, with a \`POST\` or a special operation. For 24 hours, a repeated
-request with the same key and body gets the first answer instead of being carried out again, so it is safe to repeat a
-request whose answer was lost. The same key with another body is 422; while the first request is still running, the answer
+request with the same key and body gets the first response instead of being carried out again, so it is safe to repeat a
+request whose response was lost. The same key with another body is 422; while the first request is still running, the response
 is 409 with \`Retry-After\`. Errors are not stored: repeat the request with the same key.
 
 \`GET\`, \`PUT\` of an item and \`DELETE\` need no key: carrying them out twice has the same effect as once.`;
@@ -143,9 +143,9 @@ const versions = `## Versions and deprecation
 
 The version is part of the path. Within a version, changes are compatible: new resources, operations, optional parameters,
 fields in answers, event types and error codes may be added at any time, so ignore fields that you do not know. Everything
-else comes with a new version, which is served beside the old one.
+else comes with a new version, which is served alongside the old one.
 
-Before something ends, it is marked as deprecated here and in the [changelog](#description/changelog), and its answers have
+Before something ends, it is marked as deprecated here and in the [changelog](#description/changelog), and its responses have
 a \`Deprecation\` header (RFC 9745) with the date, a \`Link\` to this reference, and, once the end is decided, a \`Sunset\`
 header (RFC 8594) at least six months ahead.`;
 

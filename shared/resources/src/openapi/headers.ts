@@ -7,7 +7,7 @@ const text = (maxLength: number): HeaderObject['schema'] => ({
   pattern: String.raw`^[\x20-\x7e]*$`,
 });
 
-/** The headers of answers, by the name of their component. */
+/** The headers of responses, by the name of their component. */
 export const responseHeaders = {
   XRequestId: {
     description: 'Identifies the request in the logs; taken from the request if present.',
@@ -45,8 +45,8 @@ export const responseHeaders = {
     schema: text(64),
     example: 'count=estimated',
   },
-  IdempotencyReplayed: {
-    description: '`true` if this repeats the answer to an earlier request with the same `Idempotency-Key`.',
+  IdempotentReplayed: {
+    description: '`true` if this repeats the response to an earlier request with the same `Idempotency-Key`.',
     schema: { type: 'string', enum: ['true'] },
     example: 'true',
   },
@@ -90,7 +90,7 @@ const names: Readonly<Record<keyof typeof responseHeaders, string>> = {
   Link: 'Link',
   XTotalCount: 'X-Total-Count',
   PreferenceApplied: 'Preference-Applied',
-  IdempotencyReplayed: 'Idempotency-Replayed',
+  IdempotentReplayed: 'Idempotent-Replayed',
   Allow: 'Allow',
   AcceptPatch: 'Accept-Patch',
   RetryAfter: 'Retry-After',
@@ -99,7 +99,7 @@ const names: Readonly<Record<keyof typeof responseHeaders, string>> = {
   WWWAuthenticate: 'WWW-Authenticate',
 };
 
-/** Returns references to these headers, and to those that every answer has, by their HTTP names. */
+/** Returns references to these headers, and to those that every response has, by their HTTP names. */
 export function headerReferences(
   ...keys: (keyof typeof responseHeaders)[]
 ): Readonly<Record<string, Reference>> {

@@ -3,6 +3,7 @@ import type { Catalog } from '../definition/catalog.js';
 import type { ApiRequest, ApiResponse } from '../pipeline/request/request.js';
 import { supportedVersion } from '../pipeline/request/route.js';
 import type { JsonSchema } from '../validation/json-schema.js';
+import { urlPattern } from './error-responses.js';
 
 /** The index of a version: where to find its reference and its top-level resources. */
 export interface VersionIndex {
@@ -71,7 +72,8 @@ const text = (description: string, maxLength = 2000): JsonSchema => ({
 const url = (description: string): JsonSchema => ({
   type: 'string',
   format: 'uri',
-  minLength: 0,
+  minLength: 1,
+  pattern: urlPattern,
   maxLength: 2048,
   description,
 });
@@ -92,17 +94,21 @@ export const versionIndexSchema: JsonSchema = {
       minItems: 0,
       maxItems: 1000,
       description: 'The top-level resources.',
-      items: {
-        type: 'object',
-        required: ['name', 'url', 'description'],
-        additionalProperties: false,
-        properties: {
-          name: text('The name of the resource.', 100),
-          url: url('The URL of the collection.'),
-          description: text('A description of the resource.'),
-        },
-      },
+      items: { $ref: '#/components/schemas/IndexResource' },
     },
+  },
+};
+
+/** The schema of one of the resources in {@link VersionIndex}. */
+export const indexResourceSchema: JsonSchema = {
+  type: 'object',
+  description: 'A top-level resource.',
+  required: ['name', 'url', 'description'],
+  additionalProperties: false,
+  properties: {
+    name: text('The name of the resource.', 100),
+    url: url('The URL of the collection.'),
+    description: text('A description of the resource.'),
   },
 };
 

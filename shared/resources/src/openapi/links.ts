@@ -33,11 +33,16 @@ export interface ItemPlace {
   readonly serves: (name: StorageFunction) => boolean;
 }
 
-/** Returns the links from an answer with a new item to the operations on that item. */
+const itemCalls = ['get', 'replace', 'patch', 'delete'] as const;
+
+/** The first word of an operation's id. */
+export const verbs = { get: 'get', replace: 'replace', patch: 'update', delete: 'delete' } as const;
+
+/** Returns the links from a response with a new item to the operations on that item. */
 export function itemLinks({ resource, owner, parentParameters, serves }: ItemPlace): Links {
   const name = ownedName(owner, resource.singular);
   const ids = [
-    ...(['get', 'replace', 'patch', 'delete'] as const).filter(serves).map((verb) => verb + name),
+    ...itemCalls.filter((call) => serves(call)).map((call) => verbs[call] + name),
     ...(serves('operations') ? [...resource.operations.keys()].map((verb) => camelCase(verb) + name) : []),
   ];
   const parameters = {

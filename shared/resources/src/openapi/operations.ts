@@ -11,7 +11,7 @@ import type { LinkObject, OperationObject, ParameterObject, ResponseObject } fro
 import { errorReference } from './error-responses.js';
 import { exampleBody, exampleOf } from './example.js';
 import { headerReferences, type responseHeaders } from './headers.js';
-import { childLinks, type ItemPlace, itemLinks, ownedName } from './links.js';
+import { childLinks, type ItemPlace, itemLinks, ownedName, verbs } from './links.js';
 import {
   bulkConditionParameters,
   collectionParameters,
@@ -20,6 +20,7 @@ import {
   idempotencyKey,
   itemParameters,
   lastEventId,
+  reasonParameters,
   respondAsync,
   ifNoneMatch,
 } from './parameters.js';
@@ -114,7 +115,7 @@ export function collectionOperations(place: OperationPlace): Readonly<Record<str
       }),
     }),
     ...(serves('replaceMany') && {
-      put: operation(place, `replace${plural}`, 'replaceMany', {
+      put: operation(place, `${resource.partialBulk ? verbs.patch : verbs.replace}${plural}`, 'replaceMany', {
         parameters: bulkConditionParameters(resource),
         requestBody: body(listBody(resource, schemaReference(`${singular} bulk`)), [
           exampleBody(
@@ -130,7 +131,7 @@ export function collectionOperations(place: OperationPlace): Readonly<Record<str
     }),
     ...(serves('deleteMany') && {
       delete: operation(place, `delete${plural}`, 'deleteMany', {
-        parameters: filterParameters(resource),
+        parameters: [...filterParameters(resource), ...reasonParameters(resource)],
         responses: { '204': { description: 'Deleted.', headers: headerReferences() } },
         errors: [400, 409],
       }),
@@ -187,7 +188,7 @@ export function itemOperations(place: OperationPlace): Readonly<Record<string, O
   const changeErrors = [400, 409, 412, 413, 415, 422, ...(resource.ifMatch === 'required' ? [428] : [])];
   return {
     ...(serves('get') && {
-      get: operation(place, `get${id}`, 'get', {
+      get: operation(place, verbs.get + id, 'get', {
         parameters: itemParameters(resource, serves('wait')),
         responses: {
           '200': {
@@ -206,7 +207,7 @@ export function itemOperations(place: OperationPlace): Readonly<Record<string, O
       }),
     }),
     ...(serves('replace') && {
-      put: operation(place, `replace${id}`, 'replace', {
+      put: operation(place, verbs.replace + id, 'replace', {
         parameters: conditions,
         requestBody: body(
           schemaReference(`${singular} replace`),
@@ -217,7 +218,7 @@ export function itemOperations(place: OperationPlace): Readonly<Record<string, O
       }),
     }),
     ...(serves('patch') && {
-      patch: operation(place, `patch${id}`, 'patch', {
+      patch: operation(place, verbs.patch + id, 'patch', {
         parameters: conditions,
         requestBody: body(
           schemaReference(`${singular} patch`),
@@ -229,8 +230,8 @@ export function itemOperations(place: OperationPlace): Readonly<Record<string, O
       }),
     }),
     ...(serves('delete') && {
-      delete: operation(place, `delete${id}`, 'delete', {
-        parameters: conditions,
+      delete: operation(place, verbs.delete + id, 'delete', {
+        parameters: [...reasonParameters(resource), ...conditions],
         responses: { '204': { description: 'Deleted.', headers: headerReferences() } },
         errors: changeErrors.filter((status) => ![413, 415, 422].includes(status)),
       }),
@@ -260,16 +261,13 @@ export function specialOperation(place: OperationPlace, special: Operation): Ope
           },
         }),
     responses: {
-      '200': success(resource, item, `The updated ${nameInProse(resource)}.`, [
-        'ETag',
-        'IdempotencyReplayed',
-      ]),
+      '200': success(resource, item, `The updated ${nameInProse(resource)}.`, ['ETag', 'IdempotentReplayed']),
       ...(enqueues && {
         '202': success(resource, item, 'Accepted: a job does the rest of the work.', [
           'ETag',
           'Location',
           'PreferenceApplied',
-          'IdempotencyReplayed',
+          'IdempotentReplayed',
         ]),
       }),
     },
@@ -291,7 +289,7 @@ function success(
   };
 }
 
-const ofCreated: Headers = ['Location', 'ETag', 'IdempotencyReplayed'];
+const ofCreated: Headers = ['Location', 'ETag', 'IdempotentReplayed'];
 
 function itemAt(place: OperationPlace, description: string): ResponseObject {
   const { resource, created } = place;
@@ -302,7 +300,7 @@ function itemAt(place: OperationPlace, description: string): ResponseObject {
 }
 
 /**
- * Describes the answer to a POST: one item if the body is an object, an array if the body is an array. The examples have
+ * Describes the response to a POST: one item if the body is an object, an array if the body is an array. The examples have
  * the same names as those of the body.
  */
 function created(place: OperationPlace): ResponseObject {

@@ -1,6 +1,12 @@
 import type { Resource } from '../definition/resource.js';
 import type { FilterParameter } from '../query/filter.js';
-import { maxOffset, maxSearchLength, maxValues, maxWaitSeconds } from '../query/query-parser.js';
+import {
+  maxOffset,
+  maxReasonLength,
+  maxSearchLength,
+  maxValues,
+  maxWaitSeconds,
+} from '../query/query-parser.js';
 import type { JsonSchema } from '../validation/json-schema.js';
 import { limited } from '../validation/limits.js';
 import { bounded } from './bounded-schema.js';
@@ -37,7 +43,7 @@ export function collectionParameters(
       list(terms),
       terms.slice(0, 1),
     ),
-    query('fields', 'The fields of the items in the answer; default: all.', list(fields), [fields[0]]),
+    query('fields', 'The fields of the items in the response; default: all.', list(fields), [fields[0]]),
     query(
       'limit',
       'Items on a page; 0 returns only the count.',
@@ -80,7 +86,7 @@ function selectionParameters(resource: Resource, bySearch: boolean): readonly Pa
   const meaning =
     resource.searchBy === 'words'
       ? `Words to search for, regardless of case and despite typos; each must occur in one of ${fields}. Best match first.`
-      : `Text to search for in ${fields}: contained or similar, best match first.`;
+      : `Text to search for in ${fields}; finds items that contain it or something similar, best match first.`;
   return [...filters, query('q', meaning, text(maxSearchLength))];
 }
 
@@ -88,11 +94,20 @@ function selectionParameters(resource: Resource, bySearch: boolean): readonly Pa
 export function itemParameters(resource: Resource, waits: boolean): readonly ParameterObject[] {
   const { fields } = resource;
   return [
-    query('fields', 'The fields of the item in the answer; default: all.', list(fields), [fields[0]]),
+    query('fields', 'The fields of the item in the response; default: all.', list(fields), [fields[0]]),
     ...(waits ? [waitParameter] : []),
     header('If-None-Match', 'The ETag that the caller has; 304 if it is current.', headerText(4096), '"abc"'),
     header('If-Match', 'The ETag that the item must have, or `*`; otherwise 412.', headerText(4096), '*'),
   ];
+}
+
+/** Returns the parameter `reason` of a DELETE, if it takes one. */
+export function reasonParameters({
+  deletionReason,
+}: Pick<Resource, 'deletionReason'>): readonly ParameterObject[] {
+  if (deletionReason === undefined) return [];
+  const parameter = query('reason', 'Why; kept in the audit log.', text(maxReasonLength), 'no longer used');
+  return [deletionReason === 'required' ? { ...parameter, required: true } : parameter];
 }
 
 /** Returns `If-Match` and `If-None-Match` for changes. */
@@ -149,7 +164,7 @@ export const lastEventId = header(
 
 export const idempotencyKey = header(
   'Idempotency-Key',
-  'A key chosen by the caller: for 24 hours, a repeated request with the same key gets the first answer.',
+  'A key chosen by the caller: for 24 hours, a repeated request with the same key gets the first response.',
   { type: 'string', minLength: 1, maxLength: 255, pattern: String.raw`^[\x21-\x7e]+$` },
   'order-4711',
 );
@@ -172,23 +187,30 @@ export function pathParameter(name: string, description: string, schema: JsonSch
   };
 }
 
+/** The schema of filters by the members of a JSON document. */
+export const pathFilterSchema: JsonSchema = {
+  type: 'object',
+  description: 'Values by the paths of the members that must have them.',
+  maxProperties: 10,
+  additionalProperties: text(1000),
+};
+
 function filterParameter(filter: FilterParameter): ParameterObject {
-  const { parameter, match, description } = filter;
+  const { parameter, match, isSingle, description } = filter;
   const schema = bounded(filter.schema);
   const deprecated = filter.schema.deprecated === true ? { deprecated: true } : {};
   if (match === 'path') {
-    const member: JsonSchema = { type: 'object', maxProperties: 10, additionalProperties: text(1000) };
     return {
       name: parameter,
       in: 'query',
       style: 'form',
       explode: true,
       description,
-      schema: member,
+      schema: { $ref: '#/components/schemas/PathFilter' },
       ...deprecated,
     };
   }
-  if (match !== 'exact')
+  if (isSingle)
     return { ...query(parameter, description, schema, boundOf(match, filter.schema)), ...deprecated };
   const values: JsonSchema = { type: 'array', minItems: 1, maxItems: maxValues, items: schema };
   return {

@@ -36,14 +36,14 @@ export function rateLimitHeaders({
       example: `"default";r=${burst - 1};t=1`,
     },
     RateLimitPolicy: {
-      description: `Each caller may send ${burst} requests at once (\`q\`) and ${perSecond} per second in the long run; the full number is available again after ${window} s (\`w\`).`,
+      description: `Each caller may send ${burst} requests at once (\`q\`) and ${perSecond} per second on average; the full number is available again after ${window} s (\`w\`).`,
       schema,
       example: `"default";q=${burst};w=${window}`,
     },
   };
 }
 
-/** Adds the rate limit headers to the answers of all paths. */
+/** Adds the rate limit headers to the responses of all paths. */
 export function limitedPaths(paths: Readonly<Record<string, PathItem>>): Readonly<Record<string, PathItem>> {
   return mapValues(paths, (item) =>
     mapValues(item, (member) => (isOperation(member) ? limitedOperation(member) : member)),

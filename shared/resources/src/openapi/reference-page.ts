@@ -109,7 +109,9 @@ const hiddenClients = {
   swift: true,
 };
 
+// The card for client libraries, in the introduction, lists only languages that Scalar chooses; each sample has its own choice.
 const style = `
+.scalar-app .scalar-reference-intro-clients { display: none; }
 .scalar-app { --scalar-font: system-ui, sans-serif; --scalar-font-code: ui-monospace, monospace; }
 .scalar-app .markdown :is(th, td), .scalar-app .markdown :is(th, td) code { word-break: normal; overflow-wrap: normal; }
 @media (max-width: 600px) { .scalar-app .markdown :is(th, td) { padding: 6px; } }

@@ -19,7 +19,7 @@ export function createReference(source: DocumentSource): Reference {
   const files = once((): ReadonlyMap<string, Answer> => {
     const kept = (answered: ApiResponse): Answer => {
       const response = tagged(answered);
-      return ({ headers: asked }) => unlessKnown(response, asked['if-none-match']);
+      return ({ headers: requestHeaders }) => unlessKnown(response, requestHeaders['if-none-match']);
     };
     const page = referencePage(info.title, apiUrl, renderer);
     const script = { 'content-type': 'text/javascript; charset=utf-8' };
@@ -60,8 +60,8 @@ function tagged(response: ApiResponse): ApiResponse {
 }
 
 /**
- * Returns a 304 if the caller already has the answer. It repeats the headers, because browsers replace the stored headers
- * with those of the 304: without them, the page would lose its content security policy.
+ * Returns a 304 if the caller already has the response. The 304 repeats the headers of the response, because browsers
+ * replace the stored headers with those of the 304: without them, the page would lose its content security policy.
  */
 function unlessKnown(response: ApiResponse, known: string | undefined): ApiResponse {
   const { 'content-type': _, ...headers } = response.headers;

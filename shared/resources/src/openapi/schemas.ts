@@ -5,62 +5,92 @@ import { mapValues } from '../validation/map-values.js';
 import { arrayOf, listBody, oneOrManyOf } from './array-schemas.js';
 import { bounded, publishedBody } from './bounded-schema.js';
 import { withDescriptions } from './field-wording.js';
+import { NamedParts } from './named-parts.js';
 
-/** Returns the schemas of a resource: its item, the bodies that it accepts, and those that create its children. */
-export function resourceSchemas(resource: Resource): Readonly<Record<string, JsonSchema>> {
+type Schemas = Readonly<Record<string, JsonSchema>>;
+
+/** How to build schemas, by name: the objects nested in them can be named only when the names of all schemas are known. */
+type Plans = Readonly<Record<string, (parts: NamedParts) => JsonSchema>>;
+
+/** Returns the schemas of resources, and those of the objects nested in them. */
+export function schemasOf(resources: readonly Resource[]): Schemas {
+  const plans = Object.assign({}, ...resources.map(resourceSchemas)) as Plans;
+  const parts = new NamedParts(Object.keys(plans));
+  const schemas = mapValues(plans, (plan) => plan(parts));
+  return { ...schemas, ...parts.schemas };
+}
+
+/** Plans the schemas of a resource: its item, the bodies that it accepts, and those that create its children. */
+function resourceSchemas(resource: Resource): Plans {
   const { singular, bodies } = resource;
   const one = nameInProse(resource);
   const an = withArticle(one);
-  const item = fieldsOf(resource, bounded(resource.item));
+  const plan =
+    (
+      words: string,
+      schema: () => JsonSchema,
+      description: string,
+      described: Resource = resource,
+    ): Plans[string] =>
+    (parts) => ({ description, ...fieldsOf(described, parts.separate(schemaName(words), schema())) });
+  const item = plan(singular, () => bounded(resource.item), `${capitalized(an)}.`);
   return {
-    [schemaName(singular)]: { description: `${capitalized(an)}.`, ...item },
-    [schemaName(`${singular} fields`)]: {
-      ...item,
+    [schemaName(singular)]: (parts) => {
+      parts.register(schemaName(`${singular} create`), bodySchema(bodies.create));
+      return item(parts);
+    },
+    [schemaName(`${singular} fields`)]: (parts) => ({
+      ...item(parts),
       description: `The fields of ${an} selected by the parameter \`fields\`.`,
       required: [],
-    },
-    [schemaName(`${singular} selection`)]: {
+    }),
+    [schemaName(`${singular} selection`)]: () => ({
       description: `The complete ${one}, or only the fields selected with \`fields\`.`,
       anyOf: [schemaReference(singular), schemaReference(`${singular} fields`)],
-    },
-    [schemaName(`${singular} one or many`)]: oneOrManyOf(
-      resource,
-      schemaReference(singular),
-      arrayOf(resource, schemaReference(singular)),
-    ),
-    ...createSchemas(resource, `${singular} create`, {
-      description: `A new ${one}.`,
-      ...withDescriptions(resource, bodySchema(bodies.create)),
     }),
+    [schemaName(`${singular} one or many`)]: () =>
+      oneOrManyOf(resource, schemaReference(singular), arrayOf(resource, schemaReference(singular))),
+    ...createSchemas(resource, `${singular} create`, (parts) => ({
+      description: `A new ${one}.`,
+      ...withDescriptions(
+        resource,
+        parts.separate(schemaName(`${singular} create`), bodySchema(bodies.create)),
+      ),
+    })),
     ...Object.fromEntries(
       [...resource.children.values()].flatMap((child) => Object.entries(createBelow(singular, child))),
     ),
-    [schemaName(`${singular} replace`)]: {
-      description: `A full replacement of ${an}.`,
-      ...ofBody(resource, bodies.replace),
-    },
-    [schemaName(`${singular} patch`)]: {
-      description: `Changes to ${an}.`,
-      ...fieldsOf(resource, publishedBody(bodies.patch)),
-    },
-    [schemaName(`${singular} bulk`)]: {
-      description: `One ${one} of a bulk change.`,
-      ...fieldsOf(
-        { ...resource, serverSet: resource.serverSet.filter((field) => field !== resource.key) },
-        bodySchema(bodies.bulk),
-      ),
-    },
+    [schemaName(`${singular} replace`)]: plan(
+      `${singular} replace`,
+      () => bodySchema(bodies.replace),
+      `A full replacement of ${an}.`,
+    ),
+    [schemaName(`${singular} patch`)]: plan(
+      `${singular} patch`,
+      () => publishedBody(bodies.patch),
+      `Changes to ${an}.`,
+    ),
+    [schemaName(`${singular} bulk`)]: plan(
+      `${singular} bulk`,
+      () => bodySchema(bodies.bulk),
+      `One ${one} of a bulk change.`,
+      { ...resource, serverSet: resource.serverSet.filter((field) => field !== resource.key) },
+    ),
     ...operationSchemas(resource),
   };
 }
 
-/** Returns the schemas of the bodies of special operations. */
-function operationSchemas({ singular, operations }: Resource): Readonly<Record<string, JsonSchema>> {
+/** Plans the schemas of the bodies of special operations. */
+function operationSchemas({ singular, operations }: Resource): Plans {
   return Object.fromEntries(
     [...operations.values()].flatMap(({ verb, summary, body }) => {
       if (body === undefined) return [];
-      const schema = withDescriptions({ singular: verb }, bodySchema(body));
-      return [[schemaName(`${singular} ${verb}`), { description: `${summary}.`, ...schema }]];
+      const name = schemaName(`${singular} ${verb}`);
+      const plan: Plans[string] = (parts) => ({
+        description: `${summary}.`,
+        ...withDescriptions({ singular: verb }, parts.separate(name, bodySchema(body))),
+      });
+      return [[name, plan]];
     }),
   );
 }
@@ -91,38 +121,30 @@ export function createSchemaName({ resource, by }: Child, parent: string | undef
 }
 
 /**
- * Returns the schema of a new child, by name, in which the field that the path gives is optional; none if it is not a
- * required field.
+ * Plans the schema of a new child in which the field that the path gives is optional; none if it is not a required
+ * field.
  */
-function createBelow(parent: string, child: Child): Readonly<Record<string, JsonSchema>> {
+function createBelow(parent: string, child: Child): Plans {
   const { resource, by } = child;
   const words = createSchemaName(child, parent);
   if (words === `${resource.singular} create`) return {};
-  const { required = [], ...rest } = withDescriptions(resource, bodySchema(resource.bodies.create));
-  const needed = required.filter((field) => field !== by);
-  const description = `A new ${nameInProse(resource)}. Its \`${by}\` is the one in the path.`;
-  return createSchemas(resource, words, {
-    ...rest,
-    description,
-    ...(needed.length > 0 && { required: needed }),
+  return createSchemas(resource, words, (parts) => {
+    const body = parts.separate(schemaName(words), bodySchema(resource.bodies.create));
+    const { required = [], ...rest } = withDescriptions(resource, body);
+    const needed = required.filter((field) => field !== by);
+    const description = `A new ${nameInProse(resource)}. Its \`${by}\` is the one in the path.`;
+    return { ...rest, description, ...(needed.length > 0 && { required: needed }) };
   });
 }
 
-/** Returns two schemas: a new item, and one or many new items. */
-function createSchemas(
-  resource: Resource,
-  words: string,
-  schema: JsonSchema,
-): Readonly<Record<string, JsonSchema>> {
+/** Plans two schemas: a new item, and one or many new items. */
+function createSchemas(resource: Resource, words: string, one: Plans[string]): Plans {
   const reference = schemaReference(words);
   return {
-    [schemaName(words)]: schema,
-    [schemaName(`${words} one or many`)]: oneOrManyOf(resource, reference, listBody(resource, reference)),
+    [schemaName(words)]: one,
+    [schemaName(`${words} one or many`)]: () =>
+      oneOrManyOf(resource, reference, listBody(resource, reference)),
   };
-}
-
-function ofBody(resource: Resource, schema: JsonSchema): JsonSchema {
-  return fieldsOf(resource, bodySchema(schema));
 }
 
 /** Returns the schema of a body, in which fields with a default are optional. */

@@ -1,5 +1,5 @@
 import { nameInProse, pluralOf, withArticle } from '../definition/naming.js';
-import type { Operation, Resource } from '../definition/resource.js';
+import type { Operation, Resource, StateChange } from '../definition/resource.js';
 import type { StorageFunction } from '../definition/storage.js';
 
 /** A heading in the imperative, and sentences that explain what the call does. */
@@ -33,17 +33,20 @@ export function wordingOf(subject: Subject, call: Call | Operation): Wording {
   return { ...wording, description: joined([wording.description], declared?.note) };
 }
 
-/** Builds the wording of a special operation from its summary and its state transition. */
-function specialWording(subject: Subject, { summary, states }: Operation): Wording {
+/** Builds the wording of a special operation from its summary, its note and its state change. */
+function specialWording(subject: Subject, { summary, note, states }: Operation): Wording {
   const { one } = wordsOf(subject);
   return {
     summary,
-    description: joined([
-      `Returns the updated ${one}.`,
-      states !== undefined &&
-        `Allowed while \`${states.field}\` is ${orList(states.from)}; changes it to ${orList(states.to)}. Repeating the call has no further effect.`,
-    ]),
+    description: joined([`Returns the updated ${one}.`, states !== undefined && stateRules(states)], note),
   };
+}
+
+function stateRules({ field, from, to, unchanged }: Required<StateChange>): string {
+  return [
+    `Allowed while \`${field}\` is ${orList(from)}, which it changes to ${orList(to)}.`,
+    `Has no effect if it is already ${orList(unchanged)}; in any other state, the answer is 409 (40902).`,
+  ].join(' ');
 }
 
 /** The words for a subject in sentences. */
@@ -153,15 +156,19 @@ function nounOf(resource: Resource, parents: readonly Resource[]): string {
   return noun.startsWith(prefix) ? noun.slice(prefix.length) : noun;
 }
 
-function paging({ defaultSort, key }: Resource): string {
+function paging({ defaultSort, key, filters }: Resource): string {
   const terms = defaultSort.map(({ field, direction }) => (direction === 'desc' ? `-${field}` : field));
-  return `Use filters to narrow the list and \`sort\` to order it (default: \`${terms.join(',') || key}\`). The \`Link\` header has the URLs of the other pages.`;
+  const order = terms.join(',') || key;
+  const narrowing = filters.size > 0 ? 'Use filters to narrow the list and' : 'Use';
+  return `${narrowing} \`sort\` to order it (default: \`${order}\`). The \`Link\` header has the URLs of the other pages.`;
 }
 
 function joined(sentences: readonly (string | false)[], note?: string): string {
   return [...sentences, note].filter(Boolean).join(' ');
 }
 
+const disjunction = new Intl.ListFormat('en-GB', { type: 'disjunction' });
+
 function orList(values: readonly string[]): string {
-  return values.map((value) => `\`${value}\``).join(' or ');
+  return disjunction.format(values.map((value) => `\`${value}\``));
 }

@@ -3,7 +3,7 @@ import type { ApiError, Problem } from '../errors/api-error.js';
 import { errorCatalogue } from '../errors/error-catalogue.js';
 import type { ApiResponse } from './request/request.js';
 
-/** The body of every answer with status 400 or above. */
+/** The body of every response with status 400 or above. */
 export interface ErrorPayload {
   readonly errors: readonly {
     readonly userMessage: string;
@@ -14,7 +14,7 @@ export interface ErrorPayload {
 }
 
 /**
- * Returns the answer for an error: the error payload, or `application/problem+json` (RFC 9457) for callers that prefer it.
+ * Returns the response for an error: the error payload, or `application/problem+json` (RFC 9457) for callers that prefer it.
  * @param rootUrl where `/errors/{code}` is reachable, without a trailing slash
  * @param accept the request's `Accept` header
  */

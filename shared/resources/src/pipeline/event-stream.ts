@@ -16,7 +16,7 @@ const retryMs = 2_000;
 const open = new Set<EventStream>();
 let timer: NodeJS.Timeout | undefined;
 
-/** A stream of events as the body of an answer. Reads the next event once the client has read the previous one. */
+/** A stream of events as the body of a response. Reads the next event once the client has read the previous one. */
 export class EventStream extends Readable {
   readonly #source: EventSource;
   readonly #events: AsyncIterator<ServerSentEvent>;

@@ -35,11 +35,11 @@ export interface ResponderOptions {
   readonly log: ApiLog;
 }
 
-/** Turns requests into answers, independent of any web framework. */
+/** Turns requests into responses, independent of any web framework. */
 export interface Responder {
-  /** Returns the headers of every answer, including those of later middleware. */
+  /** Returns the headers of every response, including those of later middleware. */
   readonly commonHeaders: (request: ApiRequest) => Record<string, string>;
-  /** Answers `/` and requests below `/api` or `/errors`, with or without the prefix; undefined for any other path. Never throws. */
+  /** Answers `/` and requests under `/api` or `/errors`, with or without the prefix; undefined for any other path. Never throws. */
   readonly respond: (request: ApiRequest) => Promise<ApiResponse | undefined>;
   /** Answers a request whose handling threw. */
   readonly answerError: (request: ApiRequest, error: unknown) => ApiResponse;

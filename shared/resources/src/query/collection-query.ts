@@ -16,6 +16,9 @@ export interface SortTerm {
  */
 export type SearchBy = 'similar' | 'words';
 
+/** Whether a DELETE takes the query parameter `reason`, and whether it has to. */
+export type DeletionReason = 'optional' | 'required';
+
 /** What queries on a resource may refer to: the part of its definition that parsing needs. */
 export interface QueryRules {
   readonly item: JsonSchema;
@@ -31,6 +34,8 @@ export interface QueryRules {
   readonly search: readonly string[];
   readonly searchBy: SearchBy;
   readonly limits: { readonly default: number; readonly max: number };
+  /** undefined: a DELETE takes no reason. */
+  readonly deletionReason: DeletionReason | undefined;
 }
 
 /** Selects the items for which all filters hold and the search matches. */

@@ -34,7 +34,7 @@ export function decodeCursor(
   if (!fits)
     throw apiError(
       40003,
-      `${parameter} is not a cursor of this collection in this order; use the links of a page`,
+      `${parameter} is not a valid cursor for this collection and order; use the links of a page`,
     );
   return values;
 }

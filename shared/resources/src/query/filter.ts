@@ -15,6 +15,8 @@ export interface FilterParameter {
   readonly parameter: string;
   readonly field: string;
   readonly match: Match;
+  /** Whether it may be given only once. */
+  readonly isSingle: boolean;
   /** The schema of one value. */
   readonly schema: JsonSchema;
   readonly description: string;
@@ -30,7 +32,7 @@ export interface Filter {
   readonly match: Match;
   /** Members below a JSON field, for `path`: `args.order.id` → `['order', 'id']`. */
   readonly path: readonly string[];
-  /** Strings, numbers or booleans as the field's schema says; times as RFC 3339 strings. */
+  /** Strings, numbers or booleans, according to the field's schema; times as RFC 3339 strings. */
   readonly values: readonly (string | number | boolean)[];
 }
 
@@ -51,7 +53,7 @@ export function parseFilter(filter: FilterParameter, name: string, values: reado
   if (path.includes('')) throw apiError(40003, `${name.slice(0, 100)} has an empty member name`);
   if (path.length > maxPathDepth)
     throw apiError(40003, `${name.slice(0, 100)} must name a member at most ${maxPathDepth} levels deep`);
-  if (match !== 'exact' && match !== 'path' && values.length > 1) {
+  if (filter.isSingle && values.length > 1) {
     throw apiError(40003, `${name} must be given once`);
   }
   if (match === 'partial' && values[0] === '') throw apiError(40003, `${name} must not be empty`);

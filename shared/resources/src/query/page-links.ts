@@ -68,7 +68,7 @@ function offsetTargets(
 
 /**
  * Returns the links of a page by cursor. There are always items on the side from which the page was reached, and on the
- * other side if the storage found more. The last page is the one before the end of the collection, and full.
+ * other side if the storage found more. The last page is full, and ends at the end of the collection.
  */
 function cursorTargets({ limit, sort, seek }: CollectionQuery, { items, more }: Page<ItemRecord>): Targets {
   if (limit === 0) return { first: [] };

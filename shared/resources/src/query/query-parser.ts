@@ -51,10 +51,55 @@ export function parseCollectionQuery(
   };
 }
 
-/** Parses the query of a DELETE on a collection, or of a stream, which may contain only filters. */
+/** Parses the query of a stream, which may contain only filters. */
 export function parseFilterQuery(resource: QueryRules, query: string): readonly Filter[] {
-  const problems = new ProblemList();
+  return parseFilters(resource, group(query));
+}
+
+/** A parsed query of a DELETE on a collection. */
+export interface DeletionQuery {
+  readonly filters: readonly Filter[];
+  readonly reason: string | undefined;
+}
+
+/** Parses the query of a DELETE on a collection: filters, and a reason if the resource takes one. */
+export function parseDeletionQuery(resource: QueryRules, query: string): DeletionQuery {
   const parameters = group(query);
+  const reason = takeReason(resource, parameters);
+  return { filters: parseFilters(resource, parameters), reason };
+}
+
+/** Parses the query of a DELETE on an item: a reason if the resource takes one, and nothing else. @throws {ApiError} 40002, 40003 */
+export function parseItemDeletionQuery(resource: QueryRules, query: string): string | undefined {
+  const parameters = group(query);
+  const reason = takeReason(resource, parameters);
+  const problems = new ProblemList();
+  const known = resource.deletionReason === undefined ? [] : ['reason'];
+  for (const name of parameters.keys()) problems.add(unknownParameter(name, known));
+  problems.throwIfAny();
+  return reason;
+}
+
+/** The maximum length of `reason`, in characters. */
+export const maxReasonLength = 500;
+
+/** Removes `reason` from the parameters and returns it. */
+function takeReason(
+  { deletionReason }: QueryRules,
+  parameters: Map<string, readonly string[]>,
+): string | undefined {
+  if (deletionReason === undefined) return undefined;
+  const reason = single(parameters, 'reason');
+  parameters.delete('reason');
+  if (reason === undefined && deletionReason === 'required')
+    throw apiError(40003, 'reason is required: give the reason for the deletion');
+  if (reason !== undefined && (reason === '' || reason.length > maxReasonLength))
+    throw apiError(40003, `reason must have 1 to ${maxReasonLength} characters`);
+  return reason;
+}
+
+function parseFilters(resource: QueryRules, parameters: Map<string, readonly string[]>): readonly Filter[] {
+  const problems = new ProblemList();
   if (parameters.delete('q')) problems.add({ code: 40002, internalMessage: noSearch });
   const { filters } = parseSelection(resource, parameters, problems, undefined, []);
   problems.throwIfAny();

@@ -1,7 +1,7 @@
 /** The minimum word similarity for `q`. A word of four letters with one wrong letter shares two of five trigrams: 0.4. */
 export const similarityThreshold = 0.35;
 
-/** Compares texts with a search, like the operators of `pg_trgm` that search tables. */
+/** Compares texts with a search in memory, in the same way as the operators of `pg_trgm` search tables. */
 export class TextSearch {
   readonly #search: string;
   readonly #trigrams: ReadonlySet<string>;

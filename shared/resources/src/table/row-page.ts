@@ -1,5 +1,5 @@
 import type { Queryable } from '../database/database.js';
-import { mostPageBytes } from '../query/page-bytes.js';
+import { maxPageBytes } from '../query/page-bytes.js';
 import type { ItemRecord } from '../validation/json-schema.js';
 import type { Parameters } from './conditions.js';
 
@@ -34,7 +34,7 @@ export async function readRows(
          sum(octet_length(to_jsonb(found)::text)) over (rows unbounded preceding) as row_bytes
        from (${select}) as found
      ) as page
-     where row_place = 1 or row_bytes <= ${parameters.add(mostPageBytes)}`,
+     where row_place = 1 or row_bytes <= ${parameters.add(maxPageBytes)}`,
     parameters.values,
   );
   const found = rows[0]?.rows_found ?? 0;

@@ -8,7 +8,7 @@ import type { ItemRecord } from '../validation/json-schema.js';
 export interface TableDeclaration<Item, Bodies> {
   /** Name with its schema, e.g. `shop.order`. */
   readonly name: string;
-  /** A view: read-only unless `serves` says otherwise, and without indexes of its own. */
+  /** Whether it is a view: read-only unless `serves` lists other calls, and without indexes of its own. */
   readonly view?: boolean;
   /** Columns whose name is not the field's in snake case. */
   readonly columns?: { readonly [Field in keyof Item]?: string };

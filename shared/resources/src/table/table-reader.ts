@@ -22,7 +22,7 @@ import { countItems } from './count.js';
 import { type RowPage, readRows } from './row-page.js';
 
 /** The maximum size of all items of a bulk change together, as JSON. */
-const mostBulkBytes = 16 * 1024 * 1024;
+const maxBulkBytes = 16 * 1024 * 1024;
 
 /** Reads pages and single rows of a table. */
 export class TableReader {
@@ -143,10 +143,10 @@ export class TableReader {
       parameters.values,
     );
     const bytes = Number(rows[0]?.['bytes'] ?? 0);
-    if (bytes > mostBulkBytes)
+    if (bytes > maxBulkBytes)
       throw apiError(
         41301,
-        `The items take ${bytes} bytes together, and at most ${mostBulkBytes} can be changed at once: send fewer items`,
+        `The items take ${bytes} bytes together, and at most ${maxBulkBytes} can be changed at once: send fewer items`,
       );
     return this.select(connection, conditions, parameters, '');
   }

@@ -109,7 +109,7 @@ function createStorage(
         const item = await reader.get(transaction, id, context.parentFields, 'for update');
         if (item === undefined) return undefined;
         check?.(item);
-        if (states !== undefined && states.to.includes(String(item[states.field]))) return item;
+        if (states !== undefined && states.unchanged.includes(String(item[states.field]))) return item;
         if (states !== undefined && !states.from.includes(String(item[states.field]))) {
           throw illegalState(resource, id, verb, String(item[states.field]), states.from);
         }

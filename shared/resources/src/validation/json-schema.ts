@@ -12,6 +12,7 @@ export interface JsonSchema {
   readonly const?: unknown;
   readonly default?: unknown;
   readonly additionalProperties?: boolean | JsonSchema;
+  readonly title?: string;
   readonly description?: string;
   readonly examples?: readonly unknown[];
   readonly pattern?: string;
@@ -26,7 +27,10 @@ export interface JsonSchema {
   readonly readOnly?: boolean;
   readonly deprecated?: boolean;
   readonly $ref?: string;
-  /** Hints for fields that callers may expect but the schema does not have: why, and what to send instead. */
+  /**
+   * Hints for fields that callers may expect but that the schema does not have: why it lacks them, and what to send
+   * instead.
+   */
   readonly 'x-unknown-fields'?: Readonly<Record<string, string>>;
 }
 

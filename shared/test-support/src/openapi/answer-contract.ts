@@ -12,30 +12,44 @@ import type { ReceivedAnswer, SentRequest } from './exchange.js';
 import { promisedSchema } from './promised-schema.js';
 import type { Schema } from './schema.js';
 
-/** A difference between an answer and the document. The same fault always has the same `what`. */
+/** A difference between a response and the document. The same fault always has the same `what`. */
 export interface Breach {
   readonly what: string;
-  /** The part that is specific to this answer. */
+  /** The part that is specific to this response. */
   readonly detail: string;
 }
+
+/** Compiling takes longer than checking a few responses, so the compiled code is not optimized. */
+const options = {
+  strict: false,
+  validateFormats: true,
+  inlineRefs: false,
+  code: { optimize: false },
+} as const;
 
 /** Statuses of requests that never reach an operation: too slow, or with an expectation that is not met. */
 const beforeOperations = new Set([408, 417]);
 
-/** Checks answers against an OpenAPI document. Schemas are compiled on first use, once per document. */
+/**
+ * Checks responses against an OpenAPI document. Schemas are compiled on first use, once per document: each component is
+ * registered by itself, because Ajv compiles the target of a reference into another schema again for each reference.
+ */
 export class AnswerContract {
-  readonly #ajv = formats.default(new Ajv2020({ strict: false, allErrors: false, validateFormats: true }));
+  readonly #ajv = formats.default(new Ajv2020(options));
   readonly #validators = new Map<Schema, ValidateFunction>();
+  /** The same validators by the text of their schema. Most operations have equal schemas for their errors and headers. */
+  readonly #validatorsByText = new Map<string, ValidateFunction>();
   readonly #find: ReturnType<typeof operationFinder>;
   readonly #document: OpenApiDocument;
 
   constructor(document: OpenApiDocument) {
     this.#document = document;
-    this.#ajv.addSchema({ components: document.components }, 'api');
+    for (const [name, schema] of Object.entries(document.components.schemas))
+      this.#ajv.addSchema(JSON.parse(absolute(schema)) as Schema, placeOfSchemas + name);
     this.#find = operationFinder(document, operationsOf(document));
   }
 
-  /** Returns the breaches of an answer to any request; none for paths that the document does not cover. */
+  /** Returns the breaches of a response to any request; none for paths that the document does not cover. */
   checkAny(request: SentRequest, answer: ReceivedAnswer): readonly Breach[] {
     const found = this.#find(request.method, request.path);
     switch (found.kind) {
@@ -48,7 +62,7 @@ export class AnswerContract {
     }
   }
 
-  /** Returns the breaches of an answer to an operation. */
+  /** Returns the breaches of a response to an operation. */
   check(operation: Operation, request: SentRequest, answer: ReceivedAnswer): readonly Breach[] {
     const { status, text } = answer;
     const response = operation.responses[String(status)];
@@ -64,7 +78,7 @@ export class AnswerContract {
     ];
   }
 
-  /** Returns the breaches of an answer to a path or method that is not in the document: it must be a refusal. */
+  /** Returns the breaches of a response to a path or method that is not in the document: it must be a refusal. */
   #checkRefusal({ method, path }: SentRequest, answer: ReceivedAnswer): readonly Breach[] {
     if (method === 'OPTIONS' && answer.status === 204) return [];
     if (answer.status < 400)
@@ -129,7 +143,7 @@ export class AnswerContract {
     });
   }
 
-  /** Returns the breaches of an answer that accepts a body or parameters although the document forbids them. */
+  /** Returns the breaches of a response that accepts a body or parameters although the document forbids them. */
   #checkAcceptance(
     operation: Operation,
     request: SentRequest,
@@ -153,22 +167,29 @@ export class AnswerContract {
   }
 
   #violations(schema: Schema, value: unknown, where: string): readonly Breach[] {
-    let validate = this.#validators.get(schema);
-    if (validate === undefined) {
-      validate = this.#ajv.compile(absolute(schema));
-      this.#validators.set(schema, validate);
-    }
+    const validate = this.#validators.get(schema) ?? this.#compile(schema);
     if (validate(value)) return [];
     return (validate.errors ?? []).slice(0, 1).map((error) => ({
       what: `${where}: ${placeOf(error)} ${error.message ?? 'is invalid'}`,
       detail: JSON.stringify(valueAt(value, error.instancePath))?.slice(0, 300) ?? '',
     }));
   }
+
+  #compile(schema: Schema): ValidateFunction {
+    const text = absolute(schema);
+    const validate = this.#validatorsByText.get(text) ?? this.#ajv.compile(JSON.parse(text) as Schema);
+    this.#validatorsByText.set(text, validate);
+    this.#validators.set(schema, validate);
+    return validate;
+  }
 }
 
-/** Returns a schema whose references point into the document, registered as `api`, instead of into the schema itself. */
-function absolute(schema: Schema): Schema {
-  return JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"api#/')) as Schema;
+/** The prefix of the names by which components are registered. */
+const placeOfSchemas = 'api:/';
+
+/** Returns the JSON of a schema whose references name the registered components instead of places in the schema itself. */
+function absolute(schema: Schema): string {
+  return JSON.stringify(schema).replaceAll('"$ref":"#/components/schemas/', `"$ref":"${placeOfSchemas}`);
 }
 
 /** Returns the path to the invalid value, with 0 for every array index, so that equal faults have equal texts. */

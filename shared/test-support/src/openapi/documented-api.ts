@@ -5,7 +5,7 @@ import type { OpenApiDocument } from './operations.js';
 /** Contracts by the text of their document. Most tests of a run share a few documents. */
 const contracts = new Map<string, AnswerContract>();
 
-/** Checks the answers of a running API against its own OpenAPI document, which is read on the first answer. */
+/** Checks the responses of a running API against its own OpenAPI document, which is read on the first response. */
 export class DocumentedApi {
   readonly #baseUrl: () => Promise<string>;
   #contract: Promise<AnswerContract> | undefined;
@@ -15,13 +15,23 @@ export class DocumentedApi {
     this.#baseUrl = baseUrl;
   }
 
-  /** @throws {Error} that lists all differences if the answer does not match the document */
+  /** @throws {Error} that lists all differences if the response does not match the document */
   async check(request: SentRequest, answer: ReceivedAnswer): Promise<void> {
-    this.#contract ??= this.#baseUrl().then(contractAt);
-    const breaches = (await this.#contract).checkAny(request, answer);
+    const breaches = (await this.#documented()).checkAny(request, answer);
     if (breaches.length === 0) return;
     const lines = breaches.map(({ what, detail }) => `${what}: ${detail}`);
     throw new Error(`${request.method} ${request.path} is not answered as documented\n${lines.join('\n')}`);
+  }
+
+  /** Returns the contract. A document that could not be read is read again for the next answer. */
+  async #documented(): Promise<AnswerContract> {
+    this.#contract ??= this.#baseUrl().then(contractAt);
+    try {
+      return await this.#contract;
+    } catch (error) {
+      this.#contract = undefined;
+      throw error;
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-/** A request, as far as its answer depends on it. */
+/** A request, as far as its response depends on it. */
 export interface SentRequest {
   readonly method: string;
   /** With the query, encoded. */

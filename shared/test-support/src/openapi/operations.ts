@@ -68,7 +68,10 @@ export function operationsOf(document: OpenApiDocument): readonly Operation[] {
           method: method.toUpperCase(),
           template,
           base: new URL(server).pathname.replace(/\/$/, ''),
-          parameters: [...(item.parameters ?? []), ...(operation.parameters ?? [])],
+          parameters: [...(item.parameters ?? []), ...(operation.parameters ?? [])].map((parameter) => ({
+            ...parameter,
+            schema: resolve(document, parameter.schema),
+          })),
           bodies: operation.requestBody?.content ?? {},
           responses: resolveResponses(document, operation.responses),
         },

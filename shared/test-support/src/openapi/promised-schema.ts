@@ -13,7 +13,7 @@ interface Alternatives {
 const known = new WeakMap<Schema, Alternatives>();
 
 /**
- * Returns the part of an answer's schema that applies to a request. The document lists alternatives where an answer depends
+ * Returns the part of a response's schema that applies to a request. The document lists alternatives where a response depends
  * on the request, and explains in words when each applies: a request with an array gets an array, and items are partial
  * only if the request has the parameter `fields`.
  */

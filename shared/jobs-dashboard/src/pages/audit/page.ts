@@ -45,6 +45,7 @@ export async function auditPage({ query }: PageRequest, { reader, redact }: Page
           return {
             entries: rows.map((entry) => auditRow(entry, redact)),
             order: 'newest',
+            exported: new URLSearchParams(wanted).toString(),
             first: after === null ? null : auditPath(wanted),
             next: isComplete ? null : auditPath({ ...wanted, after: rows.at(-1)?.id ?? '' }),
           };
@@ -54,12 +55,15 @@ export async function auditPage({ query }: PageRequest, { reader, redact }: Page
   };
 }
 
-function auditRow({ id, at, who, action, target, filter, count }: AuditEntry, pattern: RegExp): object {
+function auditRow(
+  { id, at, who, action, target, filter, count, reason }: AuditEntry,
+  pattern: RegExp,
+): object {
   const { outcome, counted: known, values, before, ...details } = auditDetails(filter);
   const filters = storedFilters(filter);
   const ids = storedIds(filter);
   const selection = filters === null ? 'selected jobs' : selectionText(filters);
-  const kept = target !== null && action !== 'jobs/delete';
+  const kept = target !== null && !action.endsWith('/delete') && !action.startsWith('searches/');
   const [done, thing] = actionTexts[action] ?? [action, ''];
   const limits = action === 'queues/limit' ? limitsLine(before, values) : null;
   const isBulk = action.startsWith('bulk-');
@@ -71,17 +75,30 @@ function auditRow({ id, at, who, action, target, filter, count }: AuditEntry, pa
     // In UTC; the script moves the headings to where the viewer's days begin.
     day: dayIn('UTC', at),
     who,
+    reason,
     outcome: outcomeWords[outcome],
-    done: [done, isBulk ? (outcome === 'done' ? jobsCounted(count, known) : 'jobs') : thing]
+    done: [
+      details.automatic ? `${done} automatically:` : done,
+      isBulk ? (outcome === 'done' ? jobsCounted(count, known) : 'jobs') : thing,
+    ]
       .filter(Boolean)
       .join(' '),
     what: isBulk ? selection : isLong ? target.slice(-8) : target,
     whole: isLong ? target : null,
     limits,
     ids: { few: ids.slice(0, FEW_IDS), more: ids.length - FEW_IDS, linked: action !== 'bulk-delete' },
-    given: limits === null ? changeLine(before, values, pattern) : '',
+    given: limits === null ? withTimes(changeLine(before, values, pattern)) : [],
     path: kept ? pathOf(action, target) : null,
   };
+}
+
+/** Splits a line at the times in it, which are shown in the viewer's zone. */
+function withTimes(line: string): (string | Date)[] {
+  return line.split(/"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)"/).flatMap((part, index) => {
+    if (index % 2 === 0) return part === '' ? [] : part;
+    const at = new Date(part);
+    return Number.isNaN(at.getTime()) ? `"${part}"` : at;
+  });
 }
 
 /** Returns the path of the page of an action's target. */
@@ -95,13 +112,13 @@ function jobsCounted(count: number, known: AuditDetails['counted']): string {
   return known === 'exactly' ? counted(count, 'job') : `${formatNumber(count)}+ jobs`;
 }
 
-function selectionText(filters: Filters): string {
+export function selectionText(filters: Filters): string {
   const state = filters.state === null ? '' : `state:${filters.state}`;
   return [state, searchText(filters)].filter(Boolean).join(' ') || 'all that match';
 }
 
 /** Returns the filter in the URL. */
-function wantedIn(query: URLSearchParams): Omit<AuditListQuery, 'limit' | 'after'> {
+export function wantedIn(query: URLSearchParams): Omit<AuditListQuery, 'limit' | 'after'> {
   const given = ['who', 'action', 'target'].flatMap((name) => {
     const value = query.get(name);
     return value === null || value === '' ? [] : [[name, value] as const];

@@ -1,13 +1,14 @@
-import type { Batch } from '@longshore/jobs';
+import type { Batch, JobState } from '@longshore/jobs';
 import { type BriefJob, endOf } from '@longshore/jobs/storage';
 import { notFound } from '../../http/problem.js';
-import type { DashboardReader } from '../../reading/dashboard-reader.js';
+import { findJobs, type FoundJobs, isFirstSearch } from '../../reading/found-jobs.js';
 import { findBatchStall, type FoundStall } from '../../diagnosis/stall-search.js';
-import { jobLine, jobRow } from '../job-row.js';
+import { graphRegion } from '../../graph/graph-region.js';
+import { jobLine, type JobLine, jobRow } from '../job-row.js';
 import type { Page, PageContext, PageRequest } from '../page.js';
 
 const ROWS = 20;
-const goesOn: FoundStall = { stall: null, retry: null, partial: false };
+const notStalled: FoundStall = { stall: null, retry: null, partial: false };
 const urgency = ['processing', 'enqueued', 'scheduled', 'awaiting', 'done', 'cancelled'] as const;
 
 export async function batchPage({ params }: PageRequest, context: PageContext): Promise<Page> {
@@ -20,6 +21,7 @@ export async function batchPage({ params }: PageRequest, context: PageContext): 
     id,
     regions: [
       { name: 'batch', view: 'batch-state', everyMs: 2_000, load: () => loadState(id, context) },
+      graphRegion(() => find(id, context), context),
       { name: 'jobs', view: 'batch-jobs', everyMs: 5_000, load: () => loadJobs(id, context) },
     ],
   };
@@ -27,37 +29,45 @@ export async function batchPage({ params }: PageRequest, context: PageContext): 
 
 async function loadState(id: string, context: PageContext): Promise<object> {
   const batch = await find(id, context);
-  const followUp = batch.followUpId === null ? null : await context.reader.jobs.find(batch.followUpId);
+  const callback = batch.callbackId === null ? null : await context.reader.jobs.find(batch.callbackId);
   const { total, done, failed, cancelled } = batch;
-  const [latest] = failed === 0 ? [] : await listFailed(id, context.reader);
+  const unsuccessful = failed === 0 ? null : await findJobsOf(id, 'failed', context);
   const end = endOf(batch);
-  const { stall, retry, partial } = end === null ? await findBatchStall(id, context) : goesOn;
+  const { stall, retry, partial } = end === null ? await findBatchStall(id, context) : notStalled;
   return {
     batch,
-    error: latest === undefined ? null : jobRow(latest).error,
+    error: unsuccessful?.jobs[0]?.error ?? null,
     end,
     stall,
     retry,
-    partial,
+    partial: partial || unsuccessful?.partial === true,
     unfinished: total - done - failed - cancelled,
-    followUp: followUp === null ? null : jobRow(followUp),
+    callback: callback === null ? null : jobRow(callback),
   };
 }
 
 /** Loads some of the jobs of a batch: failed ones first, the others in the order of `urgency`. */
-async function loadJobs(id: string, { reader, redact }: PageContext): Promise<object> {
+async function loadJobs(id: string, context: PageContext): Promise<object> {
   const [failed, newest] = await Promise.all([
-    listFailed(id, reader),
-    reader.jobs.listBrief({ filter: { batchId: [id] }, limit: ROWS }),
+    findJobsOf(id, 'failed', context),
+    findJobsOf(id, null, context),
   ]);
   const others = urgency.flatMap((state) => newest.jobs.filter((job) => job.state === state));
-  const jobs = [...failed, ...others].slice(0, ROWS);
-  return { id, jobs: jobs.map((job) => jobLine(job, redact)) };
+  return {
+    id,
+    jobs: [...failed.jobs, ...others].slice(0, ROWS),
+    partial: failed.partial || newest.partial,
+    searching: isFirstSearch(failed) || isFirstSearch(newest),
+    gaveUp: failed.gaveUp || newest.gaveUp,
+  };
 }
 
-async function listFailed(id: string, reader: DashboardReader): Promise<BriefJob[]> {
-  const filter = { batchId: [id], state: ['failed'] } as const;
-  return (await reader.jobs.listBrief({ filter, limit: ROWS })).jobs;
+/** Finds the newest jobs of a batch, in one state or in all. */
+function findJobsOf(id: string, state: JobState | null, context: PageContext): Promise<FoundJobs<JobLine>> {
+  const filter = { batchId: [id], ...(state === null ? {} : { state: [state] }) };
+  const query = { filter, limit: ROWS };
+  const row = (job: BriefJob): JobLine => jobLine(job, context.redact);
+  return findJobs({ key: JSON.stringify(['jobs of batch', id, state]), query, row }, context);
 }
 
 async function find(id: string, { reader }: PageContext): Promise<Batch> {

@@ -23,7 +23,7 @@ import type { Page, PageContext, PageRequest } from '../page.js';
 const EXAMPLES = 3;
 /** How many jobs are examined for the summary of names, queues and errors. */
 const SAMPLE = 100;
-const MOST_KINDS = 4;
+const MAX_KINDS = 4;
 const MAX_KIND = 80;
 
 /** The requested action and its jobs. */
@@ -49,7 +49,7 @@ export async function bulkConfirmPage({ query, viewer }: PageRequest, context: P
   };
 }
 
-/** Describes the jobs that the action would change. Leaves out jobs in states that it does not apply to. */
+/** Describes the jobs that the action would change. Excludes jobs in states to which the action does not apply. */
 async function loadJobs({ action, key, filter, which, list }: Wanted, context: PageContext): Promise<object> {
   const { state = [] } = filter;
   const states = statesOfAction[action].filter((each) => state.length === 0 || state.includes(each));
@@ -113,16 +113,18 @@ async function readSample(
     findJobs({ key, query: { filter, limit: SAMPLE }, row: sampleOf }, context),
     countSoon(key, () => context.reader.bulk.preview({ action, filter }), context),
   ]);
-  // If counting took too long, the operation is limited to the jobs that exist when this page is shown.
-  const gaveUp = { count: null, asOf: new Date(context.now()), firstIds: {} };
-  const preview = known === undefined ? null : (known.value ?? gaveUp);
+  // If counting took too long, the operation is limited to the jobs that exist when this page is shown. A search for words has
+  // a limit of its own, which is unknown then.
+  const uncounted =
+    filter.q === undefined ? { count: null, asOf: new Date(context.now()), firstIds: {} } : null;
+  const preview = known === undefined ? null : (known.value ?? uncounted);
   return {
     jobs: found.jobs,
     preview,
     count: preview?.count ?? { count: found.jobs.length, exact: false },
-    partial: preview === null,
+    partial: known === undefined,
     asOf: null,
-    gaveUp: preview !== null && preview.count === null,
+    gaveUp: known !== undefined && (preview?.count ?? null) === null,
   };
 }
 
@@ -158,16 +160,15 @@ function kindsOf(jobs: readonly Sample[]): object[] {
     .map((kind) => ({
       by: kind.by,
       tally: kind.tally
-        .slice(0, MOST_KINDS)
+        .slice(0, MAX_KINDS)
         .map((each) => ({ ...each, value: excerpt(each.value, MAX_KIND) })),
-      more: Math.max(0, kind.tally.length - MOST_KINDS),
+      more: Math.max(0, kind.tally.length - MAX_KINDS),
     }));
 }
 
 function wantedIn(query: URLSearchParams, { now, redact }: PageContext): Wanted {
   const action = query.get('action') ?? '';
-  if (!isBulkAction(action))
-    throw badRequest('There is no such action', `“${action}” cannot be done to many jobs.`);
+  if (!isBulkAction(action)) throw badRequest('There is no such action', `“${action}” is not a bulk action.`);
   return {
     action,
     key: `confirm?${query.toString()}`,

@@ -22,6 +22,7 @@ export const bulkActions: Actions = {
 function startBulk(action: BulkAction, role: Action['role']): Action {
   return {
     role,
+    isReasoned: action === 'delete',
     intent: (request) => ({ filter: selectionOf(request).auditFilter }),
     perform: ({ bulk }, request, audit) => {
       const { filter } = selectionOf(request);

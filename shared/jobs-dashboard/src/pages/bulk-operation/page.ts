@@ -7,6 +7,8 @@ import { readRows } from '../list-page.js';
 import { nothing, type Page, type PageContext, type PageRequest } from '../page.js';
 
 const ROWS = 50;
+/** An operation is started, and at most stopped by a few people at once. */
+const MOST_ENTRIES = 10;
 
 export async function bulkOperationPage({ params, query }: PageRequest, context: PageContext): Promise<Page> {
   const { id, action, state } = await find(params['operation'] ?? '', context);
@@ -28,17 +30,26 @@ export async function bulkOperationPage({ params, query }: PageRequest, context:
 }
 
 async function loadState(id: string, context: PageContext): Promise<object> {
-  const [operation, servers] = await Promise.all([find(id, context), context.reader.servers.list()]);
+  const { reader } = context;
+  const [operation, servers, history] = await Promise.all([
+    find(id, context),
+    reader.servers.list(),
+    reader.audit.list({ target: id, limit: MOST_ENTRIES }),
+  ]);
   const { matched, changed, skipped, state } = operation;
   // The storage does not count confirmed jobs that have since disappeared as skipped.
   const missing = state === 'done' && matched?.exact === true ? matched.count - changed : 0;
   return {
     operation: { ...bulkRow(operation), skipped: Math.max(skipped, missing) },
     unserved: servers.length === 0,
+    reason: history.at(-1)?.reason ?? null,
   };
 }
 
-/** Reads the jobs that the operation has changed, newest first. Jobs that have since been deleted are reduced to their ids. */
+/**
+ * Reads the jobs that the operation has changed, newest first. Of jobs that have since been deleted, only the ids are
+ * left.
+ */
 async function loadJobs(id: string, after: string | null, { reader, redact }: PageContext): Promise<object> {
   const { action } = await find(id, { reader });
   const place = after === null ? {} : { after };

@@ -36,7 +36,7 @@ export async function errorsPage({ query }: PageRequest, context: PageContext): 
           return {
             groups: (order === 'last' ? groups.toSorted(byLastSeen) : groups).map((group) => ({
               ...groupRow(group, span.key),
-              // In a single hour, every error would be new.
+              // Within a span of an hour, every error would be new.
               isNew: span.ms > HOUR && group.firstSeenAt.getTime() > now() - HOUR,
             })),
             complete,

@@ -13,7 +13,7 @@ const ATTEMPT_LINES = 100;
 
 const LINES = 500;
 
-/** The end of a job's log, which is streamed while the job is running. */
+/** Creates the region with the end of a job's log, which is streamed while the job is running. */
 export function logRegion(id: string, running: boolean, context: PageContext): Region {
   return {
     name: 'log',
@@ -38,7 +38,10 @@ export async function readLogEnd(
   return { leftOut, lines: await reader.reports.listLogs(id, { offset: leftOut, limit }) };
 }
 
-/** Returns 0, for a heading before the lines of each attempt, if there were several; `undefined`, for none, otherwise. */
+/**
+ * Returns 0 if the lines belong to several attempts, so that a heading precedes the lines of each attempt, including
+ * the first. Otherwise returns `undefined`: no headings.
+ */
 function attemptBefore(lines: readonly Pick<LogLine, 'attempt'>[]): number | undefined {
   return lines.some(({ attempt }) => attempt > 1) ? 0 : undefined;
 }

@@ -11,7 +11,8 @@ import {
 import { skipReason } from '../../diagnosis/skip-reason.js';
 import { auditDetails } from '../../actions/audit-details.js';
 import { actionDone } from '../audit/action-texts.js';
-import { explain } from '../../diagnosis/explanation.js';
+import { noBlockingKeys } from '../../diagnosis/blocking-keys.js';
+import { explain, type ExplanationContext } from '../../diagnosis/explanation.js';
 import { timeline, type Stretch } from '../../diagnosis/timeline.js';
 import { parseExactly } from '../../format/exact-json.js';
 import { excerpt } from '../../format/excerpt.js';
@@ -19,6 +20,7 @@ import { jsonTokens, type JsonText } from '../../format/json-tokens.js';
 import { redact } from '../../format/redaction.js';
 import { notFound } from '../../http/problem.js';
 import { jobsPath } from '../../search/filters.js';
+import { graphRegion } from '../../graph/graph-region.js';
 import { logRegion, readLogEnd } from '../job-log/page.js';
 import { logRow } from '../log-row.js';
 import { jobRow } from '../job-row.js';
@@ -50,6 +52,7 @@ export async function jobPage({ params }: PageRequest, context: PageContext): Pr
       { name: 'job', view: 'job-life', everyMs, load: () => loadLife(id, context) },
       logRegion(id, !isFinished(job.state), context),
       { name: 'data', view: 'job-data', everyMs, load: () => loadData(id, context) },
+      graphRegion(() => find(id, context), context),
     ],
   };
 }
@@ -57,28 +60,34 @@ export async function jobPage({ params }: PageRequest, context: PageContext): Pr
 async function loadLife(id: string, context: PageContext): Promise<object> {
   const { reader } = context;
   const job = await find(id, context);
-  const [attempts, servers, queue, lease, log, dependents, pausedTypes, skipped, actions] = await Promise.all(
-    [
-      reader.jobs.listAttempts(id),
-      reader.servers.list(),
-      reader.queues.find(job.queue),
-      job.state === 'processing' ? reader.leases.find({ id: job.id, queue: job.queue }) : null,
-      job.state === 'processing' || job.attempt > 1 ? readLogEnd(id, reader) : null,
-      readRows(MAX_DEPENDENTS, (limit) => reader.jobs.listContinuations(id, { limit, documents: false })),
-      job.state === 'enqueued' ? reader.jobTypes.listPaused() : [],
-      countSkipped(job, reader),
-      reader.audit.list({ target: id, limit: MAX_ACTIONS }),
-    ],
-  );
+  const [attempts, servers, queue, delays, lease, log, dependents, skipped, actions] = await Promise.all([
+    reader.jobs.listAttempts(id),
+    reader.servers.list(),
+    reader.queues.find(job.queue),
+    job.state === 'enqueued' ? readDelays(job, reader) : {},
+    job.state === 'processing' ? reader.leases.find({ id: job.id, queue: job.queue }) : null,
+    job.state === 'processing' || job.attempt > 1 ? readLogEnd(id, reader) : null,
+    readRows(MAX_DEPENDENTS, (limit) => reader.jobs.listContinuations(id, { limit, documents: false })),
+    countSkipped(job, reader),
+    reader.audit.list({ target: id, limit: MAX_ACTIONS }),
+  ]);
   const parent = job.parentId === null ? null : await findParent(job.parentId, context);
   const lastLineAt = job.state === 'processing' ? (log?.lines.at(-1)?.at ?? null) : null;
-  const typePausedAt = pausedTypes.find(({ name }) => name === job.name)?.pausedAt ?? null;
   const nowMs = context.now();
   return {
     job: factsOf(job),
     lease: lease === null ? null : { expiresAt: lease.expiresAt, locked: lease.locked },
     server: placeOf(servers.find((server) => server.id === job.serverId)),
-    explanation: explain(job, { attempts, servers, queue, lease, parent, lastLineAt, typePausedAt, nowMs }),
+    explanation: explain(job, {
+      attempts,
+      servers,
+      queue,
+      ...delays,
+      lease,
+      parent,
+      lastLineAt,
+      nowMs,
+    }),
     failure: failureOf(job),
     parent,
     dependents: dependents.rows.map(jobRow),
@@ -87,10 +96,28 @@ async function loadLife(id: string, context: PageContext): Promise<object> {
     isSkipped: skipReason(job.error) !== null && job.attempt === 0,
     stretches: timeline(job, attempts).slice(-MAX_STRETCHES).map(storyOf),
     actions: actions.toReversed().flatMap(jobAction),
-    attempts: attemptRows(attempts, servers, log?.lines ?? [], context.redact),
+    links: context.links.ofJob(job),
+    attempts: attemptRows(job, { attempts, servers, log: log?.lines ?? [] }, context),
     /** Whether some log lines of the attempts are not shown. */
     hasFullLogs: attempts.length > 1 && (log?.leftOut ?? 0) > 0,
     leftOut: Math.max(0, attempts.length - MAX_ATTEMPTS),
+  };
+}
+
+/** Reads what may keep an enqueued job from starting. */
+async function readDelays(
+  { name, queue, readyAt, concurrencyKey }: Job,
+  { queues, jobTypes }: PageContext['reader'],
+): Promise<Pick<ExplanationContext, 'queues' | 'blocking' | 'typePause'>> {
+  const [all, blocking, paused] = await Promise.all([
+    queues.list(),
+    readyAt === null ? queues.listBlockingKeys(queue) : noBlockingKeys,
+    jobTypes.listPaused(),
+  ]);
+  return {
+    queues: all,
+    blocking: blocking.keys.find(({ key }) => key === concurrencyKey) ?? null,
+    typePause: paused.find((type) => type.name === name) ?? null,
   };
 }
 
@@ -111,7 +138,8 @@ async function loadData(id: string, context: PageContext): Promise<object> {
   ]);
   if (documents === null) throw noSuchJob(id);
   const shown = (text: string): JsonText => jsonTokens(redact(parseExactly(text), context.redact));
-  return { args: shown(documents.args), result: state === 'done' ? shown(documents.result) : null, state };
+  const result = state === 'done' ? shown(documents.result) : null;
+  return { id, args: shown(documents.args), result, state };
 }
 
 async function find(id: string, { reader }: PageContext): Promise<Job> {
@@ -148,8 +176,8 @@ function storyOf({ kind, attempt, from, until }: Stretch): object {
 }
 
 /** Returns the timeline entry for an operator's action on the job; none for refused actions. */
-function jobAction({ action, who, at, filter }: AuditEntry): object[] {
-  return auditDetails(filter).outcome === 'done' ? [{ what: actionDone(action), who, at }] : [];
+function jobAction({ action, who, at, filter, reason }: AuditEntry): object[] {
+  return auditDetails(filter).outcome === 'done' ? [{ what: actionDone(action), who, at, reason }] : [];
 }
 
 /** Returns the latest error in one line, with the path of the jobs that have the same error. */
@@ -168,21 +196,30 @@ function failureOf({ name, state, error }: Job): object | null {
  * lines are in the job's log. A repeated error is shown once, with the newest attempt that has it.
  */
 function attemptRows(
-  attempts: readonly Attempt[],
-  servers: readonly Server[],
-  log: readonly LogLine[],
-  pattern: RegExp,
+  job: Job,
+  {
+    attempts,
+    servers,
+    log,
+  }: {
+    readonly attempts: readonly Attempt[];
+    readonly servers: readonly Server[];
+    readonly log: readonly LogLine[];
+  },
+  { redact: pattern, links }: PageContext,
 ): object[] {
   let latest: { attempt: number; error: JobError } | null = null;
   return attempts
     .toReversed()
     .slice(0, MAX_ATTEMPTS)
-    .map(({ error, ...attempt }) => {
+    .map((whole) => {
+      const { error, ...attempt } = whole;
       const again = error !== null && latest !== null && isSame(error, latest.error);
       if (error !== null && !again) latest = { attempt: attempt.attempt, error };
       const server = servers.find(({ id }) => id === attempt.serverId);
       return {
         ...attempt,
+        links: links.ofAttempt(job, whole),
         server:
           server === undefined
             ? `server ${attempt.serverId.slice(-8)}`

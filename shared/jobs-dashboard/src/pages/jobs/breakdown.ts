@@ -15,7 +15,7 @@ import { excerpt } from '../../format/excerpt.js';
 
 /** Number of matching jobs, newest first, that are broken down. */
 const EXAMINED = 1_000;
-const MOST_VALUES = 20;
+const MAX_VALUES = 20;
 const MAX_TEXT = 200;
 
 /** A property by which jobs can be broken down. */
@@ -44,6 +44,12 @@ const dimensions: readonly Dimension[] = [
   },
   { key: 'tag', word: 'Tag', valuesOf: ({ tags }) => tags, termOf: (value) => ({ key: 'tag', value }) },
   {
+    key: 'key',
+    word: 'Key',
+    valuesOf: ({ concurrencyKey }) => (concurrencyKey === null ? [] : [concurrencyKey]),
+    termOf: (value) => ({ key: 'key', value }),
+  },
+  {
     key: 'server',
     word: 'Server',
     valuesOf: ({ serverId }) => (serverId === null ? [] : [serverId]),
@@ -55,7 +61,7 @@ export interface Breakdown {
   readonly key: string;
   readonly word: string;
   readonly rows: readonly { readonly value: string; readonly jobs: number; readonly path: string }[];
-  /** Number of jobs examined, and of those without a value. */
+  /** Number of jobs examined; `without` is the number of those that have no value. */
   readonly examined: number;
   readonly without: number;
   /** Number of values that are not listed. */
@@ -113,7 +119,7 @@ async function breakDown(
   return {
     key,
     word,
-    rows: sorted.slice(0, MOST_VALUES).map(([value, count]) => ({
+    rows: sorted.slice(0, MAX_VALUES).map(([value, count]) => ({
       value: excerpt(value, MAX_TEXT),
       jobs: count,
       path: jobsPath({
@@ -123,7 +129,7 @@ async function breakDown(
     })),
     examined: examined.length,
     without,
-    moreValues: Math.max(0, sorted.length - MOST_VALUES),
+    moreValues: Math.max(0, sorted.length - MAX_VALUES),
     isSample: found === null || jobs.length > EXAMINED,
   };
 }

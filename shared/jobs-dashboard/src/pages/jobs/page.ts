@@ -8,24 +8,18 @@ import {
   jobStates,
   statesOfAction,
 } from '@longshore/jobs/storage';
-import { badRequest } from '../../http/problem.js';
-import {
-  termError,
-  filterQuery,
-  filtersIn,
-  isJobState,
-  jobsPath,
-  type Filters,
-} from '../../search/filters.js';
-import { hiddenTermError } from '../../search/hidden-terms.js';
+import { badRequest, type Problem } from '../../http/problem.js';
+import { filterQuery, jobsPath, pageOfTerm, type Filters } from '../../search/filters.js';
+import { queryFilters } from '../../search/query-filters.js';
 import { breakdownLinks, breakdownRegion } from './breakdown.js';
 import { parseSearch, searchText } from '../../search/search.js';
 import { jobLine } from '../job-row.js';
-import { readRows } from '../list-page.js';
 import { countSoon, searchHistory, findJobs, wasSearched } from '../../reading/found-jobs.js';
 import type { Known } from '../../cache.js';
 import { type ArgumentSearch, numberIn, suggestArguments } from '../../search/argument-paths.js';
 import { readWordSearch } from '../../reading/word-search.js';
+import { failedPath, readFailed } from './failed-list.js';
+import { savedSearchesRegion } from './saved-searches.js';
 import { jobsToolbar, sum } from './toolbar.js';
 import type { Page, PageContext, PageRequest, Redirect } from '../page.js';
 
@@ -38,10 +32,12 @@ interface Position {
   readonly order: 'newest' | 'oldest';
   readonly after: string | null;
   readonly before: string | null;
+  /** When the job `after` failed, in lists sorted by time of failure. */
+  readonly failedAt: Date | null;
 }
 
 export async function jobsPage({ query }: PageRequest, context: PageContext): Promise<Page | Redirect> {
-  const filters = filtersOf(query, context.redact);
+  const filters = queryFilters(query, context.redact);
   const searched = query.get('q');
   const answer = searched === null ? null : await answerSearch(searched, filters, context);
   if (answer !== null && 'redirect' in answer) return answer;
@@ -62,9 +58,11 @@ export async function jobsPage({ query }: PageRequest, context: PageContext): Pr
       chips: chipsOf(filters),
       by: breakdown === null ? null : by,
       breakdowns: breakdownLinks(filters, by),
+      exported: jobsPath(filters, order === 'oldest' ? { order } : {}).slice('jobs?'.length),
       fields: [...new URLSearchParams(jobsPath(filters).replace(/^jobs\??/, ''))],
     },
     regions: [
+      savedSearchesRegion(filters, context),
       ...(breakdown === null ? [] : [breakdown]),
       {
         name: 'tabs',
@@ -88,7 +86,7 @@ async function answerSearch(
   return { redirect: jobsPath({ ...search.filters, state: search.filters.state ?? state }) };
 }
 
-/** Returns the page of the batch, server or bulk operation with this id, else of the job. */
+/** Returns the page of the batch, server or bulk operation with this id; if there is none, the page of the job. */
 async function placeOf(id: string, { reader }: PageContext): Promise<string> {
   const [job, batch, servers, operation] = await Promise.all([
     reader.jobs.find(id),
@@ -102,8 +100,8 @@ async function placeOf(id: string, { reader }: PageContext): Promise<string> {
 }
 
 /**
- * Counts jobs after the list has been read: doing both at once would occupy two of the storage's processors
- * and delay the page.
+ * Loads the tabs and their counts. Jobs are counted after the list has been read: doing both at once would occupy two
+ * of the storage's processors and delay the page.
  */
 async function loadTabs(filters: Filters, position: Position, context: PageContext): Promise<object> {
   const known = isNarrowed(filters)
@@ -148,7 +146,7 @@ function tabsOf(filters: Filters, counts?: Counts): { tabs: object[] } {
   return { tabs: [tab(null, counts && sum(Object.values(counts))), ...each] };
 }
 
-/** Returns whether there is a filter. Without one, the storage has the counts at hand. */
+/** Returns whether there is a filter. Without one, the counts are available without a scan. */
 function isNarrowed({ terms }: Filters): boolean {
   return terms.length > 0;
 }
@@ -179,7 +177,7 @@ async function loadList(filters: Filters, position: Position, context: PageConte
   const { now, redact } = context;
   const { order, after, before } = position;
   const backwards = before !== null;
-  if (isByFailure(filters, position)) return loadFailed(filters, after, context);
+  if (isByFailure(filters, position)) return loadFailed(filters, position, context);
   const sought = {
     key: listKey(filters, position),
     query: listQuery(filters, position, now()),
@@ -215,38 +213,39 @@ async function loadList(filters: Filters, position: Position, context: PageConte
   };
 }
 
-/** Whether a list is sorted by time of failure: failed jobs, of one queue or of all, latest first. */
-function isByFailure({ state, terms }: Filters, { order, before }: Position): boolean {
-  const [first, ...others] = terms;
-  const isOfQueue = first === undefined || (first.key === 'queue' && others.length === 0);
-  return state === 'failed' && order === 'newest' && before === null && isOfQueue;
+/** Returns whether a list is sorted by time of failure: failed jobs, latest first. */
+function isByFailure({ state }: Filters, { order, before }: Position): boolean {
+  return state === 'failed' && order === 'newest' && before === null;
 }
 
-async function loadFailed(filters: Filters, after: string | null, context: PageContext): Promise<object> {
-  const [queue] = filters.terms;
-  const { rows: found, isComplete } = await readRows(ROWS, (limit) =>
-    context.reader.jobs.listLatestFailed({
-      limit,
-      ...(queue === undefined ? {} : { queue: queue.value }),
-      ...(after === null ? {} : { after }),
-    }),
-  );
-  const rows = found.map((job) => jobLine(job, context.redact));
-  const last = rows.at(-1);
+async function loadFailed(
+  filters: Filters,
+  { after: id, failedAt }: Position,
+  context: PageContext,
+): Promise<object> {
+  if (id !== null && failedAt === null) throw noSuchPage('The time of failure is missing.');
+  const after = id === null || failedAt === null ? null : { id, failedAt };
+  const { jobs, hasNext, searched, partial } = await readFailed(filters, after, ROWS, context);
+  const rows = jobs.map((job) => jobLine(job, context.redact));
+  const { last } = searched;
+  const lastRow = jobs.at(-1);
   return {
     jobs: rows,
     actions:
       rows.length === 0 ? [] : bulkActions.filter((action) => statesOfAction[action].includes('failed')),
     order: 'newest',
-    words: null,
-    further: null,
-    suggestions: [],
+    words: { lastId: last?.id, back: last?.failedAt, jobs: searched.jobs },
+    further: last === null ? null : failedPath(filters, last),
+    suggestions: rows.length === 0 ? await suggestSearches(filters, context) : [],
     filtered: true,
     wider: isNarrowed(filters) ? jobsPath({ ...filters, state: null }) : null,
     first: after === null ? null : jobsPath(filters),
     previous: null,
-    next: isComplete || last === undefined ? null : jobsPath(filters, { after: last.id }),
-    partial: false,
+    next:
+      hasNext && lastRow?.finishedAt
+        ? failedPath(filters, { id: lastRow.id, failedAt: lastRow.finishedAt })
+        : null,
+    partial,
     asOf: null,
     gaveUp: false,
   };
@@ -269,41 +268,39 @@ function opposite(order: Position['order']): Position['order'] {
   return order === 'newest' ? 'oldest' : 'newest';
 }
 
-/** @throws {Problem} if a filter is invalid */
-function filtersOf(query: URLSearchParams, redact: RegExp): Filters {
-  const { state, terms } = filtersIn(query);
-  if (state !== null && !isJobState(state)) {
-    throw badRequest(
-      'There is no such state',
-      `“${state}” is not a state. The states are ${jobStates.join(', ')}.`,
-    );
-  }
-  const invalid = terms.map(termError).find((found) => found !== null) ?? hiddenTermError(terms, redact);
-  if (invalid !== null) throw badRequest('Invalid filter', invalid);
-  return { state, terms };
-}
-
 function positionOf(query: URLSearchParams): Position {
   return {
     order: query.get('order') === 'oldest' ? 'oldest' : 'newest',
     after: idIn(query, 'after'),
     before: idIn(query, 'before'),
+    failedAt: timeOf(query.get('failed')),
   };
 }
 
 function idIn(query: URLSearchParams, key: string): string | null {
   const id = query.get(key);
-  if (id !== null && !isId(id))
-    throw badRequest('There is no such page of the list', `“${id}” is not the id of a job.`);
+  if (id !== null && !isId(id)) throw noSuchPage(`“${id}” is not the id of a job.`);
   return id;
 }
 
-/** Returns each filter with the path of the list without it. */
-function chipsOf(filters: Filters): { key: string; value: string; without: string }[] {
+function timeOf(text: string | null): Date | null {
+  if (text === null) return null;
+  const time = new Date(text);
+  if (Number.isNaN(time.getTime())) throw noSuchPage(`“${text}” is not a time.`);
+  return time;
+}
+
+function noSuchPage(why: string): Problem {
+  return badRequest('There is no such page of the list', why);
+}
+
+/** Returns each filter with the path of the list without it, and the page of what it names. */
+function chipsOf(filters: Filters): { key: string; value: string; page: string | null; without: string }[] {
   const { terms } = filters;
   return terms.map((term) => ({
     ...term,
     key: term.key === 'q' ? 'contains' : term.key,
+    page: pageOfTerm(term),
     without: jobsPath({ ...filters, terms: terms.filter((other) => other !== term) }),
   }));
 }

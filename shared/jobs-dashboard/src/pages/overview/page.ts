@@ -1,6 +1,7 @@
 import type { Queue, Server } from '@longshore/jobs/storage';
 import { isUntouched } from '../../diagnosis/untouched.js';
 import { overallState } from '../../diagnosis/overall-status.js';
+import { findWarnings } from '../../diagnosis/warnings.js';
 import { latestFailed, longestRunningJobs, readSituation } from '../../diagnosis/situation.js';
 import { jobRow } from '../job-row.js';
 import { nothing, type Page, type PageContext, type PageRequest, type Region } from '../page.js';
@@ -9,7 +10,7 @@ import { trendsRegion } from '../trends/region.js';
 import { queueRows } from '../queue-row.js';
 
 const BUSIEST_QUEUES = 8;
-const MOST_WARNINGS = 8;
+const MAX_WARNINGS = 8;
 
 export async function overviewPage({ query }: PageRequest, context: PageContext): Promise<Page> {
   const parts: Region[] = [
@@ -50,8 +51,9 @@ function onceTouched(region: Region, { reader }: PageContext): Region {
 async function loadFlow(context: PageContext): Promise<object> {
   const [counts, situation] = await Promise.all([context.reader.jobs.stateCounts(), readSituation(context)]);
   const slots = situation.servers.reduce((sum, server) => sum + slotsInService(server), 0);
-  const { warnings, ...overall } = overallState(situation, counts);
-  const shown = warnings.slice(0, MOST_WARNINGS);
+  const current = context.warnings.judge(findWarnings(situation), situation.nowMs);
+  const { warnings, ...overall } = overallState(situation, current, counts);
+  const shown = warnings.slice(0, MAX_WARNINGS);
   return {
     counts,
     servers: situation.servers.length,

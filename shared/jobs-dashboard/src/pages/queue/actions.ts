@@ -9,6 +9,7 @@ import {
 import type { Form } from '../../http/form.js';
 import { conflict, notFound } from '../../http/problem.js';
 import type { Actions, ActionResult } from '../../actions/action.js';
+import { isNewPause, pauseIn, pauseIntent } from '../../actions/pausing.js';
 import { countField, invalidField, textField } from '../../actions/fields.js';
 
 const DAY_MS = 86_400_000;
@@ -22,10 +23,13 @@ const refusals: Readonly<Record<Exclude<QueueDeletion, 'deleted' | 'unknown'>, s
 export const queueActions: Actions = {
   '/queues/:target/pause': {
     role: 'operator',
+    isReasoned: true,
     flash: 'The queue is paused. Its jobs do not start until it is resumed.',
-    perform: ({ queues }, { target }, audit) =>
-      queues.pause(target, {
-        audit: audit((before) => queueAfter(target, (before?.pausedAt ?? null) === null)),
+    intent: pauseIntent,
+    perform: ({ queues }, request, audit) =>
+      queues.pause(request.target, {
+        ...pauseIn(request),
+        audit: audit((before) => queueAfter(request.target, isNewPause(before, request))),
       }),
   },
   '/queues/:target/resume': {
@@ -50,6 +54,7 @@ export const queueActions: Actions = {
   },
   '/queues/:target/delete': {
     role: 'admin',
+    isReasoned: true,
     flash: 'The queue is deleted. Its finished jobs are kept.',
     perform: ({ queues }, { target }, audit) => queues.delete(target, { audit: audit(afterDeletion) }),
   },
@@ -73,12 +78,12 @@ function limitsOf(settings: QueueSettings | null): JsonValue {
 /** Returns the limits in a form. Empty fields mean no limit. */
 function limitsIn(form: Form): Required<QueueLimits> {
   const what = 'The number of concurrent jobs';
-  const concurrencyLimit = countField(form, 'concurrency', { what, least: 1, most: maxTokens });
+  const concurrencyLimit = countField(form, 'concurrency', { what, min: 1, max: maxTokens });
   return { concurrencyLimit, rateLimit: rateLimitIn(form) };
 }
 
 function rateLimitIn(form: Form): RateLimit | null {
-  const starts = { what: 'The number of starts', least: 1, most: maxTokens };
+  const starts = { what: 'The number of starts', min: 1, max: maxTokens };
   const jobs = countField(form, 'jobs', starts);
   const burst = countField(form, 'burst', { ...starts, what: 'The number in a burst' });
   const seconds = textField(form, 'seconds');

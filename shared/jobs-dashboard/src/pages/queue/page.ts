@@ -1,10 +1,13 @@
-import { isFinished, jobStates, type Queue, type Server } from '@longshore/jobs/storage';
+import { type BlockingKey, isFinished, jobStates, type Queue, type Server } from '@longshore/jobs/storage';
 import { failingTypeWarnings, findFailingTypes } from '../../diagnosis/failing-types.js';
+import { blockedBy, readyJobs } from '../../diagnosis/blocking-keys.js';
+import { findPausedJobs, pausedIn } from '../../diagnosis/paused-types.js';
 import { queueStatus } from '../../diagnosis/queue-status.js';
 import { isSilent } from '../../diagnosis/consumers.js';
 import { type Bucket, totalOf } from '../../format/chart.js';
 import { notFound } from '../../http/problem.js';
 import { findJobs } from '../../reading/found-jobs.js';
+import { jobsPath, type Term } from '../../search/filters.js';
 import { jobRow } from '../job-row.js';
 import type { Page, PageContext, PageRequest } from '../page.js';
 import { lastHour, throughputRegion } from '../throughput.js';
@@ -13,8 +16,7 @@ import { queueRow } from '../queue-row.js';
 
 const FEW_JOBS = 5;
 const RATE_MINUTES = 5;
-/** Number of ready jobs to examine for paused job types. */
-const PAUSED_JOBS = 50;
+const FEW_KEYS = 10;
 
 const unfinishedStates = jobStates.filter((state) => !isFinished(state));
 
@@ -36,20 +38,26 @@ export async function queuePage({ params, query }: PageRequest, context: PageCon
 }
 
 async function loadState(name: string, context: PageContext): Promise<object> {
-  const [queue, queues, servers, buckets, pausedTypes, failingTypes] = await Promise.all([
+  const [queue, queues, servers, buckets, pausedJobs, blocking, failingTypes] = await Promise.all([
     find(name, context),
     context.reader.queues.list(),
     context.reader.servers.list(),
     context.reader.statistics.throughput({ ...lastHour, queue: name }),
-    pausedTypesIn(name, context),
+    findPausedJobs(context.reader, name),
+    context.reader.queues.listBlockingKeys(name),
     findFailingTypes(context.reader, name),
   ]);
   const consumers = servers.filter(({ queues }) => queues.includes(name));
   const nowMs = context.now();
+  const waiting = pausedIn(name, pausedJobs);
   return {
-    status: queueStatus(queue, consumers, nowMs, queues),
+    status: queueStatus(queue, consumers, nowMs, { queues, pausedJobs: waiting, blocking }),
     queue: queueRow(queue),
-    pausedTypes,
+    ready: readyJobs(queue, blocking).count,
+    blocked: blockedBy(blocking),
+    blocking: blocking.keys.slice(0, FEW_KEYS).map(keyRow),
+    moreKeys: Math.max(0, blocking.keys.length - FEW_KEYS),
+    pausedTypes: waiting.map((type) => type.name),
     warnings: failingTypeWarnings(failingTypes),
     perMinute: perMinute(buckets),
     limits: { concurrencyLimit: queue.concurrencyLimit, rateLimit: queue.rateLimit },
@@ -59,13 +67,13 @@ async function loadState(name: string, context: PageContext): Promise<object> {
   };
 }
 
-/** Returns the names of paused job types among the next ready jobs of the queue. */
-async function pausedTypesIn(queue: string, { reader }: PageContext): Promise<string[]> {
-  const paused = await reader.jobTypes.listPaused();
-  if (paused.length === 0) return [];
-  const filter = { queue: [queue], state: ['enqueued'] as const, name: paused.map(({ name }) => name) };
-  const { jobs } = await reader.jobs.listBrief({ filter, limit: PAUSED_JOBS, reach: 'near' });
-  return [...new Set(jobs.map(({ name }) => name))].toSorted();
+/** A concurrency key that blocks jobs, with the path of its waiting jobs. */
+function keyRow({ queue, key, blocked, details }: BlockingKey): object {
+  const terms: Term[] = [
+    { key: 'queue', value: queue },
+    { key: 'key', value: key },
+  ];
+  return { key, blocked, details, path: jobsPath({ state: 'enqueued', terms }) };
 }
 
 /** Returns what the page shows of a server, without the heartbeat, which changes every few seconds. */
@@ -95,7 +103,8 @@ async function loadJobs(name: string, context: PageContext): Promise<object> {
     context.reader.jobs.listLatestFailed({ queue: name, limit: FEW_JOBS }),
   ]);
   return {
-    enqueued: enqueued.jobs,
+    // A job that a server gave back is older than its wait.
+    enqueued: enqueued.jobs.toSorted((one, other) => one.when.at.getTime() - other.when.at.getTime()),
     processing: processing.jobs,
     failed: failed.map(jobRow),
   };
@@ -106,7 +115,7 @@ async function find(name: string, { reader }: PageContext): Promise<Queue> {
   if (queue === null) {
     throw notFound(
       'There is no such queue',
-      `There has never been a queue “${name}”, or it was deleted, or unused for a month. Its finished jobs are still in the list of jobs.`,
+      `No queue has the name “${name}”. Queues are removed after a month without use; their finished jobs stay in the list of jobs.`,
     );
   }
   return queue;

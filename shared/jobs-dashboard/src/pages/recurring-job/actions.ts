@@ -1,6 +1,7 @@
 import type { RecurringJob } from '@longshore/jobs';
 import { notFound } from '../../http/problem.js';
 import type { ActionResult, Actions } from '../../actions/action.js';
+import { isNewPause, pauseIn, pauseIntent } from '../../actions/pausing.js';
 
 export const recurringActions: Actions = {
   '/recurring/:target/trigger': {
@@ -11,9 +12,14 @@ export const recurringActions: Actions = {
   },
   '/recurring/:target/pause': {
     role: 'operator',
+    isReasoned: true,
     flash: 'The recurring job is paused.',
-    perform: ({ recurring }, { target }, audit) =>
-      recurring.pause(target, { audit: audit((job) => after(found(job), found(job).pausedAt === null)) }),
+    intent: pauseIntent,
+    perform: ({ recurring }, request, audit) =>
+      recurring.pause(request.target, {
+        ...pauseIn(request),
+        audit: audit((job) => after(found(job), isNewPause(job, request))),
+      }),
   },
   '/recurring/:target/resume': {
     role: 'operator',

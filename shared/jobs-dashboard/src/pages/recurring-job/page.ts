@@ -1,17 +1,26 @@
 import { nextOccurrences, type RecurringJob } from '@longshore/jobs';
+import {
+  failingRecurringWarnings,
+  findFailingRecurring,
+  findMissed,
+  missedWarnings,
+} from '../../diagnosis/failing-recurring.js';
+import { findJobStall } from '../../diagnosis/stall-search.js';
+import { findLate } from '../../diagnosis/late-recurring.js';
 import { cronWords } from '../../format/cron-words.js';
+import { pauseText } from '../../diagnosis/pause.js';
 import { parseExactly } from '../../format/exact-json.js';
 import { jsonTokens } from '../../format/json-tokens.js';
 import { redact } from '../../format/redaction.js';
+import { capitalized } from '../../format/sentence.js';
 import { detailOf, type TimeDetail, timeIn, zoneNameAt } from '../../format/zoned-time.js';
 import { notFound } from '../../http/problem.js';
 import { jobLine } from '../job-row.js';
+import { findJobs, isFirstSearch } from '../../reading/found-jobs.js';
 import type { Page, PageContext, PageRequest } from '../page.js';
 
 const NEXT_TIMES = 5;
 const LAST_RUNS = 20;
-/** A job that is overdue for longer than this, in milliseconds, is late. Servers enqueue due jobs within about a second. */
-const LATE_MS = 10_000;
 
 export async function recurringJobPage({ params }: PageRequest, context: PageContext): Promise<Page> {
   const id = params['recurring'] ?? '';
@@ -29,17 +38,33 @@ export async function recurringJobPage({ params }: PageRequest, context: PageCon
 }
 
 async function loadSchedule(id: string, context: PageContext): Promise<object> {
-  const [{ args: _rounded, ...job }, args] = await Promise.all([
+  const [{ args: _rounded, ...job }, args, failing] = await Promise.all([
     find(id, context),
     context.reader.recurring.findArgs(id),
+    findFailingRecurring(context),
   ]);
-  const late = job.nextDueAt !== null && context.now() - job.nextDueAt.getTime() > LATE_MS;
+  const [missed, late, last] = await Promise.all([
+    findMissed([job], context.reader),
+    findLate([job], context.now(), context.reader),
+    job.lastJobId === null ? null : context.reader.jobs.find(job.lastJobId),
+  ]);
+  const stall = last === null ? null : await findJobStall(last, context);
 
   return {
     job,
-    late,
+    late: late.length > 0,
+    stall: stall?.text ?? null,
+    isOverdue: job.nextDueAt !== null && job.nextDueAt.getTime() < context.now(),
+    paused: capitalized(pauseText(job)),
     words: cronWords(job.cron),
     args: jsonTokens(redact(parseExactly(args ?? 'null'), context.redact)),
+    warnings: [
+      ...failingRecurringWarnings(
+        failing.filter((each) => each.id === id),
+        new Set(),
+      ),
+      ...missedWarnings(missed),
+    ],
     ...nextTimes(job, new Date(context.now())),
   };
 }
@@ -65,12 +90,28 @@ function following(job: Omit<RecurringJob, 'args'>, after: Date): Date[] {
   }
 }
 
-async function loadRuns(id: string, { reader, redact }: PageContext): Promise<object> {
-  const { jobs } = await reader.jobs.listBrief({ filter: { recurringJobId: [id] }, limit: LAST_RUNS });
-  return { id, jobs: jobs.map((job) => jobLine(job, redact)) };
+async function loadRuns(id: string, context: PageContext): Promise<object> {
+  const { reader, redact } = context;
+  const [job, found, missed] = await Promise.all([
+    find(id, context),
+    findJobs(
+      {
+        key: JSON.stringify(['runs', id]),
+        query: { filter: { recurringJobId: [id] }, limit: LAST_RUNS },
+        row: (run) => jobLine(run, redact),
+      },
+      context,
+    ),
+    reader.recurring.listMissed([id], LAST_RUNS),
+  ]);
+  const spans = missed.map(({ from, until, reason }) => {
+    const [second] = following(job, from);
+    return { from, until: second !== undefined && second < until ? until : null, reason };
+  });
+  return { id, missed: spans, ...found, searching: isFirstSearch(found) };
 }
 
-async function find(id: string, { reader }: PageContext): Promise<RecurringJob> {
+async function find(id: string, { reader }: Pick<PageContext, 'reader'>): Promise<RecurringJob> {
   const job = await reader.recurring.find(id);
   if (job !== null) return job;
   throw notFound(

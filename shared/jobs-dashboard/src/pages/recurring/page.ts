@@ -1,6 +1,9 @@
 import type { Job, RecurringJob } from '@longshore/jobs';
+import type { MissedRuns } from '@longshore/jobs/storage';
 import { cronWords } from '../../format/cron-words.js';
+import { pauseText } from '../../diagnosis/pause.js';
 import type { Page, PageContext, PageRequest } from '../page.js';
+import { jobRow } from '../job-row.js';
 import { pageOf } from '../list-page.js';
 
 const ROWS = 100;
@@ -17,8 +20,14 @@ export async function recurringPage({ query }: PageRequest, { reader }: PageCont
         everyMs: 5_000,
         load: async () => {
           const { rows, ...place } = pageOf((await reader.recurring.list()).toSorted(byNextDue), query, ROWS);
-          const last = await lastRuns(rows, reader);
-          return { ...place, jobs: rows.map((job) => recurringRow(job, last)) };
+          const [last, missed] = await Promise.all([
+            lastRuns(rows, reader),
+            reader.recurring.listMissed(
+              rows.map(({ id }) => id),
+              1,
+            ),
+          ]);
+          return { ...place, jobs: rows.map((job) => recurringRow(job, last, missed)) };
         },
       },
     ],
@@ -32,13 +41,31 @@ async function lastRuns(
 ): Promise<ReadonlyMap<string, Job>> {
   const ids = rows.flatMap(({ lastJobId }) => (lastJobId === null ? [] : [lastJobId]));
   if (ids.length === 0) return new Map();
-  const { jobs } = await reader.jobs.listBrief({ filter: { id: ids }, limit: ids.length });
+  const jobs = await reader.jobs.findMany(ids);
   return new Map(jobs.map((job) => [job.id, job]));
 }
 
-function recurringRow({ args: _args, ...row }: RecurringJob, last: ReadonlyMap<string, Job>): object {
-  const { state } = last.get(row.lastJobId ?? '') ?? { state: null };
-  return { ...row, words: cronWords(row.cron), lastState: state };
+function recurringRow(
+  { args: _args, ...row }: RecurringJob,
+  last: ReadonlyMap<string, Job>,
+  missed: readonly MissedRuns[],
+): object {
+  const job = last.get(row.lastJobId ?? '');
+  const latest = missed.find(
+    ({ recurringJobId, from }) => recurringJobId === row.id && isLater(from, row.lastDueAt),
+  );
+  return {
+    ...row,
+    paused: pauseText(row),
+    words: cronWords(row.cron),
+    lastState: job?.state ?? null,
+    error: job === undefined || job.state === 'done' ? null : jobRow(job).error,
+    missed: latest ?? null,
+  };
+}
+
+function isLater(one: Date, other: Date | null): boolean {
+  return other === null || one > other;
 }
 
 /** Sorts by the next time; paused and ended ones come last. */

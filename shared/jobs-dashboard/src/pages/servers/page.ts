@@ -2,7 +2,7 @@ import { skewOf } from '../../diagnosis/clocks.js';
 import { isSilent } from '../../diagnosis/consumers.js';
 import type { Page, PageContext, PageRequest } from '../page.js';
 
-const MOST_LOST = 20;
+const MAX_LOST = 20;
 
 export async function serversPage(_request: PageRequest, context: PageContext): Promise<Page> {
   return {
@@ -24,8 +24,8 @@ export async function serversPage(_request: PageRequest, context: PageContext): 
               silent: isSilent(server, nowMs),
               skew: skewOf(clockAheadMs),
             })),
-            lost: lost.slice(0, MOST_LOST),
-            moreLost: Math.max(0, lost.length - MOST_LOST),
+            lost: lost.slice(0, MAX_LOST),
+            moreLost: Math.max(0, lost.length - MAX_LOST),
           };
         },
       },

@@ -10,12 +10,16 @@ export const setAsideActions: Actions = {
   },
   '/set-aside/:target/discard': {
     role: 'operator',
+    isReasoned: true,
     flash: 'The item is discarded and will not be retried.',
     perform: ({ setAside }, { target }, audit) => setAside.discard(target, { audit: audit(after) }),
   },
 };
 
-/** Returns the result of an action. If the item concerns a job, its target is the job, whose history then shows the action. */
+/**
+ * Returns the result of an action. If the item is about a job, the target is that job, so that the job's history shows
+ * the action.
+ */
 function after(item: SetAsideItem | null): ActionResult {
   if (item === null) {
     throw notFound(

@@ -11,6 +11,7 @@ const MAX_ERROR = 300;
 const failedWork: Readonly<Record<SetAsideRole, string>> = {
   resolver: 'Resolving dependencies',
   scheduler: 'Making a job ready',
+  resumer: 'Resuming what was paused',
   rescuer: 'Recovering a job from a lost server',
   recurring: 'Enqueuing a recurring job',
   bulk: 'Changing a job of a bulk action',
@@ -62,7 +63,7 @@ function itemRow({ id, role, key, jobId, error, failures, createdAt, retryAt }: 
   };
 }
 
-/** Returns the path of the page of the item's job or recurring job; `null` if it concerns neither. */
+/** Returns the path of the page of the item's job or recurring job; `null` if it is about neither. */
 function pathOf(role: SetAsideRole, key: string, jobId: string | null): string | null {
   if (jobId !== null) return `jobs/${jobId}`;
   return role === 'recurring' ? `recurring/${encodeURIComponent(key)}` : null;

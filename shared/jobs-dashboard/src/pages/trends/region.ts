@@ -1,10 +1,10 @@
-import type { Deployment, TimingBucket, TimingQuery } from '@longshore/jobs/storage';
+import type { Deployment, DurationHistogram, TimingBucket, TimingQuery } from '@longshore/jobs/storage';
 import { StorageUnavailableError } from '@longshore/jobs';
 import { backlogTrend } from '../../format/backlog-trend.js';
 import { chartOf } from '../../format/chart.js';
 import { formatNumber } from '../../format/count.js';
 import { formatDuration } from '../../format/duration.js';
-import { linePath, mostOf, placeOf, type Point, WIDTH } from '../../format/line-chart.js';
+import { hasValues, linePath, mostOf, placeOf, type Point, WIDTH } from '../../format/line-chart.js';
 import type { PageContext, Region } from '../page.js';
 import { type Range, rangeOf } from './range.js';
 
@@ -16,9 +16,9 @@ const shares = [
 ] as const;
 
 /** Maximum number of buckets that can be picked as an end, and of rows in a table. */
-const MOST_PICKS = 60;
-const MOST_ROWS = 24;
-const MOST_MARKS = 20;
+const MAX_PICKS = 60;
+const MAX_ROWS = 24;
+const MAX_MARKS = 20;
 const TICKS = 4;
 const DAY = 86_400_000;
 
@@ -55,7 +55,8 @@ async function loadTrends(context: PageContext, options: TrendOptions): Promise<
     range.beforeMs === null ? [] : readBefore(range, range.beforeMs, subject, context),
     deploymentsIn(range, context),
   ]);
-  const rows = everyNth(buckets, MOST_ROWS);
+  const rows = everyNth(buckets, MAX_ROWS);
+  const isDated = range.untilMs - range.fromMs > 1.5 * DAY || !range.isLive;
   const backlog = pointsOf(buckets, range.bucketMs, (bucket) => bucket.backlog);
   return {
     path,
@@ -67,9 +68,10 @@ async function loadTrends(context: PageContext, options: TrendOptions): Promise<
     picked:
       range.pickedMs === null ? null : { at: new Date(range.pickedMs), cancel: range.query({ from: null }) },
     picks: picksOf(buckets, range),
-    ticks: ticksOf(range),
-    isLive: range.isLive,
-    isDated: range.untilMs - range.fromMs > 1.5 * DAY || !range.isLive,
+    // Times with their day are twice as long.
+    ticks: ticksOf(range, isDated ? TICKS / 2 : TICKS),
+    end: range.isLive ? null : new Date(range.untilMs),
+    isDated,
     grid: gridOf(),
     marks: [
       ...deployments.map(({ at }) => placeOf(at.getTime(), range)),
@@ -80,10 +82,7 @@ async function loadTrends(context: PageContext, options: TrendOptions): Promise<
     charts: [
       durationChart('Waiting', 'waiting', buckets, before, range),
       durationChart('Running', 'running', buckets, before, range),
-      {
-        ...backlogChart(backlog, before, range),
-        note: range.isLive ? backlogTrend(backlog, now()) : null,
-      },
+      backlogChart(backlog, before, range, now()),
     ],
     rows: rows.map(({ at, timing, backlog: ready }) => ({
       at,
@@ -127,7 +126,7 @@ async function readBefore(
 async function deploymentsIn({ fromMs, untilMs }: Range, { reader }: PageContext): Promise<Deployment[]> {
   try {
     const span = { from: new Date(fromMs), until: new Date(untilMs) };
-    return (await reader.deployments.list(span)).slice(0, MOST_MARKS);
+    return (await reader.deployments.list(span)).slice(0, MAX_MARKS);
   } catch (error) {
     if (error instanceof StorageUnavailableError) return [];
     throw error;
@@ -169,32 +168,53 @@ function durationChart(
   );
   const past = earlier(before, range.beforeMs, ({ timing }) => timing[part].percentile(0.95));
   const most = mostOf(...lines, past);
-  const whole = buckets[0]?.timing.copy()[part];
-  for (const { timing } of buckets.slice(1)) whole?.merge(timing[part]);
+  const whole = wholeOf(buckets, part);
   return {
     title,
-    peak: most === 0 ? null : `Peak: ${formatDuration(most)}`,
+    peak: hasValues(...lines, past) ? `Peak: ${formatDuration(most)}` : 'No figures',
     lines: shares.map(({ word, share }, index): Line => ({
       word,
       d: linePath(lines[index] ?? [], range, most),
       text: durationText(whole?.percentile(share) ?? null),
     })),
     before: linePath(past, range, most),
+    beforeText: durationText(wholeOf(before, part)?.percentile(0.95) ?? null),
     note: null,
   };
 }
 
-function backlogChart(points: readonly Point[], before: readonly TimingBucket[], range: Range): object {
+/** Returns the durations of all buckets together. */
+function wholeOf(
+  [first, ...others]: readonly TimingBucket[],
+  part: 'waiting' | 'running',
+): DurationHistogram | undefined {
+  const whole = first?.timing.copy()[part];
+  for (const { timing } of others) whole?.merge(timing[part]);
+  return whole;
+}
+
+function backlogChart(
+  points: readonly Point[],
+  before: readonly TimingBucket[],
+  range: Range,
+  nowMs: number,
+): object {
   const past = earlier(before, range.beforeMs, ({ backlog }) => backlog);
   const most = mostOf(points, past);
-  const latest = points.findLast(({ value }) => value !== null)?.value ?? null;
+  const last = points.findLast(({ value }) => value !== null);
+  // Servers measure the backlog. While none is running, it may grow, although the last figure was 0.
+  const isOutdated = range.isLive && last !== undefined && last.atMs < nowMs - 2 * range.bucketMs;
+  const latest = isOutdated ? null : (last?.value ?? null);
+  const trend = isOutdated ? 'No recent figures' : backlogTrend(points, nowMs);
   return {
     title: 'Backlog',
-    peak: most === 0 ? null : `Peak: ${formatNumber(most)} ready`,
+    peak: hasValues(points, past) ? `Peak: ${formatNumber(most)} ready` : 'No figures',
     lines: [
       { word: 'ready', d: linePath(points, range, most), text: latest === null ? '–' : formatNumber(latest) },
     ],
     before: linePath(past, range, most),
+    beforeText: hasValues(past) ? `at most ${formatNumber(mostOf(past))}` : '–',
+    note: range.isLive ? trend : null,
   };
 }
 
@@ -207,7 +227,7 @@ function throughputOf(buckets: readonly TimingBucket[]): object {
 
 /** Returns the areas of a chart that can be clicked to pick an end of the span. */
 function picksOf(buckets: readonly TimingBucket[], range: Range): object[] {
-  const picked = everyNth(buckets, MOST_PICKS);
+  const picked = everyNth(buckets, MAX_PICKS);
   return picked.map(({ at }, index) => {
     const x = placeOf(at.getTime(), range);
     const next = picked[index + 1];
@@ -219,7 +239,10 @@ function picksOf(buckets: readonly TimingBucket[], range: Range): object[] {
   });
 }
 
-/** Returns the query that a click leads to: with the first end of a span, or with both ends. */
+/**
+ * Returns the query of the link behind a bucket: with this time as the first end of a span, or with both ends if the
+ * first one has been picked.
+ */
 function pickOf(atMs: number, range: Range): string {
   const at = isoMinute(atMs);
   if (range.pickedMs === null) return range.query({ from: at, until: null });
@@ -234,10 +257,10 @@ function isoMinute(atMs: number): string {
   return `${new Date(atMs).toISOString().slice(0, 16)}Z`;
 }
 
-function ticksOf({ fromMs, untilMs }: Range): Date[] {
+function ticksOf({ fromMs, untilMs }: Range, count: number): Date[] {
   return Array.from(
-    { length: TICKS },
-    (_each, index) => new Date(fromMs + (index * (untilMs - fromMs)) / TICKS),
+    { length: count },
+    (_each, index) => new Date(fromMs + (index * (untilMs - fromMs)) / count),
   );
 }
 

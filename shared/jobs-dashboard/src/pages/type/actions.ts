@@ -1,16 +1,22 @@
 import type { Actions, ActionResult } from '../../actions/action.js';
+import { isNewPause, pauseIn, pauseIntent } from '../../actions/pausing.js';
 
 /** The actions that pause and resume a job type. */
 export const typeActions: Actions = {
   '/types/:target/pause': {
     role: 'operator',
-    flash: 'The job type was paused. Its jobs will not start until you resume it.',
-    perform: ({ jobTypes }, { target }, audit) =>
-      jobTypes.pause(target, { audit: audit((before) => typeAfter(target, before === null)) }),
+    isReasoned: true,
+    flash: 'The job type is paused. Its jobs do not start until it is resumed.',
+    intent: pauseIntent,
+    perform: ({ jobTypes }, request, audit) =>
+      jobTypes.pause(request.target, {
+        ...pauseIn(request),
+        audit: audit((before) => typeAfter(request.target, isNewPause(before, request))),
+      }),
   },
   '/types/:target/resume': {
     role: 'operator',
-    flash: 'The job type was resumed.',
+    flash: 'The job type is resumed.',
     perform: ({ jobTypes }, { target }, audit) =>
       jobTypes.resume(target, { audit: audit((before) => typeAfter(target, before !== null)) }),
   },

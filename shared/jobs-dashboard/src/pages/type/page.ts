@@ -1,8 +1,10 @@
 import type { Job } from '@longshore/jobs';
 import { type ErrorGroup, type JobListQuery, otherNames, type Server } from '@longshore/jobs/storage';
 import { isSilent } from '../../diagnosis/consumers.js';
+import { pauseText } from '../../diagnosis/pause.js';
 import { formatCount, formatNumber } from '../../format/count.js';
 import { excerpt } from '../../format/excerpt.js';
+import { capitalized } from '../../format/sentence.js';
 import { notFound } from '../../http/problem.js';
 import { jobsPath, type Term } from '../../search/filters.js';
 import { jobRow } from '../job-row.js';
@@ -57,13 +59,14 @@ async function loadState(name: string, { reader, now }: PageContext): Promise<ob
       name,
     }),
   ]);
+  const pause = paused.find((type) => type.name === name);
   const hour = buckets[0]?.timing.copy();
   for (const { timing } of buckets.slice(1)) hour?.merge(timing);
   const { done = 0, failed = 0, retried = 0 } = hour ?? {};
   const handling = servers.filter(({ jobNames }) => jobNames?.includes(name) ?? true);
   return {
     name,
-    pausedAt: paused.find((type) => type.name === name)?.pausedAt ?? null,
+    paused: pause === undefined ? null : capitalized(pauseText(pause)),
     backlog: buckets.findLast(({ backlog }) => backlog !== null)?.backlog ?? null,
     done,
     failed,

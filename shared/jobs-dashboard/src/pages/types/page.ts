@@ -1,9 +1,15 @@
 import { type NameTiming, otherNames } from '@longshore/jobs/storage';
+import { pauseText } from '../../diagnosis/pause.js';
+import type { Sentence } from '../../format/sentence.js';
 import { pageOf } from '../list-page.js';
 import type { Page, PageContext, PageRequest } from '../page.js';
 
 const ROWS = 50;
-const MOST_NAMES = 200;
+const MAX_NAMES = 200;
+/** The percentile that the list shows. */
+const SHARE = 0.95;
+/** The usual duration is shown if the recent one is at least this many times as long. */
+const SLOWER = 2;
 
 const spans = [
   { key: '1h', word: '1 hour', ms: 3_600_000 },
@@ -14,11 +20,14 @@ interface TypeRow {
   readonly name: string;
   /** Whether the row counts the jobs of many names together, and therefore has no page of its own. */
   readonly isOthers: boolean;
-  readonly pausedAt: Date | null;
+  readonly paused: Sentence | null;
   readonly ended: number;
   readonly failed: number;
   readonly waitingMs: number | null;
   readonly runningMs: number | null;
+  /** The percentile of the last 24 hours, if that of the last hour is at least twice as high; `null` otherwise. */
+  readonly usualWaitingMs: number | null;
+  readonly usualRunningMs: number | null;
 }
 
 /** The sort orders of the list, largest first. */
@@ -62,37 +71,53 @@ export async function typesPage({ query }: PageRequest, context: PageContext): P
 }
 
 async function readTypes(sinceMs: number, sort: Sort, { reader }: PageContext): Promise<TypeRow[]> {
-  const [timed, paused] = await Promise.all([
-    reader.timings.listNames({ sinceMs, limit: MOST_NAMES }),
+  const [timed, day, paused] = await Promise.all([
+    reader.timings.listNames({ sinceMs, limit: MAX_NAMES }),
+    reader.timings.listNames({ sinceMs: spans[1].ms, limit: MAX_NAMES }),
     reader.jobTypes.listPaused(),
   ]);
-  const since = new Map(paused.map(({ name, pausedAt }) => [name, pausedAt]));
-  const rows = timed.map((timing) => typeRow(timing, since.get(timing.name) ?? null));
+  const pauses = new Map(paused.map((pause) => [pause.name, pauseText(pause)]));
+  const usual = new Map(day.map(({ name, timing }) => [name, timing]));
+  const rows = timed.map((type) => typeRow(type, usual.get(type.name), pauses.get(type.name) ?? null));
   const known = new Set(timed.map(({ name }) => name));
   const idle = paused
     .filter(({ name }) => !known.has(name))
-    .map(({ name, pausedAt }): TypeRow => ({
+    .map(({ name }): TypeRow => ({
       name,
       isOthers: false,
-      pausedAt,
+      paused: pauses.get(name) ?? null,
       ended: 0,
       failed: 0,
       waitingMs: null,
       runningMs: null,
+      usualWaitingMs: null,
+      usualRunningMs: null,
     }));
   return [...rows, ...idle].toSorted(
     (one, other) => sorts[sort](other) - sorts[sort](one) || one.name.localeCompare(other.name),
   );
 }
 
-function typeRow({ name, timing }: NameTiming, pausedAt: Date | null): TypeRow {
+function typeRow(
+  { name, timing }: NameTiming,
+  usual: NameTiming['timing'] | undefined,
+  paused: Sentence | null,
+): TypeRow {
+  const [waitingMs, runningMs] = [timing.waiting.percentile(SHARE), timing.running.percentile(SHARE)];
   return {
     name,
     isOthers: name === otherNames,
-    pausedAt,
+    paused,
     ended: timing.done + timing.failed,
     failed: timing.failed,
-    waitingMs: timing.waiting.percentile(0.95),
-    runningMs: timing.running.percentile(0.95),
+    waitingMs,
+    runningMs,
+    usualWaitingMs: ifSlower(waitingMs, usual?.waiting.percentile(SHARE) ?? null),
+    usualRunningMs: ifSlower(runningMs, usual?.running.percentile(SHARE) ?? null),
   };
+}
+
+/** Returns the usual duration if the recent one is notably longer. */
+function ifSlower(recentMs: number | null, usualMs: number | null): number | null {
+  return recentMs !== null && usualMs !== null && recentMs >= SLOWER * usualMs ? usualMs : null;
 }

@@ -3,7 +3,10 @@ import { isA } from '../../job/is-a.js';
 import { printed } from '../../job/storable.js';
 import type { ErrorClass } from '../../job/is-a.js';
 
-/** An error as it is sent between threads. Structured cloning of the error itself would lose its class. */
+/**
+ * An error in the form in which it is sent between threads. Structured cloning of the error itself would lose its
+ * class.
+ */
 export interface ErrorData {
   /** Names of the error's class and its superclasses, starting with its own class. */
   readonly classes: readonly string[];
@@ -41,9 +44,9 @@ export function toErrorData(thrown: unknown, causes = maxCauses): ErrorData {
 }
 
 /**
- * Restores an error received from another thread. Threads do not share classes, so its class is looked up by name.
+ * Restores an error received from another thread. Threads do not share classes, so the class is looked up by name.
  *
- * @param known classes to look it up in; if none matches, the result is a plain `Error` that keeps the original `name`
+ * @param known the classes to search; if none matches, the result is a plain `Error` that keeps the original `name`
  */
 export function fromErrorData(data: ErrorData, known: readonly ErrorClass[]): Error {
   const error = new Error(data.message, data.cause && { cause: fromErrorData(data.cause, known) });

@@ -91,7 +91,7 @@ export class ThreadPool {
       minThreads: 0,
       maxThreads: this.#options.threads,
       idleTimeout: idleMs,
-      // Lets timers and sockets of libraries keep working in a thread that is waiting for its next job.
+      // Otherwise, timers and sockets of libraries would stop working while a thread waits for its next job.
       atomics: 'disabled',
     });
     pool.on('error', (error: unknown) =>

@@ -17,7 +17,7 @@ export interface AccessControl {
 /** What is known about the caller, even if its request fails. */
 export interface Caller {
   readonly principal: Principal | undefined;
-  /** Headers for the answer. */
+  /** Headers for the response. */
   readonly headers: Readonly<Record<string, string>>;
 }
 

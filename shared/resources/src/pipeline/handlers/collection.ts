@@ -5,7 +5,7 @@ import type { CollectionQuery } from '../../query/collection-query.js';
 import type { Filter } from '../../query/filter.js';
 import type { Page } from '../../query/page.js';
 import { pageLinks } from '../../query/page-links.js';
-import { parseCollectionQuery, parseFilterQuery, requireNoParameters } from '../../query/query-parser.js';
+import { parseCollectionQuery, parseDeletionQuery, requireNoParameters } from '../../query/query-parser.js';
 import type { ItemRecord } from '../../validation/json-schema.js';
 import { checkBody, inSlices, mapInSlices, requireElements } from '../../validation/large-body.js';
 import { validatorFor } from '../../validation/validator.js';
@@ -45,14 +45,14 @@ export function listItems(checked: CheckedRequest<'collection' | 'search'>): Exe
 }
 
 /**
- * Returns `Preference-Applied`, which states how the total was counted, unless that is the default, and whether a search
- * stopped early.
+ * Returns `Preference-Applied`: how the total was counted, unless that is the default, and whether a search stopped
+ * early.
  */
 function appliedPreferences(
-  asked: CollectionQuery['count'],
+  requested: CollectionQuery['count'],
   { estimated, partial }: Page<ItemRecord>,
 ): Record<string, string> {
-  const count = estimated === true ? 'estimated' : asked === 'default' ? undefined : asked;
+  const count = estimated === true ? 'estimated' : requested === 'default' ? undefined : requested;
   const applied = [
     ...(count === undefined ? [] : [`count=${count}`]),
     ...(partial === true ? ['search=partial'] : []),
@@ -133,10 +133,10 @@ export async function replaceItems(checked: CheckedRequest<'collection'>): Promi
 /** DELETE on a collection: deletes the items that match the filters. */
 export function deleteItems(checked: CheckedRequest<'collection'>): Execute {
   const { resource, storage } = checked.route;
-  const selected = parseFilterQuery(resource, checked.request.query);
+  const { filters: selected, reason } = parseDeletionQuery(resource, checked.request.query);
   const filters = [...selected, ...parentFilters(checked.context.parentFields)];
   return async (context) => {
-    await storage.deleteMany?.(filters, context);
+    await storage.deleteMany?.(filters, { ...context, reason });
     return { status: 204, headers: {} };
   };
 }
@@ -162,7 +162,7 @@ function wrongParentFields(checked: CheckedRequest<'collection'>, body: unknown)
     .filter(([field, value]) => body[field] !== value)
     .map(([field, value]) => ({
       code: 42202,
-      internalMessage: `${field} must be ${JSON.stringify(value)}, as the path says`,
+      internalMessage: `${field} must be ${JSON.stringify(value)}, as in the path`,
     }));
 }
 

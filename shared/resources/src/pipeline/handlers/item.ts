@@ -1,7 +1,7 @@
 import type { CallContext } from '../../definition/call-context.js';
 import { resultOf } from '../../definition/storage.js';
 import { apiError, ProblemList } from '../../errors/api-error.js';
-import { parseItemQuery, requireNoParameters } from '../../query/query-parser.js';
+import { parseItemDeletionQuery, parseItemQuery, requireNoParameters } from '../../query/query-parser.js';
 import type { ItemRecord, JsonSchema } from '../../validation/json-schema.js';
 import { validatorFor } from '../../validation/validator.js';
 import { entityTag } from '../entity-tag.js';
@@ -58,7 +58,7 @@ export function replaceItem(checked: CheckedRequest<'item'>): Execute {
 /** PATCH on an item: JSON merge patch. */
 export function patchItem(checked: CheckedRequest<'item'>): Execute {
   const { resource, storage, id } = checked.route;
-  const body = checkedBody(checked, resource.bodies.patch);
+  const body = checkedBody(checked, resource.bodies.patchShape);
   requireSameKey(checked, body);
   const change = requestedChange(resource, body, {
     conditions: preconditionsOf(checked.request),
@@ -74,12 +74,12 @@ export function patchItem(checked: CheckedRequest<'item'>): Execute {
 /** DELETE on an item. */
 export function deleteItem(checked: CheckedRequest<'item'>): Execute {
   const { resource, storage, id } = checked.route;
-  requireNoParameters(checked.request.query);
+  const reason = parseItemDeletionQuery(resource, checked.request.query);
   const conditions = preconditionsOf(checked.request);
   const check = (current: ItemRecord): void => checkChange(resource, conditions, current);
   return async (context) => {
     requirePossibleId(resource, id);
-    const existed = await resultOf(storage.delete?.(id, check, context));
+    const existed = await resultOf(storage.delete?.(id, check, { ...context, reason }));
     if (!existed) throw noSuchItem(resource, id);
     return { status: 204, headers: {} };
   };
@@ -96,6 +96,6 @@ function checkedBody(checked: CheckedRequest<'item'>, schema: JsonSchema): ItemR
 function requireSameKey(checked: CheckedRequest<'item'>, body: ItemRecord): void {
   const { key } = checked.route.resource;
   if (body[key] !== undefined && body[key] !== keyValue(checked.route.resource, checked.route.id)) {
-    throw apiError(42202, `${key} must be "${checked.route.id}", as the path says`);
+    throw apiError(42202, `${key} must be "${checked.route.id}", as in the path`);
   }
 }

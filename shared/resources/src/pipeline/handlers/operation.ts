@@ -15,7 +15,7 @@ const emptyObject: JsonSchema = { type: 'object', properties: {}, additionalProp
 export function operate(checked: CheckedRequest<'operation'>): Execute {
   const { resource, storage, id, operation } = checked.route;
   requireNoParameters(checked.request.query);
-  const body = checked.body ?? {};
+  const body = checked.body === undefined ? {} : checked.body;
   const problems = new ProblemList();
   problems.addAll(validatorFor(operation.body ?? emptyObject).check(body));
   problems.throwIfAny();

@@ -29,7 +29,7 @@ export function isConditional({ ifMatch, ifNoneMatch }: Preconditions): boolean 
  */
 export function checkChange(resource: Resource, conditions: Preconditions, current: ItemRecord): void {
   if (conditions.ifMatch === undefined && resource.ifMatch === 'required')
-    throw apiError(42801, `Changes of ${resource.name} need If-Match with the item's ETag`);
+    throw apiError(42801, `Changes to ${resource.name} need If-Match with the item's ETag`);
   if (!isConditional(conditions)) return;
   const tag = entityTag(represent(resource, current));
   requireMatch(conditions, tag);

@@ -17,7 +17,7 @@ export function represent(
   return shown;
 }
 
-/** Returns an answer with one item and its `ETag`. */
+/** Returns a response with one item and its `ETag`. */
 export function itemResponse(
   resource: Resource,
   item: ItemRecord,
@@ -28,7 +28,7 @@ export function itemResponse(
   return { status, headers: { ...headers, etag: entityTag(withoutShownOnce(resource, body)) }, body };
 }
 
-/** Removes the fields that only the answer to a POST shows. */
+/** Removes the fields that only the response to a POST shows. */
 export function withoutShownOnce({ shownOnce }: Resource, item: ItemRecord): ItemRecord {
   if (shownOnce.length === 0) return item;
   return Object.fromEntries(Object.entries(item).filter(([field]) => !shownOnce.includes(field)));

@@ -8,12 +8,12 @@ import type { ApiResponse } from '../request/request.js';
 import type { Route } from '../request/route.js';
 import type { IdempotencyStore } from './store.js';
 
-/** The header of an answer that repeats an earlier one. */
-const replayedHeader = { 'idempotency-replayed': 'true' };
+/** The header of a response that repeats an earlier one. */
+const replayedHeader = { 'idempotent-replayed': 'true' };
 
 /**
  * Makes a step run once for all requests with the same `Idempotency-Key`: a repeated POST or special operation gets the first
- * answer, with `Idempotency-Replayed: true`. Only answers below 400 are recorded; after an error the request may be sent again.
+ * response, with `Idempotent-Replayed: true`. Only responses below 400 are recorded; after an error the request may be sent again.
  * @throws {ApiError} 40003 for a malformed key; the step itself throws 42202 if the key was used with another body, and 40902
  * while the first request is still running
  */
@@ -46,7 +46,7 @@ export function performOnce(store: IdempotencyStore, checked: CheckedRequest, ex
   };
 }
 
-/** Marks an answer as that of an earlier request. */
+/** Marks a response as that of an earlier request. */
 function replayed(response: ApiResponse): ApiResponse {
   return { ...response, headers: { ...response.headers, ...replayedHeader } };
 }

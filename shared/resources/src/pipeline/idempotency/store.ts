@@ -12,10 +12,10 @@ export interface KeyedRequest {
   readonly fingerprint: string;
 }
 
-/** The answer to a request. */
+/** The response to a request. */
 export interface KeyedResponse {
   readonly response: ApiResponse;
-  /** The answer for a repeated request: the same, but without the fields that are shown only once. */
+  /** The response for a repeated request: the same, but without the fields that are shown only once. */
   readonly record: ApiResponse;
 }
 
@@ -28,10 +28,10 @@ export type KeyedResult =
   /** The key was used with another body. */
   | { readonly kind: 'other-request' };
 
-/** Keeps idempotency records, the answers to requests with an `Idempotency-Key`, for 24 hours. */
+/** Keeps idempotency records, the responses to requests with an `Idempotency-Key`, for 24 hours. */
 export interface IdempotencyStore {
   /**
-   * Performs a request unless there is a record of it, and records the answer. Of several concurrent calls with the same
+   * Performs a request unless there is a record of it, and records the response. Of several concurrent calls with the same
    * key, only one runs `act`. If `act` throws, nothing is recorded and this rejects with the same error.
    *
    * @param act gets the transaction that writes the record, if the store has transactions; what it writes in that

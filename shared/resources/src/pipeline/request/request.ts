@@ -11,7 +11,7 @@ export interface ApiRequest {
   readonly id: string;
   /** The caller's network address. */
   readonly address: string;
-  /** Aborts when the caller disconnects or the answer has been sent. */
+  /** Aborts when the caller disconnects or the response has been sent. */
   readonly signal: AbortSignal;
   /**
    * Reads and parses the JSON body; call it once. Resolves to undefined if the body is empty.

@@ -56,7 +56,7 @@ export function afterVersion(segments: readonly string[]): readonly string[] {
 }
 
 /**
- * Finds the route for the segments after the version: one look-up per segment, however many resources there are. Names
+ * Finds the route for the segments after the version: one lookup per segment, however many resources there are. Names
  * are lower-case, and ids are case-sensitive.
  * @throws {ApiError} 40401
  */

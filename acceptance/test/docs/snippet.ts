@@ -1,0 +1,60 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { house } from '../house/house.js';
+
+/** A block of code on a page of the documentation. */
+export interface Snippet {
+  /** The path of the page in the repository. */
+  readonly page: string;
+  readonly line: number;
+  /** Such as `ts` or `sh`. */
+  readonly language: string;
+  readonly text: string;
+  /** The file that the page has the reader write with this content, relative to the application. */
+  readonly file: string | undefined;
+  /** What completes an excerpt: the HTML comment before it that begins with `test`, invisible on a rendered page. */
+  readonly frame: string | undefined;
+  /** The `text` block that follows. */
+  readonly output: string | undefined;
+}
+
+const pattern = new RegExp(
+  [
+    /(?:`(?<file>[\w./-]+\.\w+)`:\n\n)?/,
+    /(?:^<!-- test\n(?<frame>(?:(?!-->).)*)^-->\n\n)?/,
+    /^ *```(?<language>\w+)[^\n]*\n(?<text>(?:(?!```).)*)^ *```$/,
+    /(?:\n\s*^```text\n(?<output>(?:(?!```).)*)^```$)?/,
+  ]
+    .map(({ source }) => source)
+    .join(''),
+  'gms',
+);
+
+/** Returns the blocks of code on all pages and in all READMEs, in their order. */
+export async function snippets(): Promise<Snippet[]> {
+  const listed = await promisify(execFile)('git', ['ls-files', '--', '*.md'], { cwd: house });
+  const pages = listed.stdout.trim().split('\n');
+  const found = await Promise.all(
+    pages.map(async (page) => snippetsOf(page, await readFile(path.join(house, page), 'utf8'))),
+  );
+  return found.flat();
+}
+
+function snippetsOf(page: string, text: string): Snippet[] {
+  return [...text.matchAll(pattern)].map(({ index, groups = {} }) => ({
+    page,
+    line: text.slice(0, text.indexOf('```', index)).split('\n').length,
+    language: groups['language'] ?? '',
+    text: groups['text'] ?? '',
+    file: groups['file'],
+    frame: groups['frame'],
+    output: groups['output'],
+  }));
+}
+
+/** Whether it is a program that needs nothing but a database: complete, and with its output, or an excerpt with a frame. */
+export function runsByItself({ language, frame, output }: Snippet): boolean {
+  return frame !== undefined || (language === 'ts' && output !== undefined);
+}

@@ -1,0 +1,40 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { house } from '../house/house.js';
+
+/** Jobs that run until a test lets them finish, however long the test takes to get there. */
+export interface HeldJobs {
+  /** The module of an application with the job `held`, for `LONGSHORE_APP`. */
+  readonly application: string;
+  /** Lets all of them finish, those that start later at once. */
+  finish(): Promise<void>;
+  remove(): Promise<void>;
+}
+
+const source = (finished: string): string => `
+import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { defineJob, handleJob } from '@longshore/jobs';
+
+const held = handleJob(defineJob({ name: 'held' }), async ({ signal }) => {
+  while (!existsSync(${JSON.stringify(finished)})) await sleep(20, undefined, { signal });
+  return { held: true };
+});
+
+export const application = { name: 'held', createHandlers: () => [held] };
+`;
+
+/** Writes the application inside the repository, so that it finds the packages. */
+export async function holdJobs(): Promise<HeldJobs> {
+  const data = path.join(house, '.data');
+  await mkdir(data, { recursive: true });
+  const directory = await mkdtemp(path.join(data, 'held-'));
+  const finished = path.join(directory, 'finished');
+  const application = path.join(directory, 'application.mjs');
+  await writeFile(application, source(finished));
+  return {
+    application,
+    finish: () => writeFile(finished, ''),
+    remove: () => rm(directory, { recursive: true, force: true }),
+  };
+}

@@ -1,0 +1,46 @@
+import { execFile } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { sectionOf, withRelease } from './changelog.js';
+import { checkFollows, npmTagOf } from './version.js';
+
+const execute = promisify(execFile);
+
+/**
+ * Prepares a release: sets the version of all packages, gives the unreleased changes their section in the changelog, commits
+ * and tags. Nothing is pushed or published; that is left to the workflow, which runs for the tag.
+ *
+ * @param root the repository
+ * @param dryRun checks everything and changes nothing
+ * @returns the notes of the release
+ * @throws {Error} if the version does not follow the current one, or there are uncommitted changes
+ */
+export async function prepareRelease(
+  root: string,
+  version: string,
+  { date, dryRun }: { readonly date: string; readonly dryRun: boolean },
+): Promise<string> {
+  const git = async (...args: string[]): Promise<string> =>
+    (await execute('git', args, { cwd: root })).stdout.trim();
+  const { version: current } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as {
+    version: string;
+  };
+  npmTagOf(version);
+  const tags = (await git('tag', '--list', 'v*')).split('\n').filter(Boolean);
+  // The first release has the version that the packages already have.
+  if (tags.length > 0 || version !== current) checkFollows(version, current);
+  if ((await git('status', '--porcelain')) !== '') throw new Error('Commit or stash your changes first');
+
+  const file = path.join(root, 'CHANGELOG.md');
+  const changelog = withRelease(await readFile(file, 'utf8'), version, date);
+  const notes = sectionOf(changelog, version);
+  if (dryRun) return notes;
+  await writeFile(file, changelog);
+  const all = ['--workspaces', '--include-workspace-root', '--no-git-tag-version', '--no-workspaces-update'];
+  await execute('npm', ['version', version, ...all, '--allow-same-version'], { cwd: root });
+  await execute('npm', ['install', '--package-lock-only', '--ignore-scripts', '--no-audit'], { cwd: root });
+  await git('commit', '--all', '--message', `Release ${version}`);
+  await git('tag', '--annotate', `v${version}`, '--message', `Longshore ${version}`);
+  return notes;
+}

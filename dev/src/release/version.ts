@@ -1,0 +1,40 @@
+const pattern = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-(?<channel>[a-z]+)\.(\d+))?$/;
+
+/**
+ * Returns the npm tag under which a version is published: `latest`, or that of its prerelease, such as `beta` for `1.0.0-beta.2`.
+ *
+ * @throws {Error} if the version is not one of these forms
+ */
+export function npmTagOf(version: string): string {
+  const { groups } = partsOf(version);
+  return groups?.['channel'] ?? 'latest';
+}
+
+/**
+ * Checks that a version follows another one.
+ *
+ * @throws {Error} if it does not
+ */
+export function checkFollows(version: string, previous: string): void {
+  if (compare(version, previous) <= 0) throw new Error(`${version} does not follow ${previous}`);
+}
+
+function compare(one: string, other: string): number {
+  const [left, right] = [partsOf(one), partsOf(other)];
+  for (const index of [1, 2, 3]) {
+    const difference = Number(left[index]) - Number(right[index]);
+    if (difference !== 0) return difference;
+  }
+  const [channel, otherChannel] = [left[4], right[4]];
+  if (channel !== otherChannel) {
+    if (channel === undefined || otherChannel === undefined) return channel === undefined ? 1 : -1;
+    return channel < otherChannel ? -1 : 1;
+  }
+  return Number(left[5] ?? 0) - Number(right[5] ?? 0);
+}
+
+function partsOf(version: string): RegExpExecArray {
+  const parts = pattern.exec(version);
+  if (parts === null) throw new Error(`${version} is not a version such as 1.2.3 or 1.2.3-beta.1`);
+  return parts;
+}

@@ -1,0 +1,15 @@
+import { Converter, ReflectionKind } from 'typedoc';
+
+/** Names parameters that are taken apart in the signature after their type, because TypeDoc calls them `__namedParameters`. */
+export function load({ converter }) {
+  converter.on(Converter.EVENT_RESOLVE_END, ({ project }) => {
+    for (const parameter of project.getReflectionsByKind(ReflectionKind.Parameter)) {
+      if (parameter.name.startsWith('__namedParameters'))
+        parameter.name = nameOf(parameter.type?.name ?? 'Options');
+    }
+  });
+}
+
+function nameOf(type) {
+  return type.endsWith('Options') ? 'options' : type.charAt(0).toLowerCase() + type.slice(1);
+}

@@ -1,0 +1,37 @@
+const barWidth = 30;
+
+/** A progress bar on the last line of a terminal; draws nothing if the stream is not a terminal. */
+export class ProgressBar {
+  readonly #stream: NodeJS.WriteStream;
+  #bar = '';
+
+  constructor(stream: NodeJS.WriteStream) {
+    this.#stream = stream;
+  }
+
+  /** Draws the progress, from 0 to 100, in place of the previous one. */
+  draw(percent: number, message: string | null): void {
+    const full = Math.round((percent / 100) * barWidth);
+    const bar = '█'.repeat(full) + '░'.repeat(barWidth - full);
+    // A line that wraps could not be replaced.
+    this.#bar = `${bar} ${Math.round(percent)} % ${message ?? ''}`.slice(0, this.#stream.columns - 1);
+    this.#replaceBy(this.#bar);
+  }
+
+  /** Writes a line above the bar. */
+  writeAbove(write: () => void): void {
+    this.#replaceBy('');
+    write();
+    this.#replaceBy(this.#bar);
+  }
+
+  /** Removes the bar. */
+  remove(): void {
+    this.#replaceBy('');
+    this.#bar = '';
+  }
+
+  #replaceBy(text: string): void {
+    if (this.#stream.isTTY && this.#bar !== '') this.#stream.write(`\r\u001B[K${text}`);
+  }
+}

@@ -1,0 +1,12 @@
+import type { Database } from '@longshore/resources';
+
+/** Replaces the customers by example rows, or fills the empty table: npx longshore seed --rows 1000. */
+export async function seed(database: Database, rows: number, { replace = false } = {}): Promise<void> {
+  if (replace) await database.query('delete from app.customer');
+  await database.query(
+    `insert into app.customer (name, email)
+     select 'Customer ' || n, 'customer-' || n || '@example.com' from generate_series(1, $1::integer) as n
+     where not exists (select from app.customer)`,
+    [rows],
+  );
+}

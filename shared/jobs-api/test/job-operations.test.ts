@@ -1,0 +1,71 @@
+import { JobClient, type JobState, MemoryStorage } from '@longshore/jobs';
+import { jobStates, type ServerRegistration } from '@longshore/jobs/storage';
+import { expect } from 'chai';
+import { jobsApi } from '../src/index.js';
+import { type ItemBody, onEachStorage } from './support/jobs-api-under-test.js';
+
+const storage = new MemoryStorage();
+const [jobs] = jobsApi({ storage, client: new JobClient(storage), definitions: [] });
+const operations = [...(jobs?.operations.values() ?? [])];
+
+onEachStorage('An operation on a job', (api) => {
+  const servers: ServerRegistration[] = [];
+  afterEach(async () => {
+    for (const server of servers.splice(0)) await server.unregister();
+  });
+
+  const enqueued = (body: object = {}): Promise<ItemBody> => api.enqueue(api.newName(), body);
+
+  const scheduled = (): Promise<ItemBody> => enqueued({ runAt: '2100-01-01T00:00:00Z' });
+
+  /** Enqueues a job and waits until a server has run it. */
+  const run = async (job: { readonly name: string; readonly args?: object }): Promise<ItemBody> => {
+    const queue = api.newName();
+    const { item } = await api.post('/jobs', { ...job, queue });
+    await api.withServer(queue, async () => void (await api.get(`/jobs/${item.id}?wait=30`)));
+    return item;
+  };
+
+  /** Creates a job in each state. */
+  const makers: Readonly<Record<JobState, () => Promise<ItemBody>>> = {
+    awaiting: async () => enqueued({ after: { parents: [(await scheduled()).id] } }),
+    scheduled,
+    enqueued,
+    processing: async () => {
+      const queue = api.newName();
+      const description = { host: 'x', pid: 1, queues: [queue], concurrency: 1, timeoutMs: 60_000 };
+      const server = await api.storage.servers.register(description);
+      servers.push(server);
+      const job = await api.enqueue(queue);
+      await api.storage.claims.claim({ serverId: server.id, queue, limit: 1, leaseMs: 60_000 });
+      return job;
+    },
+    done: () => run({ name: 'add', args: { a: 1, b: 2 } }),
+    failed: () => run({ name: 'fail' }),
+    cancelled: async () => {
+      const job = await enqueued();
+      await api.put(`/jobs/${job.id}/cancel`);
+      return job;
+    },
+  };
+
+  for (const { verb, states } of operations) {
+    for (const state of jobStates) {
+      const effect = states?.unchanged.includes(state)
+        ? 'leaves'
+        : states?.from.includes(state)
+          ? 'changes'
+          : 'refuses';
+      it(`\`${verb}\` ${effect} a job in the state ${state}, as the reference says`, async () => {
+        const { id } = await makers[state]();
+        const { item } = await api.get(`/jobs/${id}`);
+        expect(item['state']).to.equal(state);
+        const answer = await api.put(`/jobs/${id}/${verb}`);
+        if (effect === 'refuses') expect(answer.codes).to.deep.equal([40902]);
+        else if (effect === 'leaves') expect(answer.item).to.deep.equal(item);
+        // The server of a running job cancels it later.
+        else expect(answer.item['state']).to.equal(state === 'processing' ? state : states?.to[0]);
+      });
+    }
+  }
+});

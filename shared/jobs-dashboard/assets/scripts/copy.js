@@ -1,0 +1,44 @@
+const SHOWN_MS = 2_000;
+
+/** Copies the value of a button, or the document that it names, to the clipboard. */
+export function copyOnClick() {
+  const status = document.createElement('p');
+  status.className = 'sr-only';
+  status.setAttribute('role', 'status');
+  document.body.append(status);
+  document.addEventListener('click', ({ target }) => {
+    const button = target instanceof Element ? target.closest('.copy') : null;
+    const label = button?.firstChild;
+    if (!(button instanceof HTMLButtonElement) || !label) return;
+    void copy(button)
+      .catch(() => 'Not copied')
+      .then((result) => {
+        label.nodeValue = status.textContent = result;
+        setTimeout(() => (label.nodeValue = 'Copy'), SHOWN_MS);
+      });
+  });
+}
+
+/**
+ * Browsers provide the clipboard only to pages that come over TLS or from this machine. On others, selects the text.
+ *
+ * @param {HTMLButtonElement} button
+ * @returns {Promise<string>} the result, as the label of the button
+ */
+async function copy(button) {
+  if (isSecureContext) {
+    await navigator.clipboard.writeText(button.value || (await load(button.dataset['from'] ?? '')));
+    return 'Copied';
+  }
+  const shown = button.previousElementSibling ?? button.closest('section')?.querySelector('pre');
+  if (!shown) throw new Error('Nothing to select');
+  getSelection()?.selectAllChildren(shown);
+  return 'Selected';
+}
+
+/** @param {string} url */
+async function load(url) {
+  const response = await fetch(url, { cache: 'no-store', redirect: 'error' });
+  if (!response.ok) throw new Error(String(response.status));
+  return response.text();
+}

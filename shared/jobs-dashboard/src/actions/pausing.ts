@@ -1,0 +1,24 @@
+import { isSamePause, type NewPause, notPaused, type PauseState } from '@longshore/jobs/storage';
+import type { ActionRequest } from './action.js';
+import type { Intent } from './audit-details.js';
+import { pauseEndField } from './fields.js';
+
+/**
+ * Returns the pause that a form requests.
+ *
+ * @throws {Problem} if its end is invalid
+ */
+export function pauseIn({ form, viewer, reason, nowMs }: ActionRequest): NewPause {
+  return { by: viewer.name, reason, until: pauseEndField(form, nowMs) };
+}
+
+/** Returns what the audit records of a pause besides its reason: its end, if it has one. */
+export function pauseIntent(request: ActionRequest): Intent {
+  const { until } = pauseIn(request);
+  return until === null ? {} : { values: { until: until.toISOString() } };
+}
+
+/** Returns whether a pause changes something, given the state before it; `null` means that it was not paused. */
+export function isNewPause(before: PauseState | null, request: ActionRequest): boolean {
+  return !isSamePause(before ?? notPaused, pauseIn(request));
+}

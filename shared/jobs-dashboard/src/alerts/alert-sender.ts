@@ -1,0 +1,127 @@
+import type { AlertMessage, Alerts } from '@longshore/jobs/storage';
+import { Cache } from '../cache.js';
+import { readSituation } from '../diagnosis/situation.js';
+import { findWarnings } from '../diagnosis/warnings.js';
+import { cachedReader } from '../reading/cached-reader.js';
+import type { PageContext } from '../pages/page.js';
+import type { DashboardReader } from '../reading/dashboard-reader.js';
+import { withDeadline } from '../reading/deadline.js';
+import type { Origin } from './message-body.js';
+import { observedWarnings } from './observed-warnings.js';
+import { TIMEOUT_MS, Webhook, type WebhookOptions } from './webhook.js';
+
+/** How often the warnings are checked by one of the processes, in milliseconds. */
+const EVERY_MS = 10_000;
+/** How often each process polls for messages to send, in milliseconds. */
+const POLL_MS = 2_000;
+const READ_TIMEOUT_MS = 5_000;
+const CACHE_MS = 1_000;
+/** Maximum number of messages taken at once. */
+const BATCH = 10;
+/** Twice the time that a message may take to send. */
+const LEASE_MS = 2 * TIMEOUT_MS;
+
+export interface AlertOptions extends Partial<Origin> {
+  readonly storage: DashboardReader & { readonly alerts: Alerts };
+  readonly webhooks: readonly WebhookOptions[];
+  /**
+   * Called with each failed attempt and the webhook’s host, and when checking the warnings or reading the messages fails.
+   */
+  readonly onError?: ((error: Error, target: string | null) => void) | undefined;
+  /** Milliseconds between checks of the warnings. Default 10 000. */
+  readonly everyMs?: number;
+  /** Milliseconds between polls for messages. Default 2000. */
+  readonly pollMs?: number;
+}
+
+/**
+ * Sends a message to each webhook when a warning begins or ends. Any number of processes may do this for the same
+ * storage: they take turns checking, and one of them sends each message, at least once.
+ */
+export class AlertSender {
+  readonly #options: AlertOptions;
+  readonly #webhooks: ReadonlyMap<string, Webhook>;
+  readonly #origin: Origin;
+  readonly #context: Pick<PageContext, 'reader' | 'cache' | 'now' | 'machineNow'>;
+  readonly #closing = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+  #round: Promise<void> = Promise.resolve();
+
+  /** @throws {TypeError} if a URL or a secret is not valid */
+  constructor(options: AlertOptions) {
+    const { instance = '', baseUrl = null } = options;
+    const { storage } = options;
+    const now = (): number => storage.clock.now();
+    const cache = new Cache(CACHE_MS, now);
+    this.#context = { reader: cachedReader(storage, cache), cache, now, machineNow: Date.now };
+    this.#options = options;
+    this.#origin = { instance, baseUrl };
+    this.#webhooks = new Map(
+      options.webhooks.map((webhook) => new Webhook(webhook)).map((webhook) => [webhook.target, webhook]),
+    );
+  }
+
+  /** Starts checking warnings and sending messages. The storage must be open. */
+  start(): void {
+    this.#plan(0);
+  }
+
+  /** Stops checking and sending. Another process resends any message that is being sent. */
+  async stop(): Promise<void> {
+    this.#closing.abort(new Error('The dashboard is stopping'));
+    clearTimeout(this.#timer);
+    await this.#round;
+  }
+
+  #plan(ms: number): void {
+    this.#timer = setTimeout(() => {
+      this.#round = this.#runOnce().finally(() => {
+        if (!this.#closing.signal.aborted) this.#plan(this.#options.pollMs ?? POLL_MS);
+      });
+    }, ms);
+  }
+
+  async #runOnce(): Promise<void> {
+    for (const work of [() => this.#check(), () => this.#send()]) {
+      try {
+        await work();
+      } catch (error) {
+        this.#report(error, null);
+      }
+    }
+  }
+
+  async #check(): Promise<void> {
+    const { storage, everyMs = EVERY_MS } = this.#options;
+    if (!(await storage.alerts.takeTurn(everyMs))) return;
+    const now = (): number => storage.clock.now();
+    const reading = readSituation(this.#context);
+    const warnings = findWarnings(await withDeadline(reading, READ_TIMEOUT_MS));
+    await storage.alerts.observe(observedWarnings(warnings, now()), [...this.#webhooks.keys()]);
+  }
+
+  async #send(): Promise<void> {
+    const { alerts } = this.#options.storage;
+    const targets = [...this.#webhooks.keys()];
+    const messages = await alerts.take(targets, BATCH, LEASE_MS);
+    await Promise.all(messages.map((message) => this.#deliver(message)));
+  }
+
+  async #deliver(message: AlertMessage): Promise<void> {
+    const { alerts } = this.#options.storage;
+    const { signal } = this.#closing;
+    try {
+      await this.#webhooks.get(message.target)?.send(message, this.#origin, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      this.#report(error, message.target);
+      await alerts.failed(message, error instanceof Error ? error.message : String(error));
+      return;
+    }
+    await alerts.delivered(message);
+  }
+
+  #report(error: unknown, target: string | null): void {
+    this.#options.onError?.(error instanceof Error ? error : new Error(String(error)), target);
+  }
+}

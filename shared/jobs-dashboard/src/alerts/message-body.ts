@@ -1,0 +1,59 @@
+import type { AlertContent, AlertMessage } from '@longshore/jobs/storage';
+import { counted } from '../format/count.js';
+
+/**
+ * - `standard`: a message of the Standard Webhooks specification, whose `text` chats can show
+ * - `slack`: only what Slack accepts
+ */
+export type WebhookFormat = 'standard' | 'slack';
+
+/** Where messages come from. */
+export interface Origin {
+  /** The name of the installation; empty if it has none. */
+  readonly instance: string;
+  /** The public URL of the dashboard, to which messages link; `null` if it is not known. */
+  readonly baseUrl: string | null;
+}
+
+/** Returns the JSON body of a message. */
+export function bodyOf({ content, createdAt }: AlertMessage, format: WebhookFormat, origin: Origin): object {
+  const text = textOf(content, origin);
+  if (format === 'slack') return { text: escaped(text) };
+  return { type: content.type, timestamp: createdAt.toISOString(), data: dataOf(content, origin), text };
+}
+
+function dataOf(content: AlertContent, origin: Origin): object {
+  const { instance } = origin;
+  if (content.type === 'warnings.began') {
+    const { count, since } = content;
+    return { instance, count, since, url: urlOf('', origin) };
+  }
+  const { warning, since, endedAt } = content;
+  const { key, text, advice, link } = warning;
+  return { instance, key, text, advice, since, endedAt, url: urlOf(link, origin) };
+}
+
+/** `staging: Queue “mail” was paused 5 min ago. Resume it to let them run. https://…` */
+function textOf(content: AlertContent, origin: Origin): string {
+  const before = origin.instance === '' ? '' : `${origin.instance}: `;
+  if (content.type === 'warnings.began')
+    return joined(`${before}${counted(content.count, 'other warning')} began.`, urlOf('', origin));
+  const { text, advice, link } = content.warning;
+  const url = urlOf(link, origin);
+  return content.type === 'warning.ended'
+    ? joined(`${before}Ended: ${text}`, url)
+    : joined(`${before}${text} ${advice}`, url);
+}
+
+function joined(text: string, url: string | null): string {
+  return url === null ? text : `${text} ${url}`;
+}
+
+function urlOf(link: string, { baseUrl }: Origin): string | null {
+  return baseUrl === null ? null : `${baseUrl.replace(/\/+$/, '')}/${link}`;
+}
+
+/** Escapes the characters with which Slack's markup begins, as its documentation requires. */
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}

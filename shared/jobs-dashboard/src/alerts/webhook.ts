@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto';
+import type { AlertMessage } from '@longshore/jobs/storage';
+import { Webhook as Signer } from 'standardwebhooks';
+import { bodyOf, type Origin, type WebhookFormat } from './message-body.js';
+
+/** How long a webhook may take to respond, in milliseconds. */
+export const TIMEOUT_MS = 10_000;
+/** How much of a response body is reported with its status, in characters. */
+const MAX_ANSWER = 200;
+
+export interface WebhookOptions {
+  readonly url: string;
+  /** The key that signs messages, as Base64, optionally after `whsec_`; 24 to 64 bytes. Without one, they are not signed. */
+  readonly secret: string | undefined;
+  readonly format: WebhookFormat;
+  /** Whether the URL may begin with `http:`. */
+  readonly allowsHttp: boolean;
+}
+
+/** A webhook that receives alerts. */
+export class Webhook {
+  /** Identifies it in the storage without revealing its path, which may be a secret: `hooks.example.com 1f2e3d4c`. */
+  readonly target: string;
+  readonly #options: WebhookOptions;
+  readonly #signer: Signer | null;
+
+  /** @throws {TypeError} if the URL or the secret is not valid; the message does not contain them */
+  constructor(options: WebhookOptions) {
+    const { url, secret, format } = options;
+    const { host } = checkedUrl(options);
+    this.#options = options;
+    this.#signer = secret === undefined || format === 'slack' ? null : signerOf(secret);
+    this.target = `${host} ${createHash('sha256').update(url).digest('hex').slice(0, 8)}`;
+  }
+
+  /**
+   * Sends a message. The receiver must answer with a 2xx status.
+   *
+   * @throws {Error} if it does not; the message does not contain the URL
+   */
+  async send(message: AlertMessage, origin: Origin, signal: AbortSignal): Promise<void> {
+    const { url, format } = this.#options;
+    const body = JSON.stringify(bodyOf(message, format, origin));
+    const id = `msg_${message.id}`;
+    const sentAt = new Date();
+    const response = await fetch(url, {
+      method: 'POST',
+      // A redirect would send the message, and its signature, to another receiver.
+      redirect: 'manual',
+      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'Longshore',
+        'webhook-id': id,
+        'webhook-timestamp': String(Math.floor(sentAt.getTime() / 1_000)),
+        ...(this.#signer && { 'webhook-signature': this.#signer.sign(id, sentAt, body) }),
+      },
+      body,
+    }).catch((error: unknown) => {
+      throw new Error(explained(error));
+    });
+    const { ok, status } = response;
+    const answer = (await beginningOf(response)).trim();
+    if (!ok) throw new Error(`It responded with ${status}${answer === '' ? '' : `: ${answer}`}`);
+  }
+}
+
+/** Reads the beginning of a response body and discards the rest, however long it is. */
+async function beginningOf({ body }: Response): Promise<string> {
+  if (body === null) return '';
+  const decoder = new TextDecoder();
+  let text = '';
+  try {
+    for await (const chunk of body) {
+      text += decoder.decode(chunk as Uint8Array, { stream: true });
+      if (text.length >= MAX_ANSWER) break;
+    }
+  } catch {
+    // Ignored: the status, which has already arrived, decides.
+  }
+  return text.slice(0, MAX_ANSWER);
+}
+
+/** Returns why a request failed. The error of `fetch` is always “fetch failed”; the reason is in its cause. */
+function explained(error: unknown): string {
+  if (error instanceof Error && error.name === 'TimeoutError')
+    return `It did not respond within ${TIMEOUT_MS / 1_000} s`;
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  const { code, message } = cause as { code?: unknown; message?: unknown };
+  return `It cannot be reached: ${String(code ?? message)}`;
+}
+
+function checkedUrl({ url, allowsHttp }: WebhookOptions): URL {
+  const parsed = URL.canParse(url) ? new URL(url) : null;
+  if (parsed === null || !['https:', 'http:'].includes(parsed.protocol))
+    throw new TypeError('An alert URL is not an http or https URL');
+  if (parsed.protocol === 'http:' && !allowsHttp)
+    throw new TypeError(`The alert URL of ${parsed.host} must use https in production`);
+  if (parsed.username !== '' || parsed.password !== '')
+    throw new TypeError(`The alert URL of ${parsed.host} must not contain a user name or a password`);
+  return parsed;
+}
+
+function signerOf(secret: string): Signer {
+  const bytes = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+  if (bytes.length < 24 || bytes.length > 64)
+    throw new TypeError(
+      'The alert secret must be 24 to 64 random bytes as Base64: create one with "openssl rand -base64 32"',
+    );
+  return new Signer(bytes.toString('base64'));
+}

@@ -1,0 +1,26 @@
+import type { AlertMessage } from '@longshore/jobs/storage';
+import { counted } from '../format/count.js';
+import { sentence } from '../format/sentence.js';
+import type { Warning } from './warning.js';
+
+/** How many failed messages are read. */
+export const MOST_FAILURES = 100;
+
+/** Returns a warning for each webhook that alerts could not be delivered to. */
+export function alertWarnings(failures: readonly AlertMessage[]): Warning[] {
+  return [...new Set(failures.map(({ target }) => target))].map((target) => {
+    const [host = target] = target.split(' ');
+    const messages = failures.filter((message) => message.target === target);
+    const pending = messages.filter(({ nextAt }) => nextAt !== null).length;
+    const error = messages[0]?.error ?? '';
+    return {
+      cause: `alerts to ${target} fail`,
+      text: sentence`Alerts could not be delivered to ${host}: ${error}`,
+      advice:
+        pending === 0
+          ? `${counted(messages.length, 'message was', 'messages were')} dropped after a day of retries.`
+          : `${counted(pending, 'message')} will be retried. Check the webhook and its URL.`,
+      link: '',
+    };
+  });
+}

@@ -1,0 +1,105 @@
+import type { BlockingKey, BlockingKeys, JobCount, KeyOccupant, Queue } from '@longshore/jobs/storage';
+import { counted, formatNumber } from '../format/count.js';
+import { type Sentence, sentence } from '../format/sentence.js';
+import type { Warning } from './warning.js';
+
+/** A key needs no warning if it blocks fewer jobs than this, or has blocked the next one for less than this (in milliseconds). */
+const MANY_JOBS = 100;
+const LONG_WAIT_MS = 5 * 60_000;
+const MAX_WARNINGS = 3;
+const MAX_OCCUPANTS = 3;
+
+export const noBlockingKeys: BlockingKeys = { keys: [], isComplete: true };
+
+/** Returns the keys that block jobs of a queue. */
+export function keysOf(queue: string, { keys, isComplete }: BlockingKeys): BlockingKeys {
+  return { keys: keys.filter((key) => key.queue === queue), isComplete };
+}
+
+/** Returns how many jobs the keys block. */
+export function blockedBy({ keys, isComplete }: BlockingKeys): JobCount {
+  return {
+    count: keys.reduce((sum, { blocked }) => sum + blocked.count, 0),
+    exact: isComplete && keys.every(({ blocked }) => blocked.exact),
+  };
+}
+
+/** A number of ready jobs. `isExact` is `false` if it is an upper bound, because not all blocked jobs were counted. */
+export interface ReadyJobs {
+  readonly count: number;
+  readonly isExact: boolean;
+}
+
+/**
+ * Returns how many jobs of a queue are ready, excluding blocked ones.
+ *
+ * @param blocking the keys that block jobs of the queue
+ */
+export function readyJobs({ counts, oldestEnqueuedAt }: Queue, blocking: BlockingKeys): ReadyJobs {
+  if (oldestEnqueuedAt === null && blocking.keys.length > 0) return { count: 0, isExact: true };
+  const blocked = blockedBy(blocking);
+  const count = Math.max(oldestEnqueuedAt === null ? 0 : 1, counts.enqueued - blocked.count);
+  return { count, isExact: blocked.exact };
+}
+
+/** `At most 20 jobs are ready` */
+export function readyText({ count, isExact }: ReadyJobs): string {
+  return `${isExact ? '' : 'At most '}${counted(count, 'job is', 'jobs are')} ready`;
+}
+
+/** `9,798 jobs are blocked by concurrency key “tenant-7”, which allows 2 at once, held by export …1f2e (running for 3 min).` */
+export function blockedSentence(blocking: BlockingKeys): Sentence {
+  const [first] = blocking.keys;
+  if (first === undefined) return [];
+  const all = blockedBy(blocking);
+  const jobs = `${atLeast(all)}${counted(all.count, 'job is', 'jobs are')} blocked by`;
+  if (blocking.keys.length === 1 && blocking.isComplete) return sentence`${jobs} ${limitSentence(first)}.`;
+  const keys = `${blocking.isComplete ? '' : 'at least '}${counted(blocking.keys.length, 'concurrency key')}`;
+  const share = `${first.blocked.exact ? '' : 'at least '}${formatNumber(first.blocked.count)}`;
+  return sentence`${jobs} ${keys}, most of them (${share}) by ${limitSentence(first)}.`;
+}
+
+/** `concurrency key “tenant-7”, which allows 2 at once, held by export …1f2e (running for 3 min)` */
+export function limitSentence({ key, details }: BlockingKey): Sentence {
+  if (details === null) return sentence`concurrency key “${key}”`;
+  const { limit, occupants } = details;
+  const shown = occupants.slice(0, MAX_OCCUPANTS).map(occupantText);
+  const more = occupants.length - shown.length;
+  const all = shown.flatMap((each, index): Sentence => (index === 0 ? each : [', ', ...each]));
+  const held =
+    shown.length === 0 ? '' : sentence`, held by ${all}${more > 0 ? ` and at least ${more} more` : ''}`;
+  return sentence`concurrency key “${key}”, which allows ${formatNumber(limit)} at once${held}`;
+}
+
+/** Warns of keys that have blocked many jobs for long. */
+export function floodWarnings({ keys }: BlockingKeys, nowMs: number): Warning[] {
+  return keys
+    .filter(({ blocked, details }) => blocked.count >= MANY_JOBS && waitedMs(details, nowMs) >= LONG_WAIT_MS)
+    .slice(0, MAX_WARNINGS)
+    .map((blocking) => {
+      const { queue, key, blocked } = blocking;
+      return {
+        cause: `key ${key} of queue ${queue} blocks jobs`,
+        isMeasured: true,
+        text: sentence`${atLeast(blocked)}${counted(blocked.count, 'job')} of queue “${queue}” ${blocked.count === 1 ? 'is' : 'are'} blocked by ${limitSentence(blocking)}.`,
+        advice:
+          'Jobs with other keys are not affected. Raise the limit of the key, or cancel some of its jobs.',
+        link: `jobs?${new URLSearchParams({ state: 'enqueued', queue, key }).toString()}`,
+      };
+    });
+}
+
+function occupantText({ id, name, startedAt }: KeyOccupant): Sentence {
+  const what = `${name} …${id.slice(-4)}`;
+  return startedAt === null
+    ? sentence`${what} (ready)`
+    : sentence`${what} (running for ${{ since: startedAt }})`;
+}
+
+function waitedMs(details: BlockingKey['details'], nowMs: number): number {
+  return details === null ? 0 : nowMs - details.since.getTime();
+}
+
+function atLeast({ exact }: JobCount): string {
+  return exact ? '' : 'At least ';
+}

@@ -1,0 +1,149 @@
+import type { Job, JobError, RecurringJob } from '@longshore/jobs';
+import { type BriefJob, isFinished, type MissedRuns } from '@longshore/jobs/storage';
+import { counted } from '../format/count.js';
+import { excerpt } from '../format/excerpt.js';
+import { sentence } from '../format/sentence.js';
+import type { PageContext } from '../pages/page.js';
+import type { Warning } from './warning.js';
+
+/** Number of latest runs by which a recurring job is judged. */
+const RUNS = 20;
+/** Maximum numbers of recurring jobs to examine: the last to fire, and those among them whose latest run has not succeeded. */
+const MAX_JOBS = 200;
+const MAX_SUSPECTS = 20;
+/** A single failure needs no warning if runs are at most this far apart, in milliseconds. */
+const SOON_MS = 10 * 60_000;
+/** A streak of failures needs no warning if the share of earlier failures makes it more probable than this. */
+const MAY_BE_CHANCE = 0.3;
+const MAX_MESSAGE = 120;
+/** How long the result stays fresh, in milliseconds. */
+const FRESH_MS = 10_000;
+
+/** A recurring job whose latest runs failed. */
+export interface FailingRecurring {
+  readonly id: string;
+  readonly name: string;
+  /** The latest run that finished. */
+  readonly last: Pick<Job, 'finishedAt'> & { readonly error: JobError | null };
+  /** Number of runs that failed in a row, up to the latest. */
+  readonly streak: number;
+  /** The number of runs before these, and how many of them failed. */
+  readonly earlier: { readonly runs: number; readonly failed: number };
+}
+
+type Sources = Pick<PageContext, 'reader' | 'cache'>;
+
+/** Finds the recurring jobs whose latest runs failed although they usually succeed. */
+export function findFailingRecurring({ reader, cache }: Sources): Promise<FailingRecurring[]> {
+  return cache.readStale(
+    'failing recurring jobs',
+    () => read(reader),
+    () => FRESH_MS,
+  );
+}
+
+async function read(reader: PageContext['reader']): Promise<FailingRecurring[]> {
+  const fired = (await reader.recurring.list())
+    .filter(({ pausedAt, lastJobId }) => pausedAt === null && lastJobId !== null)
+    .toSorted((one, other) => firedAt(other) - firedAt(one))
+    .slice(0, MAX_JOBS);
+  if (fired.length === 0) return [];
+  const ids = fired.flatMap(({ lastJobId }) => lastJobId ?? []);
+  const latest = await reader.jobs.findMany(ids);
+  const suspects = latest
+    .filter(({ state }) => state === 'failed' || !isFinished(state))
+    .toSorted((one, other) => Number(other.state === 'failed') - Number(one.state === 'failed'))
+    .slice(0, MAX_SUSPECTS);
+  const judged = await Promise.all(
+    suspects.map(async ({ id }) => {
+      const recurring = fired.find(({ lastJobId }) => lastJobId === id);
+      if (recurring === undefined) return null;
+      const filter = { recurringJobId: [recurring.id], state: ['done', 'failed'] as const };
+      const { jobs } = await reader.jobs.listBrief({ filter, limit: RUNS, reach: 'near' });
+      return judge(recurring, jobs);
+    }),
+  );
+  return judged.filter((each) => each !== null);
+}
+
+/** @param runs the latest finished runs, latest first */
+export function judge(
+  { id, name, lastDueAt, nextDueAt }: Pick<RecurringJob, 'id' | 'name' | 'lastDueAt' | 'nextDueAt'>,
+  runs: readonly Pick<BriefJob, 'state' | 'error' | 'finishedAt'>[],
+): FailingRecurring | null {
+  const firstDone = runs.findIndex(({ state }) => state === 'done');
+  const streak = firstDone < 0 ? runs.length : firstDone;
+  const [last] = runs;
+  if (last === undefined || streak === 0) return null;
+  const before = runs.slice(streak);
+  const failed = before.filter(({ state }) => state === 'failed').length;
+  const usual = before.length === 0 ? 0 : failed / before.length;
+  const intervalMs =
+    lastDueAt === null || nextDueAt === null ? Infinity : nextDueAt.getTime() - lastDueAt.getTime();
+  if (streak === 1 && intervalMs <= SOON_MS) return null;
+  if (usual ** streak > MAY_BE_CHANCE) return null;
+  return {
+    id,
+    name,
+    last: { finishedAt: last.finishedAt, error: last.error },
+    streak,
+    earlier: { runs: before.length, failed },
+  };
+}
+
+/** @param except names of jobs that already have a warning */
+export function failingRecurringWarnings(
+  failing: readonly FailingRecurring[],
+  except: ReadonlySet<string>,
+): Warning[] {
+  return failing
+    .filter(({ name }) => !except.has(name))
+    .map(({ id, last, streak, earlier }) => {
+      const [line = ''] = last.error?.message.split('\n', 1) ?? [];
+      const error = `${last.error?.name ?? 'an error'}${line === '' ? '' : `: ${excerpt(line, MAX_MESSAGE)}`}`;
+      const runs = streak === 1 ? 'its last run failed' : `its last ${streak} runs failed, the latest`;
+      const at = last.finishedAt === null ? '' : sentence` ${{ at: last.finishedAt }}`;
+      return {
+        cause: `recurring job ${id} fails`,
+        text: sentence`Recurring job “${id}” is failing: ${runs}${at} with ${error}.`,
+        advice: usually(earlier),
+        link: `recurring/${encodeURIComponent(id)}`,
+      };
+    });
+}
+
+function usually({ runs, failed }: FailingRecurring['earlier']): string {
+  if (runs === 0) return 'None of its stored runs has succeeded.';
+  if (failed === 0)
+    return runs === 1 ? 'The run before that succeeded.' : `The ${runs} runs before that succeeded.`;
+  return `${failed} of the ${counted(runs, 'run')} before that failed.`;
+}
+
+/** Returns the latest runs that recurring jobs missed because no server was running, for those that have not run since. */
+export async function findMissed(
+  jobs: readonly Pick<RecurringJob, 'id' | 'lastDueAt'>[],
+  { recurring }: Pick<PageContext['reader'], 'recurring'>,
+): Promise<MissedRuns[]> {
+  if (jobs.length === 0) return [];
+  const missed = await recurring.listMissed(
+    jobs.slice(0, MAX_JOBS).map(({ id }) => id),
+    1,
+  );
+  return missed.filter(({ recurringJobId, reason, from }) => {
+    const lastDueAt = jobs.find(({ id }) => id === recurringJobId)?.lastDueAt ?? null;
+    return reason === 'misfire' && (lastDueAt === null || lastDueAt < from);
+  });
+}
+
+export function missedWarnings(missed: readonly MissedRuns[]): Warning[] {
+  return missed.map(({ recurringJobId, from }) => ({
+    cause: `recurring job ${recurringJobId} missed a run`,
+    text: sentence`Recurring job “${recurringJobId}” missed the run that was due ${{ at: from }}: no server was running.`,
+    advice: 'Run it now if the work is still needed. This warning ends when its next run is due.',
+    link: `recurring/${encodeURIComponent(recurringJobId)}`,
+  }));
+}
+
+function firedAt({ lastDueAt }: RecurringJob): number {
+  return lastDueAt?.getTime() ?? 0;
+}

@@ -1,0 +1,67 @@
+import type { JobCount, PausedType } from '@longshore/jobs/storage';
+import { counted } from '../format/count.js';
+import { sentence } from '../format/sentence.js';
+import type { PageContext } from '../pages/page.js';
+import { pauseEnd, pauseText } from './pause.js';
+import type { Warning } from './warning.js';
+
+/** Number of ready jobs to read of each type. */
+const SAMPLE = 200;
+/** Number of types to read jobs of. */
+const MAX_SAMPLED = 20;
+
+/** A paused job type that has waiting jobs or may have some. */
+export interface PausedJobs extends PausedType {
+  /** 0 and not exact if it is unknown whether jobs wait. */
+  readonly jobs: JobCount;
+  /** The queues in which they wait. */
+  readonly queues: readonly string[];
+}
+
+type Reader = Pick<PageContext['reader'], 'jobs' | 'jobTypes'>;
+
+/**
+ * Finds the paused job types with jobs among the ready jobs of one queue, or of all queues. Each type is searched for
+ * separately, so that the jobs of one do not hide those of another.
+ */
+export async function findPausedJobs(reader: Reader, queue?: string): Promise<PausedJobs[]> {
+  const paused = await reader.jobTypes.listPaused();
+  const sampled = await Promise.all(
+    paused.slice(0, MAX_SAMPLED).map((type) => sampleOf(type, queue, reader)),
+  );
+  const others = paused.slice(MAX_SAMPLED).map((type) => ({ ...type, jobs: unknown, queues: [] }));
+  return [...sampled, ...others].filter(({ jobs }) => jobs.count > 0 || !jobs.exact);
+}
+
+const unknown: JobCount = { count: 0, exact: false };
+
+async function sampleOf(type: PausedType, queue: string | undefined, { jobs }: Reader): Promise<PausedJobs> {
+  const filter = {
+    state: ['enqueued'] as const,
+    name: [type.name],
+    ...(queue === undefined ? {} : { queue: [queue] }),
+  };
+  const found = await jobs.listBrief({ filter, order: 'oldest', limit: SAMPLE, reach: 'near' });
+  const queues = [...new Set(found.jobs.map((job) => job.queue))].toSorted();
+  const { length } = found.jobs;
+  return { ...type, jobs: { count: length, exact: found.isComplete && length < SAMPLE }, queues };
+}
+
+/** Returns the types that have jobs waiting in the queue. */
+export function pausedIn(queue: string, paused: readonly PausedJobs[]): PausedJobs[] {
+  return paused.filter(({ queues }) => queues.includes(queue));
+}
+
+export function pausedTypeWarnings(paused: readonly PausedJobs[]): Warning[] {
+  return paused.map(({ name, jobs, ...pause }) => ({
+    cause: `job type ${name} is paused`,
+    text: sentence`Job type “${name}” was ${pauseText(pause) ?? ''}.`,
+    advice: `${waitingText(jobs)} ${pauseEnd(pause, 'Resume it to let them run.')}`,
+    link: `types/${encodeURIComponent(name)}`,
+  }));
+}
+
+function waitingText({ count, exact }: JobCount): string {
+  if (count === 0) return 'Its jobs do not start.';
+  return `${exact ? '' : 'At least '}${counted(count, 'job waits', 'jobs wait')}.`;
+}

@@ -1,0 +1,65 @@
+import { formatDuration } from '../format/duration.js';
+import type { Sentence } from '../format/sentence.js';
+import type { Warning } from './warning.js';
+
+/** How long a measured condition must be absent before its warning ends, in milliseconds. */
+const ENDS_AFTER_MS = 2 * 60_000;
+
+export interface CurrentWarning extends Warning {
+  /** When the condition was last present; `null` while it is. */
+  readonly easedAt: Date | null;
+}
+
+interface Seen {
+  readonly warning: Warning;
+  readonly atMs: number;
+}
+
+/**
+ * Keeps warnings from flapping: a warning of a measured condition ends when the condition has been absent for two minutes.
+ * Warnings of stored facts, such as a pause, end at once.
+ */
+export class WarningWatch {
+  /** The measured warnings that have not ended, by cause. */
+  readonly #seen = new Map<string, Seen>();
+
+  /**
+   * Returns the current warnings: those found now, then those that have eased. One that has eased is left out if there is
+   * another warning about the same thing.
+   *
+   * @param found at most one warning per cause
+   */
+  judge(found: readonly Warning[], nowMs: number): CurrentWarning[] {
+    for (const warning of found) {
+      if (warning.isMeasured === true) this.#seen.set(warning.cause, { warning, atMs: nowMs });
+    }
+    for (const [cause, { atMs }] of this.#seen) {
+      if (nowMs - atMs >= ENDS_AFTER_MS) this.#seen.delete(cause);
+    }
+    const causes = new Set(found.map(({ cause }) => cause));
+    const subjects = new Set(found.flatMap(subjectsOf));
+    const eased = [...this.#seen].filter(
+      ([cause, { warning }]) =>
+        !causes.has(cause) && !subjectsOf(warning).some((subject) => subjects.has(subject)),
+    );
+    return [
+      ...found.map((warning) => ({ ...warning, easedAt: null })),
+      ...eased.map(([, { warning, atMs }]) => ({
+        ...warning,
+        text: stoppedAt(warning.text, atMs),
+        easedAt: new Date(atMs),
+      })),
+    ];
+  }
+}
+
+/** Returns a sentence whose elapsed times have stopped growing. */
+function stoppedAt(text: Sentence, atMs: number): Sentence {
+  return text.map((part) =>
+    typeof part !== 'string' && 'since' in part ? formatDuration(atMs - part.since.getTime()) : part,
+  );
+}
+
+function subjectsOf({ subject, link }: Warning): string[] {
+  return subject === undefined ? [link] : [subject, link];
+}

@@ -1,0 +1,11 @@
+import type { Context } from 'koa';
+
+const types = { csv: 'text/csv; charset=utf-8; header=present', json: 'application/json' } as const;
+
+export type DownloadFormat = keyof typeof types;
+
+/** Sets the headers of a file that browsers save instead of showing it. */
+export function attach(ctx: Context, filename: string, format: DownloadFormat): void {
+  ctx.type = types[format];
+  ctx.set('Content-Disposition', `attachment; filename="${filename}"`);
+}

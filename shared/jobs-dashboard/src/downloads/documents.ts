@@ -1,0 +1,31 @@
+import { Router } from '@koa/router';
+import { parseExactly } from '../format/exact-json.js';
+import { jsonText } from '../format/json-tokens.js';
+import { redact } from '../format/redaction.js';
+import { notFound } from '../http/problem.js';
+import type { PageContext } from '../pages/page.js';
+import { attach } from './attachment.js';
+
+type DocumentReader = (key: string, context: PageContext) => Promise<string | null>;
+
+/** The complete documents that pages show only in part, by their path inside the dashboard. Each returns JSON, or `null`. */
+export const documents: Readonly<Record<string, DocumentReader>> = {
+  '/jobs/:id/args.json': async (id, { reader }) => (await reader.jobs.findDocuments(id))?.args ?? null,
+  '/jobs/:id/result.json': async (id, { reader }) => (await reader.jobs.findDocuments(id))?.result ?? null,
+  '/recurring/:recurring/args.json': (id, { reader }) => reader.recurring.findArgs(id),
+};
+
+/** Returns the router for downloads of documents. Values under keys that look like secrets are redacted, as on pages. */
+export function documentRouter(prefix: string, context: PageContext): Router {
+  const router = new Router({ prefix });
+  for (const [path, read] of Object.entries(documents)) {
+    router.get(path, async (ctx) => {
+      const [key = ''] = Object.values(ctx.params);
+      const text = await read(key, context);
+      if (text === null) throw notFound('There is no such document', 'Its job has been removed.');
+      attach(ctx, `${key.replaceAll(/[^\w.-]+/g, '-')}-${path.replace(/^.*\//, '')}`, 'json');
+      ctx.body = `${jsonText(redact(parseExactly(text), context.redact))}\n`;
+    });
+  }
+  return router;
+}

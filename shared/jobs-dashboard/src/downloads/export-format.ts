@@ -1,0 +1,61 @@
+import { stringify } from 'csv-stringify/sync';
+import type { DownloadFormat } from './attachment.js';
+import type { Row } from './exported-list.js';
+
+/** Why an export ended before the list did. */
+export interface Incomplete {
+  /** As a sentence. */
+  readonly why: string;
+  /** Where the list continues, as the parameter `after`; `null` if it cannot be continued. */
+  readonly after: string | null;
+}
+
+/** Formats an export piece by piece. */
+export interface ExportFormat {
+  readonly head: string;
+  readonly rows: (rows: readonly Row[], isFirst: boolean) => string;
+  /** @param incomplete `null` if the whole list was exported */
+  readonly tail: (incomplete: Incomplete | null) => string;
+}
+
+export const exportFormats: Readonly<Record<DownloadFormat, (columns: readonly string[]) => ExportFormat>> = {
+  csv: asCsv,
+  json: asJson,
+};
+
+/** RFC 4180, with a byte order mark, without which Excel does not read UTF-8. */
+function asCsv(columns: readonly string[]): ExportFormat {
+  const line = (records: readonly (readonly unknown[])[]): string =>
+    stringify([...records], {
+      // Cells that a spreadsheet would run as a formula begin with an apostrophe (OWASP, “CSV Injection”).
+      escape_formulas: true,
+      record_delimiter: 'windows',
+      cast: { date: (at) => at.toISOString(), boolean: String },
+    });
+  return {
+    head: `\uFEFF${line([columns])}`,
+    rows: (rows) => line(rows.map((row) => columns.map((column) => row[column]))),
+    tail: (incomplete) =>
+      incomplete === null ? '' : line([[`Incomplete: ${incomplete.why}${continued(incomplete.after)}`]]),
+  };
+}
+
+function continued(after: string | null): string {
+  return after === null ? '' : ` Continue with the parameter after=${after}`;
+}
+
+function asJson(columns: readonly string[]): ExportFormat {
+  return {
+    head: '{"rows":[',
+    rows: (rows, isFirst) =>
+      rows
+        .map((row, index) => `${isFirst && index === 0 ? '' : ','}\n${JSON.stringify(picked(row, columns))}`)
+        .join(''),
+    tail: (incomplete) =>
+      `\n],"complete":${incomplete === null},"incomplete":${JSON.stringify(incomplete)}}\n`,
+  };
+}
+
+function picked(row: Row, columns: readonly string[]): object {
+  return Object.fromEntries(columns.map((column) => [column, row[column] ?? null]));
+}

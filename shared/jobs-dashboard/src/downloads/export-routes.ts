@@ -1,0 +1,96 @@
+import { pipeline, Readable } from 'node:stream';
+import { Router } from '@koa/router';
+import pLimit, { type LimitFunction } from 'p-limit';
+import { notFound, Problem } from '../http/problem.js';
+import { attach, type DownloadFormat } from './attachment.js';
+import { exportList } from './export.js';
+import { exportFormats } from './export-format.js';
+import { exportedLists } from './exported-lists.js';
+import type { ExportSource } from './exported-list.js';
+
+/** The path of an exported list inside the dashboard: `/export/jobs.csv`. */
+export const exportPath = '/export/:file';
+
+/** How many exports run at a time, and how many more wait for one of them to end. */
+const MAX_EXPORTS = 2;
+const MAX_WAITING = 20;
+const MAX_ROWS = 100_000;
+const MAX_MS = 120_000;
+
+/** Time limit of a download, in milliseconds. A client that reads too slowly is cut off. */
+const LIFETIME_MS = 15 * 60_000;
+
+export interface ExportContext extends Omit<ExportSource, 'nowMs'> {
+  readonly now: () => number;
+  readonly closing: AbortSignal | undefined;
+}
+
+/** Returns the router for exports of lists, which are streamed. */
+export function exportRouter(prefix: string, { closing, now, ...context }: ExportContext): Router {
+  const router = new Router({ prefix });
+  const slots = pLimit(MAX_EXPORTS);
+  router.get(exportPath, async (ctx) => {
+    const { name, format, list } = fileOf(ctx.params['file'] ?? '');
+    const nowMs = now();
+    const query = new URLSearchParams(ctx.querystring);
+    if (slots.pendingCount >= MAX_WAITING || closing?.aborted === true) throw tooMany;
+    const release = await slotOf(slots);
+    try {
+      const rest = list.read(query, { ...context, nowMs });
+      // The first page is read before the response begins, because errors can then still be answered with an error page.
+      const first = await rest.next();
+      ctx.status = 200;
+      attach(
+        ctx,
+        `${name}-${new Date(nowMs).toISOString().slice(0, 19).replaceAll(':', '')}.${format}`,
+        format,
+      );
+      const onError = (error: unknown): void => void ctx.app.emit('error', error, ctx);
+      const bounds = { maxRows: MAX_ROWS, maxMs: MAX_MS, closing, onError };
+      const body = Readable.from(exportList(first, rest, exportFormats[format](list.columns), bounds), {
+        highWaterMark: 1,
+      });
+      // Bypasses Koa, which reports a closed connection as an error.
+      ctx.respond = false;
+      ctx.flushHeaders();
+      const timer = setTimeout(() => body.destroy(), LIFETIME_MS);
+      pipeline(ctx.method === 'HEAD' ? Readable.from([]) : body, ctx.res, () => {
+        clearTimeout(timer);
+        release();
+      });
+    } catch (error) {
+      release();
+      throw error;
+    }
+  });
+  return router;
+}
+
+/** Waits for a slot. Returns the function that releases it. */
+function slotOf(slots: LimitFunction): Promise<() => void> {
+  return new Promise((resolve) => {
+    void slots(() => new Promise<void>((release) => resolve(release)));
+  });
+}
+
+/** @throws {Problem} if there is no such list */
+function fileOf(file: string): {
+  name: string;
+  format: DownloadFormat;
+  list: (typeof exportedLists)[string];
+} {
+  const [, name = '', format] = /^([a-z]+)\.(csv|json)$/.exec(file) ?? [];
+  const list = Object.hasOwn(exportedLists, name) ? exportedLists[name] : undefined;
+  if (list === undefined || format === undefined) {
+    const names = Object.keys(exportedLists).join(', ');
+    throw notFound('There is no such export', `The lists are ${names}, as .csv or .json.`);
+  }
+  return { name, format: format as DownloadFormat, list };
+}
+
+const tooMany = new Problem({
+  status: 503,
+  title: 'Too many exports',
+  text: `${MAX_EXPORTS} exports are running, and ${MAX_WAITING} are waiting. Try again in a minute.`,
+  headers: { 'Retry-After': '60' },
+});

@@ -1,0 +1,176 @@
+import type { RecurringJob } from '@longshore/jobs';
+import { type AuditEntry, isId, jobStates, type Queue, type Server } from '@longshore/jobs/storage';
+import { auditDetails } from '../actions/audit-details.js';
+import { selectionText, wantedIn } from '../pages/audit/page.js';
+import { storedFilters } from '../search/stored-filters.js';
+import { exportedJson } from './exported-json.js';
+import { type ExportedList, type ExportSource, placeIn, type Row, type RowPage } from './exported-list.js';
+import { exportedJobs } from './job-rows.js';
+
+const ROWS = 500;
+
+/** All lists that can be exported, by the name of the file without its extension. */
+export const exportedLists: Readonly<Record<string, ExportedList>> = {
+  jobs: exportedJobs,
+  queues: {
+    columns: [
+      'name',
+      ...jobStates,
+      'oldestEnqueuedAt',
+      'servers',
+      'pausedAt',
+      'pausedBy',
+      'pauseReason',
+      'pausedUntil',
+      'concurrencyLimit',
+      'rateLimit',
+      'createdAt',
+    ],
+    read: whole(async ({ reader }) => (await reader.queues.list()).map(queueRow)),
+  },
+  recurring: {
+    columns: [
+      'id',
+      'name',
+      'queue',
+      'cron',
+      'timeZone',
+      'nextDueAt',
+      'lastDueAt',
+      'lastJobId',
+      'pausedAt',
+      'pausedBy',
+      'pauseReason',
+      'pausedUntil',
+      'misfire',
+      'misfireLimit',
+      'overlap',
+      'priority',
+      'maxAttempts',
+      'tags',
+      'args',
+      'application',
+      'createdAt',
+      'updatedAt',
+    ],
+    read: whole(async ({ reader, redact }) =>
+      (await reader.recurring.list()).map((job) => recurringRow(job, redact)),
+    ),
+  },
+  servers: {
+    columns: [
+      'id',
+      'host',
+      'pid',
+      'state',
+      'requested',
+      'version',
+      'queues',
+      'queueWeights',
+      'jobNames',
+      'concurrency',
+      'processing',
+      'startedAt',
+      'heartbeatAt',
+      'timeoutMs',
+      'clockAheadMs',
+    ],
+    read: whole(async ({ reader }) => (await reader.servers.list()).map(serverRow)),
+  },
+  batches: {
+    columns: [
+      'id',
+      'name',
+      'total',
+      'done',
+      'failed',
+      'cancelled',
+      'percent',
+      'callbackId',
+      'createdAt',
+      'finishedAt',
+    ],
+    read: byCursor(isId, async (after, _query, { reader }) =>
+      (await reader.batches.list({ limit: ROWS, ...(after === null ? {} : { after }) })).map((batch) => ({
+        ...batch,
+      })),
+    ),
+  },
+  audit: {
+    columns: [
+      'id',
+      'at',
+      'who',
+      'unverified',
+      'viaApi',
+      'automatic',
+      'address',
+      'action',
+      'target',
+      'filter',
+      'count',
+      'reason',
+      'outcome',
+      'why',
+      'values',
+      'before',
+    ],
+    read: byCursor(isNumber, async (after, query, { reader, redact }) => {
+      const list = { limit: ROWS, ...wantedIn(query), ...(after === null ? {} : { after }) };
+      return (await reader.audit.list(list)).map((entry) => auditRow(entry, redact));
+    }),
+  },
+};
+
+/** Reads a list that the storage returns as a whole. */
+function whole(read: (source: ExportSource) => Promise<Row[]>): ExportedList['read'] {
+  return async function* (_query, source) {
+    yield { rows: await read(source), next: null };
+  };
+}
+
+/** Reads a list by the ids of its rows. */
+function byCursor(
+  isPlace: (text: string) => boolean,
+  read: (after: string | null, query: URLSearchParams, source: ExportSource) => Promise<Row[]>,
+): ExportedList['read'] {
+  return async function* (query, source): AsyncGenerator<RowPage> {
+    let next = placeIn(query, isPlace);
+    do {
+      const rows = await read(next, query, source);
+      const last = rows.at(-1)?.['id'];
+      next = rows.length === ROWS && typeof last === 'string' ? last : null;
+      yield { rows, next };
+    } while (next !== null);
+  };
+}
+
+/** Returns whether a text may be the id of an audit entry. */
+function isNumber(text: string): boolean {
+  return /^\d{1,18}$/.test(text);
+}
+
+function queueRow({ counts, rateLimit, ...queue }: Queue): Row {
+  return { ...queue, ...counts, rateLimit: rateLimit === null ? null : { ...rateLimit } };
+}
+
+function recurringRow({ args, tags, concurrency: _concurrency, ...job }: RecurringJob, redact: RegExp): Row {
+  return { ...job, tags: [...tags], args: exportedJson(args, redact) };
+}
+
+function serverRow(server: Server): Row {
+  return { ...server };
+}
+
+function auditRow({ filter, ...entry }: AuditEntry, redact: RegExp): Row {
+  const { values, before, counted, ...details } = auditDetails(filter);
+  const filters = storedFilters(filter);
+  return {
+    ...entry,
+    ...details,
+    count: counted === 'not' ? null : entry.count,
+    filter: filters === null ? null : selectionText(filters),
+    values: exportedJson(values, redact),
+    before: exportedJson(before, redact),
+  };
+}

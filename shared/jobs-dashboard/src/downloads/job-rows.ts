@@ -1,0 +1,105 @@
+import { type BriefJob, isId, type JobListQuery } from '@longshore/jobs/storage';
+import { excerpt } from '../format/excerpt.js';
+import { lastSearched } from '../reading/word-search.js';
+import { filterQuery } from '../search/filters.js';
+import { queryFilters } from '../search/query-filters.js';
+import { exportedJson } from './exported-json.js';
+import { type ExportedList, type ExportSource, placeIn, type Row, type RowPage } from './exported-list.js';
+
+const ROWS = 500;
+const MAX_MESSAGE = 1_000;
+
+/** Jobs by any filter of the jobs page, newest first unless `order` is `oldest`. */
+export const exportedJobs: ExportedList = {
+  columns: [
+    'id',
+    'name',
+    'queue',
+    'state',
+    'priority',
+    'attempt',
+    'maxAttempts',
+    'createdAt',
+    'runAt',
+    'readyAt',
+    'startedAt',
+    'finishedAt',
+    'error',
+    'errorMessage',
+    'tags',
+    'batchId',
+    'parentId',
+    'recurringJobId',
+    'concurrencyKey',
+    'idempotencyKey',
+    'serverId',
+    'args',
+    'argsOmitted',
+  ],
+  read: readJobs,
+};
+
+async function* readJobs(
+  query: URLSearchParams,
+  { reader, nowMs, redact }: ExportSource,
+): AsyncGenerator<RowPage> {
+  const filters = queryFilters(query, redact);
+  const hasWords = filters.terms.some(({ key }) => key === 'q');
+  const order = query.get('order') === 'oldest' ? 'oldest' : 'newest';
+  const list = { filter: filterQuery(filters, nowMs), order } as const;
+  let after = placeIn(query, isId);
+  do {
+    const position = after === null ? list : { ...list, after };
+    const { jobs } = await reader.jobs.listBrief({ ...position, limit: ROWS });
+    const next = jobs.length < ROWS ? null : (jobs.at(-1)?.id ?? null);
+    const page = { jobs, next, isUnsearched: false };
+    const { jobs: found, ...place } = hasWords ? await searchedPart(page, position, reader) : page;
+    yield { rows: found.map((job) => rowOf(job, redact)), ...place };
+    after = place.next;
+  } while (after !== null);
+}
+
+/**
+ * Keeps only the jobs of a page that lie in the range in which every state was searched for words. The next page begins
+ * at the end of that range.
+ */
+async function searchedPart(
+  { jobs, next }: { readonly jobs: readonly BriefJob[]; readonly next: string | null },
+  { filter = {}, order = 'newest', after }: Pick<JobListQuery, 'filter' | 'order' | 'after'>,
+  reader: ExportSource['reader'],
+): Promise<{ jobs: readonly BriefJob[]; next: string | null; isUnsearched: boolean }> {
+  const range = await reader.jobs.searchedRange({ filter, order, ...(after === undefined ? {} : { after }) });
+  const isUnsearched = range.unfinished.length > 0;
+  const last = lastSearched(range, order);
+  const isWithin = (id: string): boolean => last === null || (order === 'newest' ? id >= last : id <= last);
+  if (next !== null && isWithin(next)) return { jobs, next, isUnsearched };
+  return { jobs: jobs.filter(({ id }) => isWithin(id)), next: last, isUnsearched };
+}
+
+function rowOf({ error, args, argsOmitted, ...job }: BriefJob, redact: RegExp): Row {
+  return {
+    id: job.id,
+    name: job.name,
+    queue: job.queue,
+    state: job.state,
+    priority: job.priority,
+    attempt: job.attempt,
+    maxAttempts: job.maxAttempts,
+    createdAt: job.createdAt,
+    runAt: job.runAt,
+    readyAt: job.readyAt,
+    startedAt: job.startedAt,
+    finishedAt: job.finishedAt,
+    error: error?.name ?? null,
+    errorMessage: error === null ? null : excerpt(error.message, MAX_MESSAGE),
+    tags: job.tags,
+    batchId: job.batchId,
+    parentId: job.parentId,
+    recurringJobId: job.recurringJobId,
+    concurrencyKey: job.concurrencyKey,
+    idempotencyKey: job.idempotencyKey,
+    serverId: job.serverId,
+    args: exportedJson(args, redact),
+    argsOmitted,
+  };
+}

@@ -1,0 +1,23 @@
+/** A text whose middle is not shown, so that its beginning and its end are. */
+export interface CutText {
+  readonly start: string;
+  /** Empty if the whole text is shown. */
+  readonly middle: string;
+  readonly end: string;
+}
+
+/** Names of up to this many characters are shown in full. */
+const MAX_CHARACTERS = 36;
+const START = 22;
+const END = 12;
+
+/** Splits a long name for display. The three parts together are the text. */
+export function cutMiddle(text: string): CutText {
+  const characters = Array.from(text);
+  if (characters.length <= MAX_CHARACTERS) return { start: text, middle: '', end: '' };
+  return {
+    start: characters.slice(0, START).join(''),
+    middle: characters.slice(START, -END).join(''),
+    end: characters.slice(-END).join(''),
+  };
+}

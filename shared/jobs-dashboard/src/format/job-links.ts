@@ -1,0 +1,56 @@
+import type { Job } from '@longshore/jobs';
+import type { Attempt } from '@longshore/jobs/storage';
+import { LinkTemplate, type LinkValues } from './link-template.js';
+
+/** A link to another system. */
+export interface JobLink {
+  readonly word: string;
+  readonly url: string;
+}
+
+export interface JobLinkTemplates {
+  /**
+   * The template of the link from a job to its logs, such as `https://logs.example.com/search?q={jobId}&from={startedAt}`. May
+   * contain `{jobId}`, `{jobName}`, `{queue}`, `{attempt}`, `{serverId}`, `{traceId}`, and the times `{createdAt}`,
+   * `{startedAt}` and `{finishedAt}`, or `{createdAtMs}` and so on for milliseconds since 1970.
+   */
+  readonly logUrl?: string | undefined;
+  /** The same for a job’s trace, such as `https://traces.example.com/trace/{traceId}`. */
+  readonly traceUrl?: string | undefined;
+}
+
+/** Links from a job and its attempts to their logs and traces in other systems. */
+export class JobLinks {
+  readonly #templates: readonly { readonly word: string; readonly template: LinkTemplate }[];
+
+  /** @throws {TypeError} if a template is not valid */
+  constructor({ logUrl = '', traceUrl = '' }: JobLinkTemplates) {
+    const given = [
+      { word: 'Logs', name: 'logUrl', text: logUrl },
+      { word: 'Trace', name: 'traceUrl', text: traceUrl },
+    ];
+    this.#templates = given
+      .filter(({ text }) => text !== '')
+      .map(({ word, name, text }) => ({ word, template: new LinkTemplate(name, text) }));
+  }
+
+  ofJob(job: Job): JobLink[] {
+    return this.#of(valuesOf(job));
+  }
+
+  ofAttempt(job: Job, { attempt, serverId, startedAt, finishedAt }: Attempt): JobLink[] {
+    return this.#of({ ...valuesOf(job), attempt, serverId, startedAt, finishedAt });
+  }
+
+  #of(values: LinkValues): JobLink[] {
+    return this.#templates.flatMap(({ word, template }) => {
+      const url = template.urlFor(values);
+      return url === null ? [] : [{ word, url }];
+    });
+  }
+}
+
+function valuesOf(job: Job): LinkValues {
+  const { id, name, queue, attempt, serverId, traceId, createdAt, startedAt, finishedAt } = job;
+  return { jobId: id, jobName: name, queue, attempt, serverId, traceId, createdAt, startedAt, finishedAt };
+}

@@ -1,0 +1,137 @@
+import type { Batch, Job, JobState } from '@longshore/jobs';
+import { endOf } from '@longshore/jobs/storage';
+import type { DashboardReader } from '../reading/dashboard-reader.js';
+
+/** A job or a batch in a graph. */
+export interface GraphNode {
+  readonly id: string;
+  readonly kind: 'job' | 'batch';
+  readonly name: string;
+  readonly state: JobState;
+}
+
+/** The dependencies around a job or batch. */
+export interface DependencyGraph {
+  readonly nodes: readonly GraphNode[];
+  /** Each leads from what has to finish first to what waits for it. */
+  readonly edges: readonly (readonly [from: string, to: string])[];
+  /** Whether there are more jobs than these. */
+  readonly isCut: boolean;
+}
+
+const MAX_NODES = 40;
+/** How far the graph goes in each direction. */
+const MAX_STEPS = 3;
+/** How many dependents of one job or batch are shown. */
+const MAX_DEPENDENTS = 8;
+
+/**
+ * Reads the jobs and batches that the given one depends on, and those that depend on it.
+ * The jobs of a batch are not nodes, apart from the one at which the graph starts.
+ */
+export async function readGraph(start: Job | Batch, reader: DashboardReader): Promise<DependencyGraph> {
+  const graph = new GraphReader(reader);
+  await graph.read(start);
+  return graph;
+}
+
+class GraphReader implements DependencyGraph {
+  readonly #reader: DashboardReader;
+  readonly #nodes = new Map<string, GraphNode>();
+  readonly #parents = new Map<string, readonly string[]>();
+  readonly #removed = new Set<string>();
+  isCut = false;
+
+  constructor(reader: DashboardReader) {
+    this.#reader = reader;
+  }
+
+  get nodes(): readonly GraphNode[] {
+    return [...this.#nodes.values()];
+  }
+
+  get edges(): readonly (readonly [string, string])[] {
+    return Array.from(this.#parents, ([to, parents]) =>
+      parents.filter((from) => this.#nodes.has(from)).map((from) => [from, to] as const),
+    ).flat();
+  }
+
+  async read(start: Job | Batch): Promise<void> {
+    if ('state' in start) this.#addJob(start);
+    else this.#addBatch(start);
+    let below = [start.id];
+    if ('batchId' in start && start.batchId !== null) {
+      const batch = await this.#reader.batches.find(start.batchId);
+      if (batch?.callbackId) {
+        this.#addBatch(batch);
+        this.#parents.set(batch.id, [start.id]);
+        below.push(batch.id);
+      }
+    }
+    for (let step = 0; step < MAX_STEPS && below.length > 0; step += 1)
+      below = await this.#readDependents(below);
+    if (below.length > 0) this.isCut = true;
+    for (let step = 0; step < MAX_STEPS; step += 1) await this.#readParents();
+    this.isCut ||= this.#missing().length > 0;
+  }
+
+  /** Adds the dependents of these nodes; returns the new ones. */
+  async #readDependents(ids: readonly string[]): Promise<string[]> {
+    const dependents = await this.#reader.jobs.listDependents(ids, MAX_DEPENDENTS + 1);
+    if (dependents.some((each) => each.ids.length > MAX_DEPENDENTS)) this.isCut = true;
+    const all = new Set(dependents.flatMap((each) => each.ids.slice(0, MAX_DEPENDENTS)));
+    const found = await this.#findJobs([...all].filter((id) => !this.#nodes.has(id)));
+    return found.filter((job) => this.#addJob(job)).map(({ id }) => id);
+  }
+
+  /** Finds as many of these jobs as there can be in the graph. */
+  async #findJobs(ids: readonly string[]): Promise<Job[]> {
+    if (ids.length > MAX_NODES) this.isCut = true;
+    return this.#reader.jobs.findMany(ids.slice(0, MAX_NODES));
+  }
+
+  /** Adds the parents of all nodes that are not in the graph yet. Parents that have been removed are left out. */
+  async #readParents(): Promise<void> {
+    const ids = this.#missing().slice(0, MAX_NODES);
+    if (ids.length === 0) return;
+    const jobs = await this.#findJobs(ids);
+    for (const job of jobs) this.#addJob(job);
+    const found = new Set(jobs.map(({ id }) => id));
+    const others = ids.filter((id) => !found.has(id)).slice(0, MAX_DEPENDENTS);
+    for (const batch of await Promise.all(others.map((id) => this.#reader.batches.find(id)))) {
+      if (batch !== null) this.#addBatch(batch);
+    }
+    for (const id of others) if (!this.#nodes.has(id)) this.#removed.add(id);
+  }
+
+  #missing(): string[] {
+    const known = [...this.#parents.values()].flat();
+    return [...new Set(known)].filter((id) => !this.#nodes.has(id) && !this.#removed.has(id));
+  }
+
+  /** Returns whether the job was added: it is new, and there is room for it. */
+  #addJob({ id, name, state, parentIds }: Job): boolean {
+    if (!this.#add({ id, kind: 'job', name, state })) return false;
+    this.#parents.set(id, parentIds);
+    return true;
+  }
+
+  #addBatch(batch: Batch): void {
+    this.#add({
+      id: batch.id,
+      kind: 'batch',
+      name: batch.name ?? 'Batch',
+      state: endOf(batch) ?? 'processing',
+    });
+  }
+
+  #add(node: GraphNode): boolean {
+    if (this.#nodes.has(node.id)) return false;
+    if (this.#nodes.size >= MAX_NODES) {
+      this.isCut = true;
+      return false;
+    }
+    this.#nodes.set(node.id, node);
+    return true;
+  }
+}

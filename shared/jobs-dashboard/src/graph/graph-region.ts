@@ -1,0 +1,20 @@
+import type { Batch, Job } from '@longshore/jobs';
+import { nothing, type PageContext, type Region } from '../pages/page.js';
+import { readGraph } from './dependency-graph.js';
+import { drawGraph } from './graph-layout.js';
+
+/** Draws what a job or batch depends on, and what depends on it. Takes up no space if there is neither. */
+export function graphRegion(find: () => Promise<Job | Batch>, { reader }: PageContext): Region {
+  return {
+    name: 'graph',
+    view: 'graph',
+    everyMs: 5_000,
+    load: async () => {
+      const start = await find();
+      const graph = await readGraph(start, reader);
+      return graph.nodes.length < 2
+        ? nothing
+        : { id: start.id, isCut: graph.isCut, drawing: drawGraph(graph) };
+    },
+  };
+}

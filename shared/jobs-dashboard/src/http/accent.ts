@@ -1,0 +1,77 @@
+/** Text in a colour that has less contrast with its background is hard to read (WCAG 2.2, success criterion 1.4.3). */
+const LEAST_CONTRAST = 4.5;
+
+/** The steps in which a colour is lightened, as shares of white. */
+const STEPS = 40;
+
+type Colour = readonly [red: number, green: number, blue: number];
+
+/** The backgrounds of links in one colour scheme, as hex colours. */
+export interface Backgrounds {
+  readonly light: readonly string[];
+  readonly dark: readonly string[];
+}
+
+/** The colour of links and buttons in both colour schemes, as hex colours. */
+export interface Accent {
+  readonly light: string;
+  readonly dark: string;
+}
+
+/**
+ * Returns the accent colours for a configured colour: itself in the light scheme, and in the dark one lightened until it can
+ * be read there.
+ *
+ * @param colour such as `#8a1c7c`
+ * @throws {TypeError} if it is not a hex colour, or too light to be read on a light background
+ */
+export function accentOf(colour: string, backgrounds: Backgrounds): Accent {
+  const own = parse(colour);
+  const ratio = leastContrast(own, backgrounds.light);
+  if (ratio < LEAST_CONTRAST) {
+    throw new TypeError(
+      `The accent colour ${colour} has a contrast of ${ratio.toFixed(1)}:1 with light backgrounds; choose a darker one, with at least ${LEAST_CONTRAST}:1`,
+    );
+  }
+  for (let step = 0; step < STEPS; step += 1) {
+    const lighter = own.map((part) => Math.round(part + ((255 - part) * step) / STEPS)) as unknown as Colour;
+    if (leastContrast(lighter, backgrounds.dark) >= LEAST_CONTRAST)
+      return { light: format(own), dark: format(lighter) };
+  }
+  return { light: format(own), dark: '#ffffff' };
+}
+
+/** Returns the contrast ratio of two hex colours, from 1 to 21 (WCAG 2.2). */
+export function contrastOf(one: string, other: string): number {
+  return contrast(parse(one), parse(other));
+}
+
+function leastContrast(colour: Colour, backgrounds: readonly string[]): number {
+  return Math.min(...backgrounds.map((background) => contrast(colour, parse(background))));
+}
+
+function contrast(one: Colour, other: Colour): number {
+  const [darker = 0, lighter = 0] = [luminance(one), luminance(other)].toSorted((a, b) => a - b);
+  return (lighter + 0.05) / (darker + 0.05);
+}
+
+/** Relative luminance (WCAG 2.2). */
+function luminance([red, green, blue]: Colour): number {
+  return 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue);
+}
+
+function linear(part: number): number {
+  const share = part / 255;
+  return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+}
+
+function parse(colour: string): Colour {
+  const digits = /^#([\da-f]{3}|[\da-f]{6})$/i.exec(colour)?.[1];
+  if (digits === undefined) throw new TypeError(`Not a colour such as #8a1c7c: ${colour}`);
+  const whole = digits.length === 3 ? digits.replaceAll(/./g, '$&$&') : digits;
+  return [0, 2, 4].map((at) => Number.parseInt(whole.slice(at, at + 2), 16)) as unknown as Colour;
+}
+
+function format(colour: Colour): string {
+  return `#${colour.map((part) => part.toString(16).padStart(2, '0')).join('')}`;
+}

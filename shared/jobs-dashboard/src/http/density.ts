@@ -1,0 +1,17 @@
+import type { Context } from 'koa';
+import { readCookie, setCookie } from '../auth/sessions.js';
+
+const COOKIE = 'longshore_density';
+const YEAR_MS = 365 * 24 * 3_600_000;
+
+/** How densely pages are laid out. */
+export type Density = 'comfortable' | 'compact';
+
+/** Returns the density that this browser has chosen. */
+export function densityOf(ctx: Context): Density {
+  return readCookie(ctx, COOKIE) === 'compact' ? 'compact' : 'comfortable';
+}
+
+export function setDensity(ctx: Context, density: Density): void {
+  setCookie(ctx, COOKIE, density === 'compact' ? density : '', YEAR_MS);
+}

@@ -1,0 +1,30 @@
+import { Router } from '@koa/router';
+import type { Context } from 'koa';
+import { isSameOrigin } from '../auth/same-origin.js';
+import { setDensity } from './density.js';
+import { formOf, readForm } from './form.js';
+import type { Layout } from './layout.js';
+
+/** The path of the form that sets how pages look in this browser, inside the dashboard. */
+export const displayPath = '/display';
+
+/**
+ * Returns the router for the form that sets the density and leads back to its page. The form is on every page and
+ * changes only what its sender sees, so it has no token.
+ */
+export function displayRouter(prefix: string, layout: Layout): Router {
+  const router = new Router({ prefix });
+  router.post(displayPath, readForm('8kb'), (ctx) => {
+    if (isSameOrigin(ctx))
+      setDensity(ctx, formOf(ctx).get('density') === 'compact' ? 'compact' : 'comfortable');
+    ctx.status = 303;
+    ctx.set('Location', pageBefore(ctx) ?? layout.links(ctx)(''));
+  });
+  return router;
+}
+
+/** Returns the page that sent the form; `null` if it is unknown or of another site. */
+function pageBefore(ctx: Context): string | null {
+  const page = ctx.get('Referer');
+  return URL.canParse(page) && new URL(page).origin === ctx.get('Origin') ? page : null;
+}

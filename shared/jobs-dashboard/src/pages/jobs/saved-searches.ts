@@ -1,0 +1,30 @@
+import { type Filters, filtersIn, isJobState, jobsPath } from '../../search/filters.js';
+import { nothing, type PageContext, type Region } from '../page.js';
+
+/**
+ * Returns the path of the jobs that a saved search finds. Ignores anything that is not a valid filter, because other
+ * programs may save searches, too.
+ */
+export function savedPath(query: string): string {
+  const { state, terms } = filtersIn(new URLSearchParams(query));
+  return jobsPath({ state: state !== null && isJobState(state) ? state : null, terms });
+}
+
+/** The links to saved searches, and the form that saves the current one. */
+export function savedSearchesRegion(filters: Filters, { reader }: PageContext): Region {
+  const current = jobsPath(filters).slice('jobs?'.length);
+  return {
+    name: 'saved',
+    view: 'jobs-saved',
+    everyMs: 30_000,
+    load: async () => {
+      const searches = (await reader.savedSearches.list()).map(({ name, query, savedBy }) => ({
+        name,
+        savedBy,
+        path: savedPath(query),
+        current: savedPath(query) === jobsPath(filters),
+      }));
+      return searches.length === 0 && current === '' ? nothing : { searches, search: current };
+    },
+  };
+}

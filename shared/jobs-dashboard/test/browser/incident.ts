@@ -1,0 +1,79 @@
+import type { JsonValue } from '@longshore/jobs';
+import type { Outcome, ServerDescription } from '@longshore/jobs/storage';
+import { ManualClock, serve } from '@longshore/test-support';
+import Koa from 'koa';
+import type { Page } from 'playwright-core';
+import { createDashboard } from '../../src/index.js';
+import { listenerOf } from '../dashboard-site.js';
+import { NEVER_MS, SeededStorage } from '../seeded-storage.js';
+
+const MINUTE = 60_000;
+
+/** An installation in which something is wrong, with the time at which somebody opens its dashboard. */
+export class Incident {
+  readonly clock = new ManualClock(new Date('2026-03-01T02:00:00Z'));
+  readonly storage = new SeededStorage(this.clock);
+  #server: { readonly url: string; close(): Promise<void> } | null = null;
+
+  /** Lets minutes pass in which nothing happens. */
+  pass(minutes: number): void {
+    this.clock.advance(minutes * MINUTE);
+  }
+
+  async startServer(queues: string[], own: Partial<ServerDescription> = {}): Promise<string> {
+    const server = { host: 'worker-1', pid: 4127, queues, concurrency: 10, timeoutMs: NEVER_MS, ...own };
+    return (await this.storage.servers.register(server)).id;
+  }
+
+  /** Enqueues a job and runs it at once; it takes `ms`. Returns its id. */
+  async run(
+    serverId: string,
+    job: { name: string; queue: string; args?: JsonValue },
+    outcome: Outcome = { kind: 'done', result: 'null' },
+    ms = 50,
+  ): Promise<string> {
+    const id = await this.storage.add(job);
+    const claimed = await this.storage.start(serverId, job.queue);
+    this.clock.advance(ms);
+    await this.storage.end(claimed, outcome);
+    return id;
+  }
+
+  /** Opens a page of the dashboard, by its path. */
+  async open(page: Page, path = ''): Promise<void> {
+    this.#server ??= await this.#serve();
+    await page.goto(`${this.#server.url}/job-dashboard/${path}`);
+  }
+
+  async #serve(): Promise<{ readonly url: string; close(): Promise<void> }> {
+    const app = new Koa({ env: 'test' });
+    const { storage } = this;
+    app.use(createDashboard({ storage, control: storage, now: this.clock.now, cacheMs: 0 }));
+    return serve(listenerOf(app));
+  }
+
+  async close(): Promise<void> {
+    await this.#server?.close();
+    await this.storage.close();
+  }
+}
+
+/** Returns the text that a page shows, with single spaces. */
+export async function textOn(page: Page): Promise<string> {
+  return (await page.locator('body').innerText()).replaceAll(/\s+/g, ' ');
+}
+
+/** Follows the link with this text. */
+export async function follow(page: Page, name: string | RegExp): Promise<void> {
+  await page
+    .getByRole('main')
+    .getByRole('link', { name, exact: typeof name === 'string' })
+    .first()
+    .click();
+  await page.waitForLoadState();
+}
+
+export const failing = (name: string, message: string): Outcome => ({
+  kind: 'failed',
+  error: { name, message, stack: null },
+});

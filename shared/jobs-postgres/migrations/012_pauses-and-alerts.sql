@@ -1,0 +1,56 @@
+-- Up Migration
+
+-- Who paused a queue, a job type or a recurring job, why, and when the pause ends (docs/adr/036).
+alter table queue
+  add column paused_by text,
+  add column pause_reason text,
+  -- From then on, nothing is paused, even if no server has cleared these columns yet.
+  add column paused_until timestamptz;
+
+alter table paused_type
+  add column paused_by text,
+  add column pause_reason text,
+  add column paused_until timestamptz;
+
+alter table recurring_job
+  add column paused_by text,
+  add column pause_reason text,
+  add column paused_until timestamptz;
+
+-- Why the person acted; null if they gave no reason.
+alter table audit add column reason text;
+
+-- The warnings that are active, as far as they have been announced to webhooks (docs/adr/037).
+create table alert (
+  key text primary key,
+  text text not null,
+  advice text not null,
+  -- A path inside the dashboard.
+  link text not null,
+  since timestamptz not null default now(),
+  seen_at timestamptz not null default now(),
+  -- Whether a message announced its beginning, so that another one must announce its end.
+  announced boolean not null
+);
+
+-- Messages that have not been delivered. Each webhook has its own row.
+create table alert_message (
+  id uuid not null,
+  -- Identifies the webhook without revealing its URL, which may contain a secret.
+  target text not null,
+  content jsonb not null,
+  created_at timestamptz not null default now(),
+  attempts integer not null default 0,
+  -- When to try again; null once it has been given up.
+  next_at timestamptz default now(),
+  error text,
+  primary key (id, target)
+);
+
+-- When a process last checked the warnings. Its only row makes processes take turns.
+create table alert_turn (
+  single boolean primary key default true check (single),
+  taken_at timestamptz not null default '-infinity'
+);
+
+insert into alert_turn default values;

@@ -1,0 +1,119 @@
+import type { AlertContent } from '@longshore/jobs/storage';
+import { prepared } from '../connection/statement.js';
+
+export interface AlertRow {
+  key: string;
+  text: string;
+  advice: string;
+  link: string;
+  since: Date;
+  seen_at: Date;
+  announced: boolean;
+}
+
+export interface AlertMessageRow {
+  id: string;
+  target: string;
+  content: AlertContent;
+  attempts: number;
+  created_at: Date;
+  next_at: Date | null;
+  error: string | null;
+}
+
+/** $1 milliseconds. Returns a row if nobody has taken a turn for so long. */
+export const takeTurn = prepared(
+  'longshore-take-alert-turn',
+  `
+    update longshore.alert_turn set taken_at = clock_timestamp()
+    where taken_at <= clock_timestamp() - $1::float8 * interval '1 millisecond'
+    returning single`,
+);
+
+/** Makes processes that observe warnings wait for each other, and returns the time. */
+export const lockTurn = prepared(
+  'longshore-lock-alert-turn',
+  'select clock_timestamp() as now from longshore.alert_turn for update',
+);
+
+export const selectAlerts = prepared(
+  'longshore-select-alerts',
+  'select key, text, advice, link, since, seen_at, announced from longshore.alert order by since, key',
+);
+
+/** Parallel arrays: $1 keys, $2 texts, $3 advice, $4 links, $5 since, $6 announced; $7 now. */
+export const upsertAlerts = prepared(
+  'longshore-upsert-alerts',
+  `
+    insert into longshore.alert (key, text, advice, link, since, seen_at, announced)
+    select key, text, advice, link, since, $7, announced
+    from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::boolean[])
+      as alert (key, text, advice, link, since, announced)
+    on conflict (key) do update
+    set text = excluded.text, advice = excluded.advice, link = excluded.link, seen_at = excluded.seen_at`,
+);
+
+/** $1 keys. */
+export const deleteAlerts = prepared(
+  'longshore-delete-alerts',
+  'delete from longshore.alert where key = any($1::text[])',
+);
+
+/** Parallel arrays: $1 ids, $2 contents; $3 targets; $4 now. */
+export const insertMessages = prepared(
+  'longshore-insert-alert-messages',
+  `
+    insert into longshore.alert_message (id, target, content, created_at, next_at)
+    select id, target, content, $4, $4
+    from unnest($1::uuid[], $2::jsonb[]) as message (id, content), unnest($3::text[]) as target`,
+);
+
+/** $1 age in milliseconds. Deletes old messages that were given up, or whose webhook is no longer configured anywhere. */
+export const deleteOldMessages = prepared(
+  'longshore-delete-old-alert-messages',
+  `delete from longshore.alert_message where created_at < now() - $1::float8 * interval '1 millisecond'`,
+);
+
+/** $1 targets, $2 limit, $3 lease in milliseconds. Retries come last: those to a dead webhook must not delay the others. */
+export const takeMessages = prepared(
+  'longshore-take-alert-messages',
+  `
+    with due as materialized (
+      select id, target from longshore.alert_message
+      where target = any($1::text[]) and next_at <= now()
+      order by attempts, id limit $2
+      for update skip locked
+    )
+    update longshore.alert_message as message set next_at = now() + $3::float8 * interval '1 millisecond'
+    from due where message.id = due.id and message.target = due.target
+    returning message.*`,
+);
+
+/** $1 id, $2 target. */
+export const deleteMessage = prepared(
+  'longshore-delete-alert-message',
+  'delete from longshore.alert_message where id = $1 and target = $2',
+);
+
+/** $1 id, $2 target. Returns the number of failed attempts and the age in milliseconds. */
+export const lockMessage = prepared(
+  'longshore-lock-alert-message',
+  `
+    select attempts, extract(epoch from clock_timestamp() - created_at)::float8 * 1000 as age
+    from longshore.alert_message where id = $1 and target = $2 for update`,
+);
+
+/** $1 id, $2 target, $3 error, $4 milliseconds until the next attempt; null to give up. */
+export const failMessage = prepared(
+  'longshore-fail-alert-message',
+  `
+    update longshore.alert_message
+    set attempts = attempts + 1, error = $3, next_at = now() + $4::float8 * interval '1 millisecond'
+    where id = $1 and target = $2`,
+);
+
+/** $1 limit. */
+export const selectFailures = prepared(
+  'longshore-select-alert-failures',
+  'select * from longshore.alert_message where error is not null order by id desc limit $1',
+);

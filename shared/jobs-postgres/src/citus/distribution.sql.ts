@@ -1,0 +1,94 @@
+/** The table with which the other distributed tables are colocated. */
+const hotTable = 'job';
+
+/**
+ * Tables whose rows belong to a queue, distributed by it and colocated: what the statements of one queue write together is on one
+ * node, and is committed there. A partitioned table is distributed with its partitions.
+ */
+const distributedTables = [
+  hotTable,
+  'job_scheduled',
+  'job_awaiting',
+  'job_blocked',
+  'job_history_done',
+  'job_history_failed',
+  'job_history_cancelled',
+  'job_report',
+  'job_count',
+  'job_cancellation',
+  'job_key',
+  'queue_bucket',
+  'throughput',
+  'outbox',
+  'queue_node',
+] as const;
+
+/**
+ * Tables that every node has a copy of: statements about any queue read them, and hardly any write them. Others that claims read
+ * are not among them: Citus locks a whole reference table for each write, so heartbeats and claims would deadlock on `server`.
+ */
+const referenceTables = ['queue', 'paused_type'] as const;
+
+/** Whether the tables are distributed, and whether the database could distribute them. */
+export const readDistribution = `
+  select to_regclass('longshore.two_phase_commit') is not null as distributed,
+    exists (select 1 from pg_catalog.pg_extension where extname = 'citus') as installed`;
+
+/** Makes processes that open the store at the same time distribute it one after another; held for the session. */
+export const lockDistribution = `select pg_advisory_lock(hashtextextended('longshore.two_phase_commit', 0))`;
+
+/**
+ * Prepares the tables for Citus, which requires that unique keys contain the distribution column, and that numbers come from a
+ * sequence of the coordinator, so that jobs have one order.
+ */
+const prepareTables = `
+  alter table longshore.queue alter id drop identity;
+  create sequence longshore.queue_id_seq as integer owned by longshore.queue.id;
+  select setval('longshore.queue_id_seq', coalesce(max(id), 0) + 1, false) from longshore.queue;
+  alter table longshore.queue alter id set default nextval('longshore.queue_id_seq');
+  alter table longshore.outbox alter id drop identity;
+  create sequence longshore.outbox_id_seq owned by longshore.outbox.id;
+  select setval('longshore.outbox_id_seq', coalesce(max(id), 0) + 1, false) from longshore.outbox;
+  alter table longshore.outbox alter id set default nextval('longshore.outbox_id_seq');
+  alter table longshore.outbox drop constraint outbox_pkey, add primary key (queue_id, id);
+  -- A row of each queue on the queue's node. Citus runs a statement there if it selects from a table that is distributed.
+  create table longshore.queue_node (queue_id integer primary key);
+  insert into longshore.queue_node (queue_id) select id from longshore.queue union select queue_id from longshore.job_count`;
+
+const colocated = (table: string): string =>
+  table === hotTable
+    ? `select create_distributed_table('longshore.${table}', 'queue_id', colocate_with => 'none')`
+    : `select create_distributed_table('longshore.${table}', 'queue_id', colocate_with => 'longshore.${hotTable}')`;
+
+/** The statements that distribute the tables, in one transaction. Rows that are in them go along. */
+export const distributeTables: readonly string[] = [
+  `set local citus.multi_shard_modify_mode to 'sequential'`,
+  prepareTables,
+  ...distributedTables.map(colocated),
+  ...referenceTables.map((table) => `select create_reference_table('longshore.${table}')`),
+  // A table of the coordinator that Citus manages: changing it makes Citus use two-phase commit.
+  'create table longshore.two_phase_commit (id integer primary key)',
+  `select citus_add_local_table_to_metadata('longshore.two_phase_commit')`,
+];
+
+/**
+ * Returns the distributed tables of which the coordinator still has the rows that they had before. Deleting these locks the
+ * table, which must not happen whenever a server starts.
+ */
+export const selectLocalRows = `
+  select relation as name from unnest(array[${[...distributedTables, ...referenceTables].map((table) => `'${table}'`).join(', ')}]) as relation
+  where exists (
+    select 1 from pg_partition_tree(('longshore.' || relation)::regclass) as part where pg_relation_size(part.relid) > 0
+  )`;
+
+/** Deletes the rows of a distributed table that the coordinator still has. */
+export const deleteLocalRows = (table: string): string =>
+  `select truncate_local_data_after_distributing_table('longshore.${table}')`;
+
+/** Reads which definitions of the functions the store has, and the last migration, which may have replaced them. */
+export const readFunctions = `
+  select obj_description('longshore.two_phase_commit'::regclass) as version,
+    (select name from longshore.migration order by id desc limit 1) as migration`;
+
+export const noteFunctions = (version: string): string =>
+  `comment on table longshore.two_phase_commit is '${version}'`;

@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto';
+import pg from 'pg';
+import { connectionConfig, type DatabaseOptions, schemaOf, translate } from '../connection/database.js';
+import {
+  deleteLocalRows,
+  distributeTables,
+  lockDistribution,
+  noteFunctions,
+  readDistribution,
+  readFunctions,
+  selectLocalRows,
+} from './distribution.sql.js';
+import { citusFunctions } from './functions.sql.js';
+
+/** What the database says about its tables. */
+interface Found {
+  /** Whether Citus has distributed the tables. */
+  readonly distributed: boolean;
+  /** Whether the extension is installed in the database. */
+  readonly installed: boolean;
+}
+
+/** Runs SQL that is written for the default schema. */
+type RunSql = <Row extends pg.QueryResultRow>(sql: string) => Promise<readonly Row[]>;
+
+/**
+ * Distributes the tables of a migrated store over the nodes of a Citus cluster if `distribution` is `citus` and they are not
+ * distributed yet. Safe to call from many processes at once: they wait for one another.
+ *
+ * @throws {Error} if the store was distributed but the option is `none`, or Citus is not installed in the database
+ * @throws {StorageUnavailableError} if the database cannot be reached
+ */
+export async function distribute(options: DatabaseOptions): Promise<void> {
+  const schema = schemaOf(options);
+  // Moving the rows of an existing store takes as long as copying them.
+  const config = connectionConfig({
+    ...options,
+    connection: options.direct,
+    pooler: 'none',
+    statementTimeoutMs: 0,
+  });
+  const client = new pg.Client(config);
+  client.on('error', () => undefined); // the next statement fails
+  try {
+    await client.connect();
+    const run: RunSql = async <Row extends pg.QueryResultRow>(sql: string) =>
+      (await client.query<Row>(schema.render(sql))).rows;
+    const [found] = await run<Found>(readDistribution);
+    check(found, options);
+    if (options.distribution === 'none') return;
+    await run(lockDistribution);
+    await distributeOnce(run);
+  } catch (error) {
+    throw error instanceof DistributionError ? error : translate(error, schema);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+/** The setting does not fit the store or the database. */
+class DistributionError extends Error {
+  override readonly name = 'DistributionError';
+}
+
+function check(found: Found | undefined, { distribution, schema }: DatabaseOptions): void {
+  if (distribution === 'none' && found?.distributed === true)
+    throw new DistributionError(
+      `Citus has distributed the store in the schema "${schema}": set DATABASE_DISTRIBUTION=citus (distribution: 'citus')`,
+    );
+  if (distribution === 'citus' && found?.installed !== true)
+    throw new DistributionError(
+      'Citus is not installed in this database: run "create extension citus" there and on every worker node, and add the nodes with citus_add_node; or leave DATABASE_DISTRIBUTION (distribution) unset',
+    );
+}
+
+async function distributeOnce(run: RunSql): Promise<void> {
+  const [found] = await run<Found>(readDistribution);
+  if (found?.distributed !== true) await together(run, distributeTables);
+  for (const { name } of await run<{ name: string }>(selectLocalRows)) await run(deleteLocalRows(name));
+  const [functions] = await run<{ version: string | null; migration: string }>(readFunctions);
+  const source = [functions?.migration, ...citusFunctions].join('\n');
+  const version = createHash('sha256').update(source).digest('hex').slice(0, 16);
+  if (functions?.version !== version) await together(run, [...citusFunctions, noteFunctions(version)]);
+}
+
+async function together(run: RunSql, statements: readonly string[]): Promise<void> {
+  await run('begin');
+  for (const statement of statements) await run(statement);
+  await run('commit');
+}

@@ -1,0 +1,52 @@
+import { type Statement, staticStatements } from '../connection/statement.js';
+import { claimForms } from './claims.sql.js';
+import { completionForms } from './completions.sql.js';
+import { enqueueForms } from './enqueue.sql.js';
+import type { Forms } from './form.js';
+import { housekeepingForms } from './housekeeping.sql.js';
+import { keyForms } from './keys.sql.js';
+import { maintenanceForms } from './maintenance.sql.js';
+import { lookupForms } from './lookups.sql.js';
+import { promotionForms } from './promotion.sql.js';
+import { readForms } from './reads.sql.js';
+import { searchForm } from './searches.js';
+import { editForms } from './edits.sql.js';
+import { rescueForms } from './rescue.sql.js';
+import { scanForms } from './scans.sql.js';
+
+/** Statements that have another form on Citus, by name. The others run there as they are. */
+const forms: Forms = {
+  ...claimForms,
+  ...completionForms,
+  ...enqueueForms,
+  ...housekeepingForms,
+  ...keyForms,
+  ...lookupForms,
+  ...maintenanceForms,
+  ...editForms,
+  ...promotionForms,
+  ...readForms,
+  ...rescueForms,
+  ...scanForms,
+};
+
+let byText: ReadonlyMap<string, string> | undefined;
+
+/** Returns the form of a statement for Citus: another one, or the same. */
+export function citusForm(statement: Statement): Statement {
+  byText ??= textsOf(forms);
+  const text = byText.get(statement.text) ?? searchForm(statement);
+  return text === statement.text ? statement : { ...statement, text };
+}
+
+/** Returns the other forms by the texts of the usual ones: an unprepared statement does not know its name. */
+function textsOf(others: Forms): ReadonlyMap<string, string> {
+  const usual = staticStatements();
+  return new Map(
+    Object.entries(others).map(([name, form]) => {
+      const replaced = usual.get(name);
+      if (replaced === undefined) throw new Error(`There is no statement named ${name} to replace`);
+      return [replaced, form(replaced)];
+    }),
+  );
+}

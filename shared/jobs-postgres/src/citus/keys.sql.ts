@@ -1,0 +1,21 @@
+import { type Forms, written } from './form.js';
+
+const claimUnique = written(`
+    with wanted as materialized (
+      select namespace, key, job_id, states::longshore.job_state[] as states,
+        now() + period_ms * interval '1 millisecond' as expires_at, fingerprint
+      from unnest($2::text[], $3::text[], $4::uuid[], $5::text[], $6::float8[], $7::text[])
+        as wanted (namespace, key, job_id, states, period_ms, fingerprint)
+    )
+    update longshore.job_key as held
+    set job_id = wanted.job_id, states = wanted.states, expires_at = wanted.expires_at, fingerprint = wanted.fingerprint
+    from wanted
+    where held.queue_id = $1 and held.namespace = wanted.namespace and held.key = wanted.key`);
+
+/** Unique keys. Jobs that seem to be gone may be moving between nodes, so these wait for such moves and look again. */
+export const keyForms: Forms = {
+  'longshore-claim-unique': claimUnique,
+  'longshore-select-holders': written('select * from longshore.holders_of($1, $2::uuid[], $3::boolean[])'),
+  'longshore-sweep-unique': written('select * from longshore.sweep_unique($1, $2, $3, $4)'),
+  'longshore-delete-gone-moved-jobs': written('select longshore.delete_gone_moved_jobs($1)::text'),
+};

@@ -1,0 +1,85 @@
+import { columnsIn, finished, inLiveTables, type LiveTable } from '../read/job-columns.sql.js';
+import { listedColumns } from '../read/job-documents.js';
+import { type Forms, written } from './form.js';
+
+/**
+ * Condition that lets each shard use its index, which begins with the queue: nested loops over the queues are faster than reading
+ * the whole shard.
+ */
+const anyQueue = 'queue_id in (select id from longshore.queue)';
+
+/** Returns a search for jobs through all tables, which every node carries out in its shards. */
+const jobsWhere = (condition: string, columns?: (table: LiveTable) => string): string => `
+      select ${columns === undefined ? finished : 'id, queue_id, state'} from longshore.job_history where ${condition}
+      union all ${inLiveTables((table) => `select ${columns?.(table) ?? columnsIn[table]} from longshore.${table} where ${condition} and ${anyQueue}`)}`;
+
+/** The latest progress of the job's current attempt, which shards join; the usual form has a subquery for each row. */
+const progress = `case when report.job_id is not null
+      then json_build_object('percent', report.percent, 'message', report.message) end as progress`;
+
+/** Joins the progress to the rows of `source`. */
+export const withProgress = (source: string): string => `${source} left join longshore.job_report as report
+      on report.queue_id = ${source.split(' ').at(-1)}.queue_id and report.job_id = ${source.split(' ').at(-1)}.id
+        and report.started_at = ${source.split(' ').at(-1)}.started_at and report.line = 0`;
+
+/** $1 id, $2 its queue if known. The queue also limits the search in history, so that one node searches. */
+const withId = '(id = $1::uuid and ($2::integer is null or queue_id = $2::integer))';
+
+const findJob = `
+    select found.*, ${progress} from ${withProgress(`(${jobsWhere(withId)}) as found`)} limit 1`;
+
+const findDocuments = `
+    select found.queue_id, found.args::text as args, coalesce(found.result::text, 'null') as result
+    from (${jobsWhere(withId)}) as found limit 1`;
+
+/** Returns the jobs in the order of their ids in $1. A job that moves between nodes may be found twice. */
+const listed = (documents: Parameters<typeof listedColumns>[1], queues = ''): string => `
+    with found as materialized (
+      select ${listedColumns('found', documents)}, ${progress}
+      from ${withProgress(`(${jobsWhere(`id = any($1::uuid[])${queues}`)}) as found`)}
+    )
+    select * from (select distinct on (id) found.* from found) as found order by array_position($1::uuid[], id)`;
+
+/** $2 the queues of the jobs, of which some may be null. */
+const ofQueues = ' and $2::integer[] is not null';
+
+/**
+ * Look-ups by id: one search of all shards for all ids. The usual forms search one queue after another, for one id after another,
+ * which Citus does not support.
+ */
+export const lookupForms: Forms = {
+  'longshore-find-job': written(findJob),
+  'longshore-find-documents': written(findDocuments),
+  'longshore-find-jobs': written(listed('all')),
+  'longshore-find-bare-jobs': written(listed('none')),
+  'longshore-find-small-jobs': written(listed('small', ofQueues)),
+  'longshore-find-undocumented-jobs': written(listed('none', ofQueues)),
+  'longshore-select-documents': written(`
+    select distinct on (found.id) found.id, found.args::text as args, found.result::text as result
+    from (${jobsWhere(`id = any($1::uuid[])${ofQueues}`)}) as found`),
+  'longshore-size-of-jobs': written(`
+    with found as materialized (
+      select distinct on (id) id, octet_length(args::text) + coalesce(octet_length(result::text), 0) as bytes
+      from (${jobsWhere('id = any($1::uuid[])')}) as found
+    )
+    select coalesce(sum(bytes), 0)::float8 as bytes from found`),
+  'longshore-find-parents': written(`
+    with wanted as materialized (select unnest($1::uuid[]) as id),
+    job as materialized (
+      select * from (${[
+        ...(['job', 'job_blocked', 'job_scheduled', 'job_awaiting'] as const).map(
+          (table) =>
+            `select id, queue_id, '${table}' as place, null::longshore.job_state as state from longshore.${table} where id = any($1::uuid[]) and ${anyQueue}`,
+        ),
+        `select id, queue_id, 'job_history', state from longshore.job_history where id = any($1::uuid[])`,
+      ].join(' union all ')}) as found
+    ),
+    batch as materialized (
+      select id, case when finished_at is null then null
+          when failed > 0 then 'failed' when cancelled > 0 then 'cancelled' else 'done' end::longshore.job_state as state
+      from longshore.batch where id = any($1::uuid[])
+    )
+    select distinct on (wanted.id) wanted.id, coalesce(job.place, case when batch.id is not null then 'batch' end) as place,
+      coalesce(job.queue_id, case when batch.id is not null then 0 end) as queue_id, coalesce(job.state, batch.state) as state
+    from wanted left join job on job.id = wanted.id left join batch on batch.id = wanted.id`),
+};

@@ -1,0 +1,50 @@
+import { jobColumns } from '../read/job-columns.sql.js';
+import { type Form, type Forms, written } from './form.js';
+import { jobNumbers, numberOf, outboxNumbers, seqOf } from './numbers.sql.js';
+
+const hasKey = `coalesce(meta ? 'concurrencyKey', false)`;
+
+/** The due jobs, which the first part has locked, with their places in the order of their times. */
+const due = `(
+        select *, row_number() over (order by run_at) as place from longshore.job_scheduled
+        where queue_id = $1 and id = any ((select all_of from ids)::uuid[])
+      ) as due`;
+
+const inserted = (table: string, condition: string): string => `
+      insert into longshore.${table} (${jobColumns}, seq)
+      select ${jobColumns}, ${seqOf('place')} from ${due} where ${condition}`;
+
+/** Makes due jobs ready, with every part on the queue's node. */
+function promote(which: string): Form {
+  return written(`
+    with locked as materialized (select id from longshore.job_scheduled where ${which} for update skip locked),
+    ids as materialized (select array_agg(id) as all_of from locked), ${jobNumbers('locked')}, ${outboxNumbers('locked')},
+    ready as (${inserted('job', `not ${hasKey}`)}),
+    blocked as (${inserted('job_blocked', hasKey)}),
+    arrived as (
+      insert into longshore.outbox (id, queue_id, job_id, from_state, to_state, meta)
+      select distinct on (meta -> 'concurrencyKey') ${numberOf('place')}, queue_id, id, 'enqueued'::longshore.job_state,
+        'enqueued'::longshore.job_state, jsonb_build_object('concurrencyKey', meta -> 'concurrencyKey')
+      from ${due} where ${hasKey}
+    ),
+    counted as (
+      insert into longshore.job_count (queue_id, state, jobs)
+      select queue_id, change.state, change.sign * count(*)
+      from ${due}, (values ('scheduled'::longshore.job_state, -1), ('enqueued', 1)) as change (state, sign)
+      group by queue_id, change.state, change.sign
+    ),
+    moved as (
+      delete from longshore.job_scheduled where queue_id = $1 and id = any ((select all_of from ids)::uuid[]) returning meta
+    )
+    select count(*)::integer as promoted, coalesce(bool_or(meta ? 'concurrencyKey'), false) as blocked from moved`);
+}
+
+/** Statements that make scheduled jobs ready. */
+export const promotionForms: Forms = {
+  'longshore-promote-due': promote(
+    'queue_id = $1 and run_at >= $3::timestamptz and run_at <= now() order by run_at limit $2',
+  ),
+  'longshore-promote-some': promote(
+    'queue_id = $1 and run_at <= now() and id = any($2::uuid[]) order by run_at',
+  ),
+};

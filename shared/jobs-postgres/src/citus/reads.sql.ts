@@ -1,0 +1,98 @@
+import { limitOf } from '../dependencies/concurrency-semaphore.sql.js';
+import { maxKeys } from '../dependencies/blocking-keys.sql.js';
+import { progressOf } from '../read/reports.sql.js';
+import { changed, type Form, type Forms, written } from './form.js';
+
+/**
+ * Reads the progress of a list's jobs after the list: nodes join it for all of them. The usual form has a subquery for each row of
+ * the list, which has been put together on the coordinator.
+ *
+ * @param alias the name of the list in the usual form
+ */
+export function withReports(alias: string): Form {
+  const progress = `, ${progressOf(alias)}`;
+  return (usual) => {
+    if (!usual.includes(progress)) throw new Error(`A form for Citus expects the progress of ${alias}`);
+    return `
+    with found as materialized (
+      select found.*, row_number() over () as place from (${usual.replace(progress, '')}) as found
+    ),
+    wanted as materialized (
+      select found.queue_id, found.id, found.started_at from found where found.started_at is not null
+    ),
+    reports as materialized (
+      select report.job_id, report.percent, report.message
+      from longshore.job_report as report join wanted
+        on report.queue_id = wanted.queue_id and report.job_id = wanted.id and report.started_at = wanted.started_at
+      where report.line = 0
+    )
+    select found.*, case when reports.job_id is not null
+      then json_build_object('percent', reports.percent, 'message', reports.message) end as progress
+    from found left join reports on reports.job_id = found.id
+    order by found.place`;
+  };
+}
+
+const latest = withReports('listed');
+
+/** The queues with running jobs and how many they have, on the nodes of the queues. */
+export const busyQueues = `(
+        select queue_id as id, sum(jobs) as running from longshore.job_count where state = 'processing'
+        group by queue_id having sum(jobs) > 0
+      )`;
+
+const stalled = changed(
+  ['with expired as', 'with alive as materialized (select id from longshore.server),\n    expired as'],
+  [
+    'exists (select 1 from longshore.server where server.id = job.server_id)',
+    'job.server_id in (select id from alive)',
+  ],
+);
+
+const keyOf = `meta ->> 'concurrencyKey'`;
+
+/** Counts the blocked jobs of all keys instead of stepping from key to key. */
+const blockingKeys = written(`
+    with counted as materialized (
+      select queue_id, ${keyOf} as key, count(*)::integer as blocked, min(priority) as priority from longshore.job_blocked
+      where queue_id between greatest($1::integer, 1) and $2::integer
+      group by queue_id, ${keyOf} order by blocked desc, queue_id, key limit ${maxKeys}
+    ),
+    sized as materialized (
+      select counted.*, 20000 / count(*) over () as most, row_number() over (order by blocked desc, queue_id, key) as rank from counted
+    ),
+    described as materialized (select queue_id, key from sized where rank <= 20),
+    first as materialized (
+      select distinct on (job.queue_id, job.${keyOf}) job.queue_id, job.${keyOf} as key, ${limitOf} as allowed,
+        greatest(created_at, run_at) as since
+      from longshore.job_blocked as job join described on described.queue_id = job.queue_id and described.key = job.${keyOf}
+      order by job.queue_id, job.${keyOf}, priority, seq
+    ),
+    held as materialized (
+      select queue_id, key, jsonb_agg(
+          jsonb_build_object('id', id, 'name', name, 'startedAt', case when server_id is not null then started_at end)
+          order by server_id is null, started_at
+        ) filter (where place <= 10) as holders
+      from (
+        select job.queue_id, job.${keyOf} as key, id, name, server_id, started_at,
+          row_number() over (partition by job.queue_id, job.${keyOf}) as place
+        from longshore.job join described on described.queue_id = job.queue_id and described.key = job.${keyOf}
+        where job.meta ? 'concurrencyKey'
+      ) as holder
+      group by queue_id, key
+    )
+    select sized.queue_id, sized.key, least(sized.blocked, sized.most + 1)::integer as blocked, sized.most::integer, first.allowed,
+      first.since, held.holders
+    from sized
+    left join first on first.queue_id = sized.queue_id and first.key = sized.key
+    left join held on held.queue_id = sized.queue_id and held.key = sized.key
+    order by sized.rank`);
+
+export const readForms: Forms = {
+  'longshore-select-latest-failed': latest,
+  'longshore-select-latest-failed-of': latest,
+  'longshore-select-earlier-failed': latest,
+  'longshore-select-earlier-failed-of': latest,
+  'longshore-select-stalled-leases': stalled,
+  'longshore-select-blocking-keys': blockingKeys,
+};

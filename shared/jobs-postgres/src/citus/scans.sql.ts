@@ -1,0 +1,137 @@
+import { stateChangeColumns } from '../read/feed.sql.js';
+import { maxSwept } from '../claim/ready-scans.sql.js';
+import { pausedTypes } from '../control/pause.sql.js';
+import { changed, type Forms, written } from './form.js';
+
+// No snapshot shows which transactions have ended on all nodes. So there is no horizon: scans from the floor, and polls for due
+// jobs, start at the head. Parts named `given` only give unused parameters their types.
+
+/** The places of a scan's state that depend on the horizon. */
+const noHorizon = [
+  ['job_seq.last_value as seq', "'0'::text as seq"],
+  [
+    /case when job_seq\.last_value > \$3::bigint then pg_current_xact_id\(\)::text end/,
+    'case when $3::bigint is null then null::text end',
+  ],
+] as const;
+
+/** What the server can run, from the coordinator's tables. $1 server. */
+const names = (server: string): string => `
+    names as materialized (
+      select job_names as handled, array(${pausedTypes}) as paused from longshore.server where id = ${server}
+    )`;
+
+/** Condition on a job that a server can run it. */
+const isRunnable = `job.server_id is null and coalesce(job.name = any ((select handled from names)::text[]), true)
+          and job.name <> all ((select paused from names)::text[])`;
+
+const pollReady = changed(
+  ...noHorizon,
+  [
+    'with closed as',
+    `with given as (select $6::smallint[], $7::bigint[], $8::bigint[]), ${names('$4')},
+    ready as materialized (
+      select node.queue_id
+      from longshore.queue_node as node
+      cross join lateral (select 1 from longshore.job where job.queue_id = node.queue_id and ${isRunnable} limit 1) as first
+      where node.queue_id = any($5::integer[])
+    ),
+    closed as`,
+  ],
+  [
+    /array\(\s+select distinct range\.queue_id[\s\S]*?\) as first\s+\) as ready/,
+    'array(select ready.queue_id from ready) as ready',
+  ],
+);
+
+const sweepReady = `
+    with ${names('$2')}
+    select node.queue_id, first.priority, first.seq
+    from longshore.queue_node as node
+    cross join lateral (
+      select job.priority, job.seq from longshore.job where job.queue_id = node.queue_id and ${isRunnable}
+      order by job.priority, job.seq limit ${maxSwept}
+    ) as first
+    where node.queue_id = any($1::integer[])`;
+
+const nextDue = `
+    with given as (select $1::timestamptz, $2::integer[], $3::timestamptz[], $4::xid8[], $5::timestamptz[], $6::boolean),
+    first as materialized (
+      select node.queue_id as id, first.run_at
+      from longshore.queue_node as node
+      cross join lateral (
+        select run_at from longshore.job_scheduled where job_scheduled.queue_id = node.queue_id order by run_at limit 1
+      ) as first
+    )
+    select pg_current_snapshot()::text as snapshot, now()::text as at, null::text as mark, next.*
+    from (values (1)) as one left join (
+      select first.id, first.run_at,
+        extract(epoch from least(greatest(first.run_at, now() - interval '1 day'), now() + interval '1 day') - now())::float8 * 1000 as due_in,
+        case when first.run_at <= now() then first.run_at::text end as due_at
+      from first
+    ) as next on true
+    order by next.run_at`;
+
+const headColumns = `queue.id, first.priority, first.seq, (extract(epoch from first.ready_at) * 1000)::float8 as ready_at,
+      case when row_number() over () = 1 then pg_current_snapshot()::text end as snapshot, 0::bigint as last, null::text as mark`;
+
+/** Reads the first ready job of each priority that the jobs of the queue have had. */
+const heads = (given: string): string => `
+    with ${given}first as materialized (
+      select distinct on (job.queue_id, job.priority) job.queue_id, job.priority, job.seq, job.ready_at
+      from longshore.job
+      where job.queue_id in (select queue_id from longshore.queue_node) and ($1::integer is null or job.queue_id = $1) and server_id is null
+      order by job.queue_id, job.priority, job.seq
+    ),
+    queue as materialized (
+      select id from longshore.queue where ($1::integer is null or id = $1)
+    )
+    select ${headColumns} from queue left join first on first.queue_id = queue.id`;
+
+/** Running jobs of every queue: they are near its head, but their number is not known here. */
+const started = `
+    select job.* from (
+      select ${stateChangeColumns('processing', true)} from longshore.job
+      where queue_id in (select queue_id from longshore.queue_node) and server_id is not null and started_at >= $1 and started_at < $2
+    ) as job`;
+
+const createdIn = (table: string, state: string, condition = ''): string => `
+      select ${stateChangeColumns(state, false)} from longshore.${table}
+      where queue_id in (select queue_id from longshore.queue_node) and id >= $3 and created_at >= $1 and created_at < $2 ${condition}`;
+
+const created = `
+    select job.* from (${[
+      createdIn('job', 'enqueued', 'and server_id is null'),
+      createdIn('job_blocked', 'enqueued'),
+      createdIn('job_scheduled', 'scheduled'),
+      createdIn('job_awaiting', 'awaiting'),
+    ].join(' union all ')}
+    ) as job`;
+
+/**
+ * Counts every open transaction, because those that only write on other nodes are not numbered on the coordinator, and those that
+ * were committed but are not visible on all nodes yet. For the same reason, the snapshot does not show whether anything has been
+ * written, so each one differs.
+ */
+const settledUpTo = `
+    select clock_timestamp()::text as snapshot,
+      least(now(), longshore.oldest_prepared() - interval '1 minute', min(case
+        when application_name like 'longshore%' then xact_start
+        else greatest(xact_start, now() - interval '1 minute')
+      end)) - interval '500 milliseconds' as settled
+    from pg_stat_get_activity(null)
+    where datid = (select oid from pg_catalog.pg_database where datname = current_database())
+      and pid <> pg_backend_pid() and xact_start is not null and backend_type = 'client backend'`;
+
+/** Scans of all queues: each node goes through the queues that it has. */
+export const scanForms: Forms = {
+  'longshore-scan-state': changed(...noHorizon),
+  'longshore-poll-ready': pollReady,
+  'longshore-sweep-ready': written(sweepReady),
+  'longshore-next-due': written(nextDue),
+  'longshore-settled-up-to': written(settledUpTo),
+  'longshore-select-heads': written(heads('')),
+  'longshore-select-heads-from': written(heads('given as (select $2::jsonb), ')),
+  'longshore-select-started': written(started),
+  'longshore-select-created': written(created),
+};

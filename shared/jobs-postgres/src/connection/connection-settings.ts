@@ -1,0 +1,83 @@
+import type { ConnectionOptions } from 'node:tls';
+import type pg from 'pg';
+
+/** Where and how to connect: a part of the configuration of a `pg` client. */
+export type ConnectionSettings = Readonly<Pick<pg.ClientConfig, (typeof settingNames)[number]>>;
+
+const settingNames = [
+  'connectionString',
+  'host',
+  'port',
+  'user',
+  'database',
+  'password',
+  'ssl',
+  'sslnegotiation',
+  'enableChannelBinding',
+  'stream',
+  'client_encoding',
+  'options',
+] as const;
+
+/**
+ * Returns the settings for a URL.
+ *
+ * @throws {RangeError} if `value` is not the URL of a Postgres database, or contradicts `ssl`. Messages contain no part of the
+ *   URL, because it may include a password
+ */
+export function settingsOfUrl(
+  option: string,
+  url: unknown,
+  ssl?: boolean | ConnectionOptions,
+): ConnectionSettings {
+  if (typeof url !== 'string' || !/^postgres(ql)?:\/\/./.test(url)) {
+    const given = url === '' ? 'is empty' : url === undefined ? 'is missing' : 'is not the URL of a database';
+    throw new RangeError(
+      `${option} ${given}: give postgres://user:password@host:port/database, for example from the environment variable DATABASE_URL`,
+    );
+  }
+  // The driver gives the URL precedence.
+  if (ssl !== undefined && /[?&]ssl/.test(url))
+    throw new RangeError(`${option} has its own ssl parameters: leave out these, or the option ssl`);
+  return { connectionString: url, ...(ssl !== undefined && { ssl }) };
+}
+
+/** Returns the settings with which a pool connects, for additional connections. */
+export function settingsOfPool({ options }: pg.Pool): ConnectionSettings {
+  // Not spread, because the pool hides the password and the key from enumeration.
+  const settings = Object.fromEntries(
+    settingNames.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
+  );
+  const { ssl } = options;
+  return typeof ssl === 'object'
+    ? { ...settings, ssl: { ...ssl, ...(ssl.key && { key: ssl.key }) } }
+    : settings;
+}
+
+/**
+ * Checks that a pool of the application can be used.
+ *
+ * @throws {RangeError} if it cannot
+ */
+export function checkPool(pool: unknown): pg.Pool {
+  if (!isPool(pool)) throw new RangeError('pool must be a Pool of the package pg');
+  if (pool.ended || pool.ending) throw new RangeError('pool has been closed');
+  const { query_timeout: queryTimeout, binary } = pool.options as pg.PoolConfig & { binary?: boolean };
+  if (queryTimeout !== undefined && queryTimeout > 0)
+    throw new RangeError(
+      'pool has a query_timeout, after which the driver reports a statement as failed although Postgres may still carry it out: use statement_timeout instead',
+    );
+  if (binary === true)
+    throw new RangeError('pool requests results in binary form: leave out its option binary');
+  return pool;
+}
+
+function isPool(value: unknown): value is pg.Pool {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    ['connect', 'query', 'on', 'off'].every((name) => typeof Reflect.get(value, name) === 'function') &&
+    typeof Reflect.get(value, 'totalCount') === 'number' &&
+    typeof Reflect.get(value, 'options') === 'object'
+  );
+}

@@ -1,0 +1,66 @@
+import type { Client } from 'pg';
+import type { DatabaseOptions } from '../connection/database.js';
+import { Schema } from '../connection/schema.js';
+import { clockDifference } from './clock-difference.js';
+import { beat, type BeatRow } from './servers.sql.js';
+
+/** The answer to a heartbeat. */
+export interface Beat extends Pick<BeatRow, 'sent' | 'requested'> {
+  /** How far this machine's clock is ahead, in milliseconds; `null` if the answer took too long to tell. */
+  readonly clockAheadMs: number | null;
+}
+
+/** The connection that carries the heartbeats of a storage's servers. Connects for a heartbeat, and again after a failure. */
+export class HeartbeatConnection {
+  readonly #database: DatabaseOptions;
+  readonly #statement: string;
+  #client: Promise<Client> | undefined;
+
+  constructor(database: DatabaseOptions) {
+    this.#database = database;
+    this.#statement = new Schema(database.schema).render(beat.text);
+  }
+
+  /**
+   * Sends a heartbeat. Resolves to `undefined` if the server has been declared dead.
+   *
+   * @param timeoutMs how long an answer may take; the network may drop packets
+   */
+  async send(values: unknown[], timeoutMs: number): Promise<Beat | undefined> {
+    this.#client ??= this.#connect(timeoutMs);
+    const used = this.#client;
+    try {
+      const client = await used;
+      const query = { text: this.#statement, values, query_timeout: timeoutMs };
+      const sentAtMs = Date.now();
+      const [row] = (await client.query<BeatRow>(query)).rows;
+      return row && { ...row, clockAheadMs: clockDifference(sentAtMs, Number(row.now), Date.now()) };
+    } catch (error) {
+      if (this.#client === used) await this.close();
+      throw error;
+    }
+  }
+
+  /** Closes the connection; the next heartbeat opens another. */
+  async close(): Promise<void> {
+    const client = this.#client;
+    this.#client = undefined;
+    await client?.then((opened) => opened.end()).catch(() => undefined);
+  }
+
+  /** The driver is loaded only now: loading takes a third of a second of CPU time, and many servers stop before their first heartbeat. */
+  async #connect(timeoutMs: number): Promise<Client> {
+    const [{ default: pg }, { connectionConfig }] = await Promise.all([
+      import('pg'),
+      import('../connection/database.js'),
+    ]);
+    const database = this.#database;
+    const applicationName = `${database.applicationName} heartbeat`;
+    const client = new pg.Client(
+      connectionConfig({ ...database, applicationName, statementTimeoutMs: Math.ceil(timeoutMs) }),
+    );
+    client.on('error', () => undefined); // the next heartbeat fails and reconnects
+    await client.connect();
+    return client;
+  }
+}

@@ -1,0 +1,40 @@
+import type { MessagePort } from 'node:worker_threads';
+import type { DatabaseOptions } from '../connection/database.js';
+import { HeartbeatConnection } from './heartbeat-connection.js';
+import { type BeatingServer, HeartbeatLoop, type HeartbeatNews } from './heartbeat-loop.js';
+
+/** A message to the sender: a server to start with, the id of one to stop, or `close`. */
+export type HeartbeatCommand = { readonly start: BeatingServer } | { readonly stop: string } | 'close';
+
+/** A message from the sender. */
+export interface HeartbeatMessage {
+  readonly serverId: string;
+  readonly news: HeartbeatNews;
+}
+
+/** Sends the heartbeats of the servers that the port's messages name, over one connection. `close` also closes the port. */
+export function sendHeartbeats(database: DatabaseOptions, port: MessagePort): void {
+  const connection = new HeartbeatConnection(database);
+  const loops = new Map<string, HeartbeatLoop>();
+
+  const start = (server: BeatingServer): void => {
+    const loop = new HeartbeatLoop(connection, server, (news) => {
+      port.postMessage({ serverId: server.id, news } satisfies HeartbeatMessage);
+    });
+    loops.set(server.id, loop);
+  };
+
+  const stop = async (serverIds: Iterable<string>): Promise<void> => {
+    for (const id of serverIds) {
+      loops.get(id)?.stop();
+      loops.delete(id);
+    }
+    if (loops.size === 0) await connection.close();
+  };
+
+  port.on('message', (command: HeartbeatCommand) => {
+    if (command === 'close') void stop(loops.keys()).finally(() => port.close());
+    else if ('start' in command) start(command.start);
+    else void stop([command.stop]);
+  });
+}

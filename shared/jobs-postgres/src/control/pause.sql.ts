@@ -1,0 +1,43 @@
+import type { NewPause, PauseState } from '@longshore/jobs/storage';
+
+/** The columns of a pause, as they are stored. */
+export interface PauseRow {
+  paused_at: Date | null;
+  paused_by: string | null;
+  pause_reason: string | null;
+  paused_until: Date | null;
+}
+
+/** Condition that a row is paused: its pause has begun and not ended. */
+export const isPaused = '(paused_at is not null and coalesce(paused_until > now(), true))';
+
+/** Condition that the pause of a row has ended, but the row still has it. */
+export const endedPause = '(paused_at is not null and paused_until <= now())';
+
+/** The columns of a row's pause; all null if it has ended. */
+export const pauseColumns = ['paused_at', 'paused_by', 'pause_reason', 'paused_until']
+  .map((column) => `case when ${isPaused} then ${column} end as ${column}`)
+  .join(', ');
+
+/** The assignments that begin a pause: $2 by, $3 reason, $4 end. */
+export const beginPause = 'paused_at = now(), paused_by = $2, pause_reason = $3, paused_until = $4';
+
+/** The assignments that end a pause. */
+export const endPause = 'paused_at = null, paused_by = null, pause_reason = null, paused_until = null';
+
+/** Subquery for the names of the paused job types. */
+export const pausedTypes = `select name from longshore.paused_type where ${isPaused}`;
+
+export function toPauseState(row: PauseRow): PauseState {
+  return {
+    pausedAt: row.paused_at,
+    pausedBy: row.paused_by,
+    pauseReason: row.pause_reason,
+    pausedUntil: row.paused_until,
+  };
+}
+
+/** Returns the parameters of {@link beginPause}. */
+export function pauseValues({ by, reason, until }: NewPause): unknown[] {
+  return [by, reason, until];
+}

@@ -1,0 +1,38 @@
+import { prepared } from '../connection/statement.js';
+
+const columns = `name, query, saved_by as "savedBy", saved_at as "savedAt"`;
+
+export const selectSearches = prepared(
+  'longshore-select-saved-searches',
+  `select ${columns} from longshore.saved_search order by name`,
+);
+
+/** Lets only one transaction change saved searches at a time, so that their number stays within its limit. */
+export const lockSearches = prepared(
+  'longshore-lock-saved-searches',
+  `select pg_advisory_xact_lock('longshore.saved_search'::regclass::oid::bigint)::text`,
+);
+
+/** $1 name. */
+export const selectSearch = prepared(
+  'longshore-select-saved-search',
+  `select ${columns} from longshore.saved_search where name = $1`,
+);
+
+/** $1 name, $2 query, $3 who saves it, $4 maximum number of searches. Returns no row if there are as many others. */
+export const upsertSearch = prepared(
+  'longshore-upsert-saved-search',
+  `
+    insert into longshore.saved_search (name, query, saved_by)
+    select $1::text, $2::text, $3::text
+    where (select count(*) from longshore.saved_search where name <> $1) < $4::integer
+    on conflict (name) do update
+      set query = excluded.query, saved_by = excluded.saved_by, saved_at = excluded.saved_at
+    returning name`,
+);
+
+/** $1 name. */
+export const deleteSearch = prepared(
+  'longshore-delete-saved-search',
+  `delete from longshore.saved_search where name = $1`,
+);

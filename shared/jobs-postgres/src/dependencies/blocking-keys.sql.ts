@@ -1,0 +1,74 @@
+import { prepared } from '../connection/statement.js';
+import { limitOf } from './concurrency-semaphore.sql.js';
+
+/** Maximum numbers: of keys to list and to describe, of blocked jobs to count in total, and of jobs that hold a key. */
+export const maxKeys = 200;
+const maxDescribed = 20;
+const maxCounted = 20_000;
+const maxHolders = 10;
+
+export interface BlockingKeyRow {
+  queue_id: number;
+  key: string;
+  /** Number of blocked jobs; counting stops at one more than `most`. */
+  blocked: number;
+  most: number;
+  /** The next members are null for keys that are not described. */
+  allowed: number | null;
+  since: Date | null;
+  holders: { id: string; name: string; startedAt: string | null }[] | null;
+}
+
+const keyOf = `meta ->> 'concurrencyKey'`;
+
+/**
+ * $1 and $2 the first and the last queue. Steps from key to key through the index and counts the blocked jobs of each, up to an
+ * equal share of the limit, so a key with many jobs does not hide the others. Describes the keys with the most jobs.
+ */
+export const selectBlockingKeys = prepared(
+  'longshore-select-blocking-keys',
+  `
+    with recursive wanted as (
+      (
+        select queue_id, ${keyOf} as key, 1 as steps from longshore.job_blocked
+        where queue_id between greatest($1::integer, 1) and $2::integer order by queue_id, ${keyOf} limit 1
+      )
+      union all
+      select next.queue_id, next.key, wanted.steps + 1
+      from wanted cross join lateral (
+        select queue_id, ${keyOf} as key from longshore.job_blocked
+        where (queue_id, ${keyOf}) > (wanted.queue_id, wanted.key) and queue_id <= $2::integer
+        order by queue_id, ${keyOf} limit 1
+      ) as next
+      where wanted.steps < ${maxKeys}
+    ),
+    sized as materialized (select queue_id, key, ${maxCounted} / count(*) over () as most from wanted),
+    counted as materialized (
+      select sized.*, blocked, row_number() over (order by blocked desc, queue_id, key) as rank
+      from sized cross join lateral (
+        select count(*)::integer as blocked from (
+          select 1 from longshore.job_blocked where queue_id = sized.queue_id and ${keyOf} = sized.key limit sized.most + 1
+        ) as seen
+      ) as size
+    )
+    select counted.queue_id, counted.key, counted.blocked, counted.most::integer, first.allowed, first.since, held.holders
+    from counted
+    left join lateral (
+      select ${limitOf} as allowed, greatest(created_at, run_at) as since from longshore.job_blocked
+      where counted.rank <= ${maxDescribed} and queue_id = counted.queue_id and ${keyOf} = counted.key
+      order by priority, seq limit 1
+    ) as first on true
+    left join lateral (
+      select jsonb_agg(
+          jsonb_build_object('id', id, 'name', name, 'startedAt', case when server_id is not null then started_at end)
+          order by server_id is null, started_at
+        ) as holders
+      from (
+        select id, name, server_id, started_at from longshore.job
+        where counted.rank <= ${maxDescribed} and queue_id = counted.queue_id
+          and meta ? 'concurrencyKey' and ${keyOf} = counted.key
+        limit ${maxHolders}
+      ) as holder
+    ) as held on true
+    order by counted.rank`,
+);

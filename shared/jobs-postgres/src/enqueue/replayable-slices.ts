@@ -1,0 +1,42 @@
+import type { NewJob } from '@longshore/jobs/storage';
+
+/** The slices of a call's jobs. They are built on demand and kept, so that they can be read again. */
+export class ReplayableSlices {
+  readonly #source: AsyncIterator<readonly NewJob[]>;
+  readonly #slices: (readonly NewJob[])[] = [];
+  #isComplete = false;
+  #failure: { readonly error: unknown } | null = null;
+
+  constructor(source: AsyncIterable<readonly NewJob[]>) {
+    this.#source = source[Symbol.asyncIterator]();
+  }
+
+  /** All slices built so far. */
+  get slices(): readonly (readonly NewJob[])[] {
+    return this.#slices;
+  }
+
+  /** The error that building a slice threw; `null` if none did. */
+  get failure(): { readonly error: unknown } | null {
+    return this.#failure;
+  }
+
+  /** Yields all slices from the first one on, building the missing ones. */
+  async *read(): AsyncGenerator<readonly NewJob[]> {
+    for (let index = 0; await this.#has(index); index++) yield this.#slices[index] ?? [];
+  }
+
+  async #has(index: number): Promise<boolean> {
+    if (index < this.#slices.length) return true;
+    if (this.#isComplete) return false;
+    try {
+      const next = await this.#source.next();
+      if (next.done === true) this.#isComplete = true;
+      else this.#slices.push(next.value);
+      return !this.#isComplete;
+    } catch (error) {
+      this.#failure = { error };
+      throw error;
+    }
+  }
+}

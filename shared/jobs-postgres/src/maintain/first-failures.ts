@@ -1,0 +1,36 @@
+import { errorKindsKept } from '@longshore/jobs/storage';
+import type { Database } from '../connection/database.js';
+import type { DatabaseClock } from '../connection/database-clock.js';
+import { deleteOldFirstFailures, recordFirstFailures } from '../read/failures.sql.js';
+import { maxKinds, maxKindsOfName, maxRetrying } from '../read/statistics.js';
+
+/** How often kinds of errors are recorded, in milliseconds. */
+const everyMs = 60_000;
+
+/** Failures older than this are not examined, in milliseconds: several servers record, and any of them may be late. */
+const sinceMs = 5 * everyMs;
+
+/** Records when each kind of error was first seen, before the jobs that failed then are deleted or retried. */
+export class FirstFailures {
+  readonly #database: Database;
+  readonly #clock: DatabaseClock;
+  #recordedAt = -Infinity;
+
+  constructor(database: Database, clock: DatabaseClock) {
+    this.#database = database;
+    this.#clock = clock;
+  }
+
+  /** Records new kinds of errors, at most once a minute. */
+  async runOnce(): Promise<void> {
+    if (performance.now() - this.#recordedAt < everyMs) return;
+    this.#recordedAt = performance.now();
+    const limits = [maxKinds, maxKindsOfName, maxRetrying];
+    await this.#database.query(recordFirstFailures(sinceMs, await this.#clock.fresh()), [sinceMs, ...limits]);
+  }
+
+  /** Deletes kinds of errors that have not occurred for a long time. */
+  async deleteOld(): Promise<void> {
+    await this.#database.query(deleteOldFirstFailures, [errorKindsKept.days, errorKindsKept.max]);
+  }
+}

@@ -1,0 +1,98 @@
+import {
+  automatic,
+  automaticActor,
+  type Pausable,
+  resumesAfter,
+  type ResumptionReport,
+  resumptionOf,
+} from '@longshore/jobs/storage';
+import type { ReadyScans } from '../claim/ready-scans.js';
+import { type Database, isOfData } from '../connection/database.js';
+import type { Notifier } from '../connection/notifier.js';
+import { type Run, runOn } from '../connection/run.js';
+import { recordEntry } from '../control/audit.js';
+import { lockType, resumeTypeWhenDue } from '../control/job-types.sql.js';
+import { type RecurringJobRow, resumeRecurringJob, toRecurringJob } from '../recurring/recurring-jobs.sql.js';
+import { nextDueAt } from '../recurring/synchronization.js';
+import {
+  lockRecurringWhenDue,
+  type PauseEndRow,
+  resumeQueueWhenDue,
+  selectPauseEnds,
+} from './resumptions.sql.js';
+import type { PostgresSetAside } from './set-aside.js';
+
+interface ResumptionParts {
+  readonly database: Database;
+  readonly notifier: Notifier;
+  readonly scans: ReadyScans;
+  readonly setAside: PostgresSetAside;
+}
+
+/** Notifies servers once a resumption is committed; `null` if somebody else has ended the pause. */
+type Notification = (() => unknown) | null;
+
+/**
+ * Resumes queues, job types and recurring jobs whose pauses have ended: each in a transaction of its own, with its audit
+ * entry. One that fails because of its own data is set aside.
+ */
+export class Resumptions {
+  readonly #parts: ResumptionParts;
+
+  constructor(parts: ResumptionParts) {
+    this.#parts = parts;
+  }
+
+  async resumeDue(limit: number): Promise<ResumptionReport> {
+    const ends = await this.#parts.database.query<PauseEndRow>(selectPauseEnds, [limit + 1]);
+    const due = ends.filter(({ due_in: dueInMs }) => dueInMs <= 0).slice(0, limit);
+    let resumed = 0;
+    for (const end of due) if (await this.#resume(end)) resumed++;
+    return { resumed, nextDueMs: ends[due.length]?.due_in ?? null };
+  }
+
+  async #resume({ kind, key }: PauseEndRow): Promise<boolean> {
+    const { database, setAside } = this.#parts;
+    const aside = { role: 'resumer', key: `${kind} ${key}` } as const;
+    try {
+      const notify = await database.transaction(async (client) => {
+        const run = runOn(client);
+        const notification = await this.#resumptions[kind](run, key);
+        if (notification === null) return null;
+        const entry = { who: automaticActor, action: resumptionOf(kind), target: key };
+        await recordEntry(run, { ...entry, filter: automatic, count: 1 });
+        return notification;
+      });
+      await notify?.();
+      await setAside.settled(aside.role, [aside.key]);
+      return notify !== null;
+    } catch (error) {
+      if (!isOfData(error)) throw error;
+      await setAside.putInOwnTransaction(aside, error);
+      return false;
+    }
+  }
+
+  readonly #resumptions: Readonly<Record<Pausable, (run: Run, key: string) => Promise<Notification>>> = {
+    queue: async (run, name) => {
+      const { notifier } = this.#parts;
+      return (await run(resumeQueueWhenDue, [name])).length === 0 ? null : () => notifier.notify(name);
+    },
+    type: async (run, name) => {
+      const { scans } = this.#parts;
+      await run(lockType, [name]);
+      const rows = (await run(resumeTypeWhenDue, [name])) as readonly { queue_id: number | null }[];
+      if (rows.length === 0) return null;
+      return () =>
+        Promise.all(rows.flatMap((row) => (row.queue_id === null ? [] : scans.returned(row.queue_id))));
+    },
+    recurring: async (run, id) => {
+      const { notifier } = this.#parts;
+      const [row] = (await run(lockRecurringWhenDue, [id])) as readonly (RecurringJobRow & { now: Date })[];
+      if (row === undefined) return null;
+      const job = toRecurringJob(row);
+      await run(resumeRecurringJob, [id, nextDueAt(job, resumesAfter(job, row.now))]);
+      return () => notifier.notify(null);
+    },
+  };
+}

@@ -1,0 +1,34 @@
+import type { TestDatabase } from '@longshore/test-support';
+import { expect } from 'chai';
+import { PostgresStorage } from '../src/index.js';
+import { createStoreDatabase } from './support/store-database.js';
+
+const warning = { key: 'k', text: 'It is wrong.', advice: 'Mend it.', link: '' };
+
+describe('Alerts on Postgres', () => {
+  let database: TestDatabase;
+  let storage: PostgresStorage;
+
+  beforeEach(async () => {
+    database = await createStoreDatabase();
+    storage = new PostgresStorage({ url: database.url });
+    await storage.open();
+  });
+
+  afterEach(async () => {
+    await storage.close();
+    await database.drop();
+  });
+
+  it('are delivered before retries, which those to a dead webhook would otherwise make late', async () => {
+    const { alerts } = storage;
+    await alerts.observe([warning], ['dead']);
+    const [first] = await alerts.take(['dead'], 1, 60_000);
+    if (first === undefined) throw new Error('No message was taken');
+    await alerts.failed(first, 'No answer');
+    await database.query('update longshore.alert_message set next_at = now()');
+    await alerts.observe([warning, { ...warning, key: 'new' }], ['alive']);
+    expect(await alerts.take(['alive', 'dead'], 1, 60_000)).to.have.nested.property('[0].target', 'alive');
+    expect(await alerts.take(['alive', 'dead'], 1, 60_000)).to.have.nested.property('[0].target', 'dead');
+  });
+});

@@ -1,0 +1,29 @@
+import { expect } from 'chai';
+
+/** Returns the numbers of the parameters of a statement. */
+const parametersOf = (text: string): readonly number[] =>
+  [...text.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number));
+
+describe('The forms of statements for Citus', () => {
+  let forms: readonly { readonly name: string; readonly usual: string; readonly text: string }[];
+
+  before(async () => {
+    await import('../src/index.js'); // defines all statements
+    const { staticStatements } = await import('../src/connection/statement.js');
+    const { citusForm } = await import('../src/citus/forms.js');
+    // Throws if a form changes a part that a statement no longer has.
+    forms = [...staticStatements()].map(([name, usual]) => {
+      const { text } = citusForm({ name, text: usual });
+      return { name, usual, text };
+    });
+  });
+
+  it('have no parameters that the usual statements lack', () => {
+    for (const { name, usual, text } of forms)
+      expect(parametersOf(usual), name).to.include.members(parametersOf(text));
+  });
+
+  it('are the statements themselves where Citus can run these', () => {
+    expect(forms.filter(({ usual, text }) => usual === text)).to.have.length.above(forms.length / 2);
+  });
+});

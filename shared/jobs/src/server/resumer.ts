@@ -1,0 +1,23 @@
+import type { Maintenance } from '../storage/maintenance.js';
+import { backgroundPollMs } from './background-poll.js';
+
+const batch = 100;
+
+/**
+ * Resumes queues, job types and recurring jobs at the end of their pauses. Every server runs one of these; each pause is
+ * ended by one of them.
+ */
+export class Resumer {
+  readonly #maintenance: Maintenance;
+  readonly #isNotified: () => boolean;
+
+  constructor(maintenance: Maintenance, isNotified: () => boolean) {
+    this.#maintenance = maintenance;
+    this.#isNotified = isNotified;
+  }
+
+  async runOnce(): Promise<number> {
+    const { nextDueMs } = await this.#maintenance.resumeDue(batch);
+    return backgroundPollMs(this.#isNotified(), nextDueMs);
+  }
+}

@@ -1,0 +1,105 @@
+import { singularOf } from '../definition/naming.js';
+import { type JsonSchema, typesOf } from '../validation/json-schema.js';
+import { mapValues } from '../validation/map-values.js';
+import { describedMembers, ended, wordsOf } from './field-wording.js';
+
+/** The name of the schema of fields that hold any JSON. */
+const anyJson = 'JsonValue';
+
+/**
+ * Gives the objects nested in schemas a name, so that code generators make types of them: the object in the field `error`
+ * of `Job` becomes the schema `JobError`. Equal objects share the schema of the first one. A `title` is the name of an object
+ * that several fields share.
+ */
+export class NamedParts {
+  readonly #taken: Set<string>;
+  readonly #nameOf = new Map<string, string>();
+  readonly #parts = new Map<string, JsonSchema>();
+
+  /** @param taken names that other schemas of the document have */
+  constructor(taken: Iterable<string> = []) {
+    this.#taken = new Set(taken);
+  }
+
+  /** The schemas of the parts found so far, by name. */
+  get schemas(): Readonly<Record<string, JsonSchema>> {
+    return Object.fromEntries(this.#parts);
+  }
+
+  /** Makes equal parts of other schemas refer to this schema. */
+  register(name: string, schema: JsonSchema): void {
+    this.#nameOf.set(keyOf(schema), name);
+  }
+
+  /** Returns a schema whose fields refer to their objects. */
+  separate(owner: string, schema: JsonSchema): JsonSchema {
+    return {
+      ...schema,
+      ...(schema.properties && {
+        properties: mapValues(schema.properties, (field, name) => this.#separateField(owner, name, field)),
+      }),
+      ...(typeof schema.additionalProperties === 'object' && {
+        additionalProperties: this.#separateField(owner, 'value', schema.additionalProperties),
+      }),
+    };
+  }
+
+  #separateField(owner: string, field: string, schema: JsonSchema): JsonSchema {
+    if (schema.$ref !== undefined) return schema;
+    if (schema.items !== undefined)
+      return { ...schema, items: this.#separateField(owner, singularOf(field), schema.items) };
+    if (schema.anyOf !== undefined && !isChoice(schema))
+      return { ...schema, anyOf: schema.anyOf.map((one) => this.#separateField(owner, field, one)) };
+    const { description, default: given, examples, ...structure } = schema;
+    if (Object.keys(structure).length > 0 && !isObject(structure) && !isChoice(structure)) return schema;
+    return {
+      ...(description !== undefined && { description }),
+      ...(given !== undefined && { default: given }),
+      ...(examples !== undefined && { examples }),
+      $ref: `#/components/schemas/${this.#nameFor(owner, field, structure, description)}`,
+    };
+  }
+
+  #nameFor(owner: string, field: string, structure: JsonSchema, description: string | undefined): string {
+    const key = keyOf(structure);
+    const known = this.#nameOf.get(key);
+    if (known !== undefined) return known;
+    const isAny = Object.keys(structure).length === 0;
+    const { title } = structure;
+    const name = isAny
+      ? anyJson
+      : this.#freeName(title ?? owner + field.charAt(0).toUpperCase() + field.slice(1));
+    const words = wordsOf(field);
+    this.#taken.add(name);
+    this.#nameOf.set(key, name);
+    this.#parts.set(name, {
+      description: isAny ? 'Any JSON.' : ended(title ?? description ?? `The ${words}`),
+      ...describedMembers(this.separate(name, structure), words),
+    });
+    return name;
+  }
+
+  #freeName(wanted: string): string {
+    return this.#taken.has(wanted) ? this.#freeName(`${wanted}Object`) : wanted;
+  }
+}
+
+/** Whether a schema accepts values of several types. */
+function isChoice({ anyOf = [] }: JsonSchema): boolean {
+  return anyOf.filter(({ type }) => type !== 'null').length > 1;
+}
+
+/** Whether a schema accepts only objects, or objects and null. */
+function isObject(schema: JsonSchema): boolean {
+  const types = typesOf(schema).filter((type) => type !== 'null');
+  return schema.anyOf === undefined && types.length === 1 && types[0] === 'object';
+}
+
+/** Returns a text that is equal for schemas that accept the same values and describe their members in the same words. */
+function keyOf({ description: _description, ...structure }: JsonSchema): string {
+  return JSON.stringify(structure, (_name, value: unknown) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+      : value,
+  );
+}

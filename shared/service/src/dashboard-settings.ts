@@ -1,0 +1,76 @@
+import Type from 'typebox';
+import { type Config, ConfigError, listOf } from './config.js';
+import { dashboardVariables, serviceVariables } from './variables.js';
+
+const variables = Type.Object({ ...dashboardVariables, NODE_ENV: serviceVariables.NODE_ENV });
+type DashboardConfig = Config<typeof variables>;
+
+/** The dashboard options that do not concern access. */
+export interface DashboardSettings {
+  readonly path: string;
+  readonly instance: string;
+  readonly logo: string | undefined;
+  readonly accent: string | undefined;
+  readonly production: boolean;
+  readonly requireReasons: boolean;
+  readonly logUrl: string;
+  readonly traceUrl: string;
+}
+
+export function dashboardSettings(config: DashboardConfig): DashboardSettings {
+  return {
+    path: config.DASHBOARD_PATH,
+    instance: config.DASHBOARD_INSTANCE,
+    logo: config.DASHBOARD_LOGO || undefined,
+    accent: config.DASHBOARD_ACCENT || undefined,
+    production: config.NODE_ENV === 'production',
+    requireReasons: config.DASHBOARD_REQUIRE_REASONS,
+    logUrl: config.DASHBOARD_LOG_URL,
+    traceUrl: config.DASHBOARD_TRACE_URL,
+  };
+}
+
+/** The options of the webhooks that receive alerts. */
+export interface AlertSettings {
+  readonly instance: string;
+  readonly baseUrl: string | null;
+  readonly webhooks: readonly {
+    readonly url: string;
+    readonly secret: string | undefined;
+    readonly format: 'standard' | 'slack';
+    readonly allowsHttp: boolean;
+  }[];
+}
+
+/** Returns where alerts are sent, according to the configuration; `null` if nowhere. */
+export function alertSettings(config: DashboardConfig): AlertSettings | null {
+  const urls = listOf(config.DASHBOARD_ALERT_URLS);
+  if (urls.length === 0) return null;
+  return {
+    instance: config.DASHBOARD_INSTANCE,
+    baseUrl: config.DASHBOARD_BASE_URL || null,
+    webhooks: urls.map((url) => ({
+      url,
+      secret: config.DASHBOARD_ALERT_SECRET || undefined,
+      format: config.DASHBOARD_ALERT_FORMAT,
+      allowsHttp: config.NODE_ENV !== 'production',
+    })),
+  };
+}
+
+/** Creates something from the configuration, whose mistakes become a {@link ConfigError} that names the variable. */
+export function asConfigured<Created>(create: () => Created): Created {
+  try {
+    return create();
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    const message = error.message
+      .replace('logUrl', 'DASHBOARD_LOG_URL')
+      .replace('traceUrl', 'DASHBOARD_TRACE_URL')
+      .replace(/^An alert URL|^The alert URL/, 'DASHBOARD_ALERT_URLS: $&')
+      .replace('The alert secret', 'DASHBOARD_ALERT_SECRET')
+      .replace(/^The logo/, 'DASHBOARD_LOGO: $&')
+      .replace(/^The accent colour|^Not a colour/, 'DASHBOARD_ACCENT: $&');
+    throw new ConfigError(message);
+  }
+}

@@ -1,0 +1,32 @@
+import { existsSync } from 'node:fs';
+import { type Browser, chromium } from 'playwright-core';
+
+const places = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+];
+
+/** How long a page may take to get into the expected state, in milliseconds. It is for hanging tests only. */
+const patienceMs = 120_000;
+
+/** Starts the installed Chromium, headless and quiet on the network. Throws if there is none. */
+export async function launchChromium(): Promise<Browser> {
+  const executablePath = places.find((place) => existsSync(place));
+  if (executablePath === undefined) throw new Error(`No Chromium at any of: ${places.join(', ')}`);
+  const browser = await chromium.launch({
+    executablePath,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      '--no-first-run',
+    ],
+  });
+  browser.on('context', (context) => context.setDefaultTimeout(patienceMs));
+  return browser;
+}
