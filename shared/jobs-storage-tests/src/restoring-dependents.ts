@@ -59,6 +59,19 @@ export function restoringDependents(fixture: Fixture): void {
     ]);
   });
 
+  it('restores a dependent that depends on a failed job both directly and through other dependents', async () => {
+    const queue = fixture.newQueue();
+    const { claim } = await fixture.claimOne({ queue, maxAttempts: 1 });
+    const { id: first } = await fixture.enqueue(fixture.newQueue(), childOf([claim.jobId]));
+    const { id: second } = await fixture.enqueue(fixture.newQueue(), childOf([first]));
+    const { id: last } = await fixture.enqueue(fixture.newQueue(), childOf([claim.jobId, second]));
+    await fixture.storage.completions.complete([{ claim, outcome: outcomeOf.failed }]);
+    await resolveAll(fixture.storage);
+    await fixture.storage.control.retry(claim.jobId, { dependents: true });
+    await resolveAll(fixture.storage);
+    expect(await statesOf(first, second, last)).to.deep.equal(['awaiting', 'awaiting', 'awaiting']);
+  });
+
   it('leaves skipped dependents cancelled unless requested', async () => {
     const { root, child } = await failedChain();
     await fixture.storage.control.retry(root);

@@ -1,4 +1,5 @@
 import { checkTime, maxCountedAttempts } from '../job/bounds.js';
+import type { After } from '../job/continuation.js';
 import type { Claim, Job } from '../job/job.js';
 import { isFinished } from '../job/state.js';
 import { keepStoredDigits } from '../job/stored-digits.js';
@@ -51,9 +52,7 @@ export class MemoryControl implements JobControl {
       return () => {
         const skipped = dependents ? skippedBecauseOf(parentsIn(record), this.#jobs) : [];
         if (after !== undefined && !regardless && state === 'cancelled' && record.attempt === 0) {
-          record.finishedAt = null;
-          this.#jobs.awaitAgain(record, after);
-          this.#restore(skipped);
+          this.#jobs.awaitAgain(new Map([[record, after], ...this.#unmetOf(skipped)]));
           return;
         }
         if (record.serverId !== null && record.startedAt !== null && record.error !== null) {
@@ -72,19 +71,19 @@ export class MemoryControl implements JobControl {
         record.serverId = null;
         record.startedAt = null;
         this.#jobs.makeReady(record, 'retried');
-        this.#restore(skipped);
+        this.#jobs.awaitAgain(this.#unmetOf(skipped));
       };
     });
   }
 
-  /** Makes skipped jobs wait again, parents first. */
-  #restore(skipped: readonly JobRecord[]): void {
-    for (const record of skipped) {
-      const after = this.#jobs.dependencies.unmetOf(record.id);
-      if (after === undefined) continue;
-      record.finishedAt = null;
-      this.#jobs.awaitAgain(record, after);
-    }
+  /** Returns the unmet dependencies of these jobs, without jobs that have none. */
+  #unmetOf(records: readonly JobRecord[]): Map<JobRecord, After> {
+    return new Map(
+      records.flatMap((record) => {
+        const after = this.#jobs.dependencies.unmetOf(record.id);
+        return after === undefined ? [] : [[record, after]];
+      }),
+    );
   }
 
   async run(id: string, options?: JobControlOptions): Promise<ControlResult> {

@@ -285,13 +285,19 @@ export class MemoryJobs {
     if (queue.concurrencyLimit !== null) queueMicrotask(() => this.notify(record.queue));
   }
 
-  /** Makes a cancelled job wait for its parents again, including parents that have already ended as required. */
-  awaitAgain(record: JobRecord, after: After): void {
-    const { batchId } = record.meta ?? {};
-    if (batchId !== undefined && isFinished(record.state)) this.batches.uncount(batchId, record.state);
-    enter(record, 'awaiting', 'retried', this.#clock.now());
-    record.error = null;
-    this.#awaitParents(record, after);
+  /**
+   * Makes cancelled jobs wait for their parents again, including parents that have already ended as required. All of them start
+   * waiting before the first parent is checked, because some can be parents of others.
+   */
+  awaitAgain(cancelled: ReadonlyMap<JobRecord, After>): void {
+    for (const record of cancelled.keys()) {
+      const { batchId } = record.meta ?? {};
+      if (batchId !== undefined && isFinished(record.state)) this.batches.uncount(batchId, record.state);
+      enter(record, 'awaiting', 'retried', this.#clock.now());
+      record.finishedAt = null;
+      record.error = null;
+    }
+    for (const [record, after] of cancelled) this.#awaitParents(record, after);
   }
 
   #await(record: JobRecord, { after, due }: NewJob): void {

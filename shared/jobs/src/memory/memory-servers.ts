@@ -201,5 +201,5 @@ export class MemoryServers implements Servers {
 }
 
 function copyOf(server: Server): Server {
-  return { ...server, queues: [...server.queues] };
+  return structuredClone(server);
 }

@@ -47,5 +47,7 @@ export function checkEdits(current: ReadonlyMap<string, Job>, edits: ReadonlyMap
     checkName('queue', queue);
     checkPriority(priority);
     if (runAt !== null) checkTime('runAt', runAt);
+    else if (current.get(id)?.runAt !== null)
+      throw new RangeError(`Job ${id} is due at a set time: runAt cannot be null`);
   }
 }
