@@ -4,7 +4,7 @@ import { type Fault, pick, type Stage } from './stage.js';
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
-/** How far a clock is set off. */
+/** Possible errors of a clock, in milliseconds. */
 const steps = [hourMs, 10 * dayMs, 365 * dayMs];
 
 const inWords = (ms: number): string =>
@@ -12,7 +12,7 @@ const inWords = (ms: number): string =>
 
 const eitherWay = (stepMs: number, random: () => number): number => (random() < 0.5 ? stepMs : -stepMs);
 
-/** A process's clock jumps ahead or back, and is corrected after a while: two jumps. */
+/** Creates a fault in which a process's clock jumps ahead or back by `stepMs`, and is corrected after a while. */
 function clockSet(stepMs: number): Fault {
   return async ({ fleet, random }) => {
     const { processes } = fleet;
@@ -31,7 +31,7 @@ export const clockYear = clockSet(365 * dayMs);
 
 const anyStep = ({ random }: Stage): number => eitherWay(steps[pick(random, steps.length)] ?? 0, random);
 
-/** Every process has a different time. */
+/** Sets the clock of every process to a wrong time, chosen at random for each. */
 export const clocksApart: Fault = async (stage) => {
   const { fleet, random } = stage;
   await Promise.all(fleet.processes.map((process) => fleet.setClock(process, anyStep(stage))));
@@ -40,7 +40,7 @@ export const clocksApart: Fault = async (stage) => {
   return {};
 };
 
-/** A worker starts with a wrong clock, like a machine whose battery is dead, and is corrected while it runs. */
+/** Starts a worker with a wrong clock, like a machine whose battery is dead, and corrects the clock while it runs. */
 export const startedWrong: Fault = (stage) =>
   stage.fleet.withWorkers(1, stage.random, async ([index = 0]) => {
     const { fleet } = stage;

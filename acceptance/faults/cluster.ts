@@ -2,16 +2,19 @@ import { createCitusDatabase } from '@longshore/test-support';
 import type { Postgres } from '../test/system/postgres.js';
 import type { Observer } from './observer.js';
 
-/** The faults that need a Postgres that this suite has started. */
+/** Faults that are impossible on a cluster on other machines. */
 const ofOwnPostgres: ReadonlySet<string> = new Set(['postgres-killed', 'backend-killed']);
 
-/** Returns the faults that are possible on a Citus cluster. Those that kill processes of Postgres need one on this machine. */
+/**
+ * Returns the faults that are possible on a Citus cluster: backends can be killed only if the cluster is on this
+ * machine, and Postgres itself cannot be killed.
+ */
 export function clusterFaults(url: string, faults: readonly string[]): string[] {
   const isHere = /^(localhost|127\.|\[::1\])/.test(new URL(url).hostname);
   return faults.filter((fault) => (isHere ? fault !== 'postgres-killed' : !ofOwnPostgres.has(fault)));
 }
 
-/** Creates a database on the Citus cluster that `CITUS_URL` names, in place of a Postgres of its own. */
+/** Creates a database on the Citus cluster at `CITUS_URL`, for runs that do not start their own Postgres. */
 export async function startCluster(): Promise<Postgres> {
   const database = await createCitusDatabase();
   const impossible = (): Promise<never> =>

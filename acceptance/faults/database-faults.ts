@@ -4,10 +4,10 @@ import { eventually } from '@longshore/test-support';
 import { seconds } from './process-faults.js';
 import { type Fault, pick, type Stage } from './stage.js';
 
-/** Every connection of a service (pools, LISTEN, heartbeats) and of the enqueuers. */
+/** SQL condition for every connection of a service (pools, LISTEN, heartbeats) and of the enqueuers. */
 const theirs = `datname = current_database() and (application_name like 'longshore%' or application_name = 'faults enqueuer')`;
 
-/** Repeats an act until the time is over. */
+/** Repeats `act` for `ms` milliseconds. Resolves to the number of repetitions. */
 async function during(ms: number, act: () => Promise<unknown>): Promise<number> {
   let times = 0;
   for (const end = performance.now() + ms; performance.now() < end; times++) await act();
@@ -78,7 +78,7 @@ export const listenCut: Fault = async (stage) => {
   };
 };
 
-/** Returns the milliseconds from a job's enqueue to its end. */
+/** Enqueues a job and resolves to the milliseconds until it has ended. */
 export async function timeOfOne({ observer, load }: Stage): Promise<number> {
   const startedAt = performance.now();
   const id = load.accept(await observer.enqueue('plain', 0));

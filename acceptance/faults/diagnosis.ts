@@ -11,7 +11,7 @@ const queries = [
    from pg_stat_activity where datname = current_database() and (state <> 'idle' or wait_event_type = 'Lock')`,
 ];
 
-/** Returns what to look at when jobs are stuck, as text. */
+/** Returns a text that helps to find out why jobs are stuck: rows of the store, sessions, and output of the workers. */
 export async function diagnose({ observer, fleet }: Stage): Promise<string> {
   const parts: string[] = [];
   for (const query of queries) {

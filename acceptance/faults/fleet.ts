@@ -12,7 +12,7 @@ const poolSizes = [10, 5, 2, 2];
 
 const apiCount = 2;
 
-/** How long a fault may wait for workers that other faults use. */
+/** Maximum time that a fault waits for workers that other faults use, in milliseconds. */
 const patienceMs = 600_000;
 
 /** The services under test: two api processes and several workers, each with an adjustable clock. */
@@ -23,7 +23,7 @@ export class Fleet {
   readonly #apis: Service[] = [];
   /** Workers that are reserved by a fault. */
   readonly #taken = new Set<number>();
-  /** Processes that were started and that the suite has not ended. */
+  /** Processes that should be running, because the suite has started them and not ended them. */
   readonly #expected = new Set<Service>();
 
   private constructor(environment: Environment, clocks: string) {
@@ -83,7 +83,7 @@ export class Fleet {
     const free = (): number[] =>
       poolSizes.map((_, index) => index).filter((index) => !this.#taken.has(index));
     await eventually(async () => free().length >= count, { deadlineMs: patienceMs });
-    const left = free(); // nothing can have changed since
+    const left = free(); // no other fault can have reserved any in between
     const taken = Array.from({ length: count }, () =>
       left.splice(Math.floor(random() * left.length), 1),
     ).flat();
@@ -95,7 +95,7 @@ export class Fleet {
     }
   }
 
-  /** Sets the clock of a process, which may start later. */
+  /** Sets the clock of a process, which need not have started yet. */
   setClock(process: string, aheadMs: number): Promise<void> {
     return writeFile(path.join(this.#clocks, process), String(aheadMs));
   }
@@ -112,7 +112,7 @@ export class Fleet {
     await worker.end(signal);
   }
 
-  /** Restarts workers that have ended by themselves, as a supervisor would; they are reported all the same. */
+  /** Restarts workers that have ended by themselves, as a supervisor would. The report still lists them. */
   async revive(): Promise<void> {
     const ended = this.#workers.flatMap(({ ending }, index) =>
       ending() === null || this.#taken.has(index) ? [] : [index],
@@ -121,7 +121,7 @@ export class Fleet {
     await Promise.all(ended.map((index) => this.startWorker(index).finally(() => this.#taken.delete(index))));
   }
 
-  /** Returns how processes ended that the suite did not end, with their last output. */
+  /** Describes each process that ended without the suite having ended it: how it ended, and its last output. */
   endedByThemselves(): string[] {
     return [...this.#expected]
       .filter((service) => service.ending() !== null)

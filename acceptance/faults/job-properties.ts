@@ -1,24 +1,24 @@
 /**
- * A property with a query for rows that violate it. `accepted` holds the ids of all accepted jobs, `promised` those
- * of batches.
+ * A property with a query for rows that violate it. The query can use the CTEs `accepted`, with the ids of all accepted
+ * jobs, and `promised`, with those of all accepted batches.
  */
 export type Property = readonly [property: string, sql: string];
 
 const live = ['job', 'job_scheduled', 'job_blocked', 'job_awaiting'];
 
-/** Jobs that have not finished. */
+/** Query for the jobs that have not finished. */
 export const liveJobs = live
   .map((table) => `select id, queue_id, created_at, meta from longshore.${table} where queue_id > 0`)
   .join(' union all ');
 
 const everywhere = `select id, queue_id, created_at, meta from longshore.job_history union all ${liveJobs}`;
 
-/** Counts the effects of each job in the ledger. Those of plain jobs are not transactional. */
+/** Query that counts the effects of each job in the ledger. Effects of plain jobs are not transactional. */
 export const effects = `
   select job_id, name, count(*) as times, min(attempt) as attempt, min(at) as at, max(together) as together, max(allowed) as allowed
   from ledger.effect group by job_id, name`;
 
-/** Properties of the jobs. */
+/** Properties of all jobs when the run has ended. */
 export const jobProperties: readonly Property[] = [
   [
     'jobs lost: accepted, and nowhere in the store',

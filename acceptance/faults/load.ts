@@ -30,12 +30,12 @@ export class Load {
     return this.#said('batch ');
   }
 
-  /** Valid requests that were rejected. */
+  /** Descriptions of valid requests that were rejected or repeated wrongly. */
   get refused(): string[] {
     return this.#said('refused ');
   }
 
-  /** Stops every enqueuer after the response that it is waiting for. */
+  /** Stops every enqueuer once its pending requests have ended. Returns a description of each that failed. */
   async stop(): Promise<string[]> {
     const endings = await Promise.all(this.#enqueuers.map((enqueuer) => enqueuer.end('SIGTERM')));
     return endings.flatMap((ending, index) =>

@@ -15,7 +15,7 @@ import { report } from './report.js';
 import { storm } from './storm.js';
 import { judge, tally } from './verdict.js';
 
-/** How long the last jobs may take after the last fault. */
+/** Maximum time from the last fault until all jobs are done, in milliseconds. */
 const settleMs = 180_000;
 
 async function run(options: Options): Promise<boolean> {
@@ -26,7 +26,7 @@ async function run(options: Options): Promise<boolean> {
   let load: Load | undefined;
   try {
     fleet = await Fleet.start(postgres.url, isCluster ? 'citus' : 'none');
-    // Does what `limitQueue` does.
+    // Sets limits as the storage's statement `limitQueue` does.
     const [limited] = await observer.query<{ id: number }>(
       `insert into longshore.queue (name, concurrency_limit, rate_limit) values ('limited', 5, $1)
        on conflict (name) do update set concurrency_limit = excluded.concurrency_limit, rate_limit = excluded.rate_limit
@@ -78,7 +78,7 @@ async function run(options: Options): Promise<boolean> {
 
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130));
 
-/** The coordinator of a Citus cluster to run on; without one, the suite starts a Postgres. */
+/** URL of the coordinator of a Citus cluster to run on. If it is not set, the suite starts a Postgres. */
 const clusterUrl = process.env['CITUS_URL'];
 
 const all = Object.keys(faults);

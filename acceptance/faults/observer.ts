@@ -8,9 +8,9 @@ export class Observer {
 
   constructor(url: string) {
     this.#url = url;
-    // A single permanent connection: none would be available while a fault takes them all.
+    // A single permanent connection, because no other would be available while a fault takes all connections.
     this.#pool = new pg.Pool({ ...this.#connection('observer'), max: 1, idleTimeoutMillis: 0 });
-    this.#pool.on('error', () => undefined); // the next query opens another
+    this.#pool.on('error', () => undefined); // the next query opens another connection
   }
 
   async query<Row extends pg.QueryResultRow>(sql: string, values: unknown[] = []): Promise<Row[]> {
@@ -22,7 +22,7 @@ export class Observer {
     return eventually(() => this.query<Row>(sql, values), { deadlineMs: 60_000 });
   }
 
-  /** Opens another connection that no fault affects. */
+  /** Opens another connection that no fault cuts. */
   async connect(name: string): Promise<pg.Client> {
     const client = new pg.Client(this.#connection(name));
     client.on('error', () => undefined); // the next query fails
@@ -42,7 +42,7 @@ export class Observer {
     );
   }
 
-  /** Returns the unfinished jobs, among those given or all. */
+  /** Returns the ids of the unfinished jobs, among the given ones or among all. */
   async unfinished(ids: readonly string[] | null = null): Promise<string[]> {
     const sql = ['job', 'job_scheduled', 'job_blocked', 'job_awaiting']
       .map(
@@ -70,7 +70,7 @@ export class Observer {
           `select from longshore.server where processing <> 0 or heartbeat_at < now() - interval '5 seconds'`,
         )
       ).length === 0;
-    await eventually(quiet, { deadlineMs: 20_000 }).catch(() => undefined); // the checks report those that have not
+    await eventually(quiet, { deadlineMs: 20_000 }).catch(() => undefined); // the checks report servers that have not
   }
 
   async close(): Promise<void> {

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 export interface Options {
   /** How long faults continue, in seconds; 0 for each fault once. */
   readonly seconds: number;
-  /** Number of faults; 0 for as many as there is time for. */
+  /** Number of faults; 0 for as many as fit into `seconds`. */
   readonly faults: number;
   /** Determines the order of faults and their targets. */
   readonly seed: number;

@@ -17,7 +17,7 @@ function killed({ fleet, random }: Stage, count: number): Promise<Notes> {
   });
 }
 
-/** A deployment: stops a worker and starts it again. */
+/** Stops a worker with SIGTERM and starts it again, as a deployment does. */
 export const workerStopped: Fault = ({ fleet, random }) =>
   fleet.withWorkers(1, random, async ([index = 0]) => {
     await fleet.endWorker(index, 'SIGTERM');
@@ -31,8 +31,8 @@ interface Held {
 }
 
 /**
- * Checks jobs in history and ledger. A plain job may also have effects of a late attempt, because it runs at least
- * once.
+ * Returns the outcomes of jobs in the history and their effects in the ledger, as JSON. Leaves out the effects of plain
+ * jobs, because these run at least once, so that a late attempt may add an effect.
  */
 async function outcomes({ observer }: Stage, ids: readonly string[]): Promise<string> {
   const history = await observer.read(

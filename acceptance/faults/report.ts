@@ -8,7 +8,7 @@ export interface Findings {
   readonly tally: Tally;
   readonly occurrences: readonly Occurrence[];
   readonly checks: readonly Check[];
-  /** What to look at when a check has failed. */
+  /** Texts to print if a check has failed. */
   readonly details: readonly string[];
 }
 

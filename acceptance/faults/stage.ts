@@ -15,7 +15,7 @@ export interface Stage {
 
 /** The result of a fault, besides its duration. */
 export interface Notes {
-  /** A remark for people. */
+  /** A remark that is printed with the fault. */
   readonly remark?: string;
   /** Descriptions of violated properties. */
   readonly breaches?: readonly string[];

@@ -11,11 +11,11 @@ import { type Notes, pick, type Stage } from './stage.js';
 /** The effect of one fault. */
 export interface Occurrence {
   readonly fault: string;
-  /** How long the fault lasted. */
+  /** Time from the start of the fault until it was removed, in milliseconds; NaN if it failed. */
   readonly lastedMs: number;
   /**
-   * The time from the start of the fault until every job that was ready or running at that time was done, and a new
-   * one too.
+   * The time from the start of the fault until a new job and every job that had been ready or running at the start were
+   * done.
    */
   readonly recoveredMs: number;
 }
@@ -26,7 +26,7 @@ export interface Storm {
   readonly breaches: readonly string[];
 }
 
-/** How long jobs may take after a fault before the suite fails. Other concurrent faults delay them, too. */
+/** Maximum time for jobs to end after a fault, in milliseconds. Other concurrent faults delay them, too. */
 const patienceMs = 180_000;
 
 /** Number of concurrent process faults, in addition to one database fault. */

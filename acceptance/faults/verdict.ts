@@ -12,7 +12,7 @@ export interface Check {
 }
 
 /**
- * Checks every table of store and ledger when all work is done.
+ * Checks the tables of the store and the ledger when all work is done.
  *
  * @param schema the schema with the store's tables
  */
@@ -35,12 +35,12 @@ export async function judge(
   return checks;
 }
 
-/** Figures that are not violations but worth knowing. */
+/** Figures for the report that are not violations. */
 export interface Tally {
   readonly done: number;
   /** Jobs with more than one attempt. */
   readonly repeated: number;
-  /** Attempts that were taken back from servers. */
+  /** Attempts with the outcome `lost`, such as those of dead servers. */
   readonly lost: number;
   /** Plain jobs with more than one effect, which is allowed: they run at least once. */
   readonly doubled: number;
@@ -61,7 +61,7 @@ export async function tally(observer: Observer, schema: string): Promise<Tally> 
   return row ?? { done: 0, repeated: 0, lost: 0, doubled: 0 };
 }
 
-/** Returns the query for tables in another schema. Types, and names in literals, stay. */
+/** Rewrites a query for tables in another schema. Does not rewrite types and names in literals. */
 function within(schema: string, sql: string): string {
   return sql.replaceAll(/(?<!'|::)longshore\./g, `${schema}.`);
 }

@@ -13,13 +13,16 @@ import { type Ground, placeOf, storm } from './storm.js';
 import { afterwards, survey } from './survey.js';
 import { type JobDefinition, vocabularyOf } from './vocabulary.js';
 
-/** Maximum response time. */
+/** Maximum response time, in milliseconds. */
 const limitMs = 5_000;
 const connections = 8;
 const megabyte = 1_048_576;
-/** Maximum memory of a process. */
+/** Maximum memory of a process, in bytes. */
 const mostMemory = 700 * megabyte;
-/** Maximum time of a control job, from its creation to its end, unless one takes a tenth of it before any request. */
+/**
+ * Maximum time from the creation of a control job to its end, in milliseconds. On a slow machine, the maximum is ten
+ * times as long as a control job takes before the first request.
+ */
 const controlMs = 2_000;
 
 const headers = { 'x-api-key': adminKey };
@@ -34,7 +37,7 @@ const definitions = await read<readonly JobDefinition[]>('/api/v1/job-definition
 const servers = await read<readonly { id: string; pid: number }[]>('/api/v1/servers');
 const operations = operationsOf(document);
 const { api, worker, dashboard } = stage.services;
-// Requests may stop servers, but never learn the id of the worker under observation.
+// Requests may stop servers, but never contain the id of the worker under observation.
 const untouchable = servers.filter(({ pid }) => pid === worker.pid).map(({ id }) => id);
 
 describe(`the HTTP API under any request (make test-fuzz SEED=${options.seed})`, () => {

@@ -7,16 +7,16 @@ export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** From the request to the end of the response. */
+  /** Time from the request to the end of the response. */
   readonly tookMs: number;
 }
 
-/** How long a stream is read. */
+/** Time for which a stream is read, in milliseconds. */
 const listenMs = 50;
-/** When the client disconnects from a request that may wait. */
+/** Time after which the client disconnects from a request that waits for a job, in milliseconds. */
 const patienceMs = 300;
 
-/** There was no response in time. */
+/** Thrown if no response arrives in time, or the connection fails. */
 export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError';
 }
@@ -42,8 +42,8 @@ export class Client {
   }
 
   /**
-   * Sends a request and reads the response, or the beginning of a stream. Returns `null` if the client disconnected,
-   * as clients do that wait for a job.
+   * Sends a request and reads the response, or the beginning of a stream. Returns `null` if the client disconnected
+   * from a request that waits for a job.
    *
    * @throws {NoAnswerError}
    */
@@ -53,7 +53,7 @@ export class Client {
       try {
         return await this.#sendOnce(given);
       } catch (error) {
-        // The service may close an idle connection just when it is used again.
+        // The service may close an idle connection at the moment at which the client uses it again.
         if (error !== staleConnection || tries === 3) throw error;
       }
     }

@@ -8,7 +8,7 @@ import {
 import type { Answer } from './client.js';
 import type { Request } from './request.js';
 
-/** What must hold for every answer: it is as in the document, without a failure of the service, and in time. */
+/** Checks that every response matches the document, is not a failure of the service, and arrives in time. */
 export class Contract {
   readonly #answers: AnswerContract;
   readonly #limitMs: number;
@@ -19,7 +19,7 @@ export class Contract {
     this.#limitMs = limitMs;
   }
 
-  /** Returns every guarantee that a response violates. */
+  /** Returns the violations in a response. */
   check(operation: Operation, request: Request, answer: Answer): readonly Breach[] {
     const { status, text, tookMs } = answer;
     return [
@@ -34,7 +34,7 @@ export class Contract {
   }
 }
 
-/** Returns the first line of a message and its origin, without variable parts. */
+/** Returns the first line of an error message and its origin in the source, without variable parts. */
 function causeOf(text: string): string {
   const message =
     (parseJson(text) as { errors?: readonly { internalMessage?: string }[] } | undefined)?.errors?.[0]

@@ -10,7 +10,7 @@ interface Job {
 
 const job = { name: 'greet', args: { name: 'control' } };
 
-/** Valid work after the fuzzing, to check that the platform still works. */
+/** Runs valid jobs after the fuzzing, to check that the platform still works. */
 export class Control {
   readonly #api: string;
   readonly #headers: Readonly<Record<string, string>>;
@@ -35,7 +35,7 @@ export class Control {
     return this.#lasted(await this.#send<Job>('POST', '/jobs', job));
   }
 
-  /** Resolves when the callback has ended, which depends on the jobs. */
+  /** Runs a batch. Resolves to the time that its callback took, when the callback has ended. */
   async runBatch(): Promise<number> {
     const ordered = { jobs: [job, job, job], callback: job };
     const { callbackId } = await this.#send<{ callbackId: string }>('POST', '/batches', ordered);

@@ -2,15 +2,15 @@ import type { Client } from './client.js';
 import type { Findings } from './findings.js';
 
 /**
- * Maximum number of visited pages of each kind; pages that differ only in ids and parameter values are of the same
- * kind.
+ * Maximum number of pages of each kind that are visited. Pages that differ only in ids and parameter values are of the
+ * same kind.
  */
 const eachKind = 10;
 const lanes = 4;
 
 /**
- * Pages whose subject may have been deleted although another page links to it: a job's recurring job, its parent, its server, or
- * a queue that somebody paused, according to the audit, before somebody else deleted it.
+ * Pages whose subject may have been deleted although another page links to it: a job's recurring job, parent or server,
+ * or a queue that appears in an old audit entry.
  */
 const mayBeGone = /^\/job-dashboard\/(?:recurring|jobs|batches|servers|queues)\/[^/]+$/;
 
@@ -30,7 +30,7 @@ export async function crawl(client: Client, findings: Findings, jobs: readonly s
   for (const path of waiting) seen.add(path);
   let answered = 0;
 
-  /** The links that have been read, as they stand in the pages, most of which have the same ones. */
+  /** Absolute links that were already handled, as written in the HTML, because most pages contain the same links. */
   const read = new Set<string>();
 
   const follow = (html: string, from: string): void => {
@@ -81,7 +81,7 @@ export async function crawl(client: Client, findings: Findings, jobs: readonly s
   const lane = async (): Promise<void> => {
     for (let path = waiting.shift(); path !== undefined; path = waiting.shift()) await visit(path);
   };
-  await visit(start); // its links keep several lanes busy
+  await visit(start); // first, so that its links keep several lanes busy
   await Promise.all(Array.from({ length: lanes }, lane));
   return answered;
 }

@@ -10,7 +10,7 @@ import type { Chain } from './plan.js';
 /** Number of items per collection that are created and then operated on. */
 const livesEach = 30;
 
-/** Operations with a body have more variants; those that empty a collection leave less to test. */
+/** Share of each method: requests with a body have more variants; those that empty a collection leave less to test. */
 const weights: Readonly<Record<string, number>> = { GET: 2, POST: 5, PUT: 4, PATCH: 4, DELETE: 1 };
 
 /** Returns all requests of a run, shuffled: all pairs of list parameters, lives of items, and random requests. */

@@ -33,7 +33,7 @@ const byName: Readonly<Record<string, readonly string[]>> = {
   q: ['%', 'a b', '"', '-', '\\', "'", 'greet', 'null', '((((', ':*', '&|!'],
 };
 
-/** Fields that hold the id of another resource, by the path parameter of that resource. */
+/** Fields that contain the id of another resource, each with the path parameters of the possible resources. */
 const references: Readonly<Record<string, readonly string[]>> = {
   queue: ['queueName'],
   queues: ['queueName'],
@@ -42,7 +42,7 @@ const references: Readonly<Record<string, readonly string[]>> = {
   groupIds: ['groupId'],
 };
 
-/** Generates values for a field of this name, if there are any: existing ids, schedules, search texts. */
+/** Generates ids, schedules or search texts for a field. Returns `undefined` if its name has no special values. */
 export function domainValues(name: string): fc.Arbitrary<string> | undefined {
   const listed = byName[name];
   if (listed !== undefined) return fc.constantFrom(...listed);

@@ -9,7 +9,7 @@ interface Finding {
   baseUrl: string;
 }
 
-/** The violations found, each kind once with the shortest request that shows it. */
+/** Collects violations: each kind once, with the shortest request that shows it. */
 export class Findings {
   readonly #byPlace = new Map<string, Map<string, Finding>>();
 
@@ -38,7 +38,7 @@ export class Findings {
           `× ${count}: ${what}\n      ${detail.replaceAll('\n', '\n      ')}\n      ${curlOf(baseUrl, request)}`,
       );
     const error = new Error(`${place}\n    ${lines.join('\n    ')}`);
-    error.stack = error.message; // the stack is of no use
+    error.stack = error.message; // the stack trace would not help
     throw error;
   }
 }

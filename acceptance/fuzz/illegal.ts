@@ -5,7 +5,7 @@ import { json, oddNumbers, oddTexts } from './odd-values.js';
 
 type Values = fc.Arbitrary<unknown>;
 
-/** Maximum number of elements with which a limit is exceeded, so that requests stay cheap. */
+/** Limits of arrays from this one on are not exceeded, so that requests stay small. */
 const affordable = 10_001;
 
 /** Generates values that a schema forbids, mostly by a small margin. Values that happen to be valid do no harm. */
@@ -48,7 +48,7 @@ function broken(vocabulary: Vocabulary, kind: Kind, schema: Schema, name: string
 /** Generates objects with one member missing, unknown or invalid, and all others valid. */
 function brokenObject(vocabulary: Vocabulary, schema: Schema): Values[] {
   const { properties = {}, required = [] } = schema;
-  // Without the `null` that the schema may also permit.
+  // Never `null`, although the schema may permit it.
   const whole = legal(vocabulary, { ...schema, type: 'object' }) as fc.Arbitrary<
     Readonly<Record<string, unknown>>
   >;

@@ -35,7 +35,7 @@ export class Known {
     }
   }
 
-  /** Learns from a successful response; returns the parameters of the item that it shows, if any. */
+  /** Remembers the values in a successful response. Returns the path parameters of its first item, if it has one. */
   note(operation: Operation, path: string, binding: Binding, { headers, json }: Answer): Binding | undefined {
     const tag = headers['etag'];
     if (typeof tag === 'string') this.#tags.set(path, tag);
@@ -61,7 +61,10 @@ export class Known {
     return found[0];
   }
 
-  /** Returns the parameters of some item of a path, as far down as items are known; `own` takes precedence. */
+  /**
+   * Returns the path parameters of an existing item, for the longest part of the path of which items are known. Those
+   * in `own` take precedence.
+   */
   binding({ template }: Operation, number: number, own: Binding): Binding {
     const prefixes = [...template.matchAll(/\{\w+\}/g)].map(({ index, 0: text }) =>
       template.slice(0, index + text.length),
@@ -75,7 +78,7 @@ export class Known {
     return own;
   }
 
-  /** Returns an id for a parameter of this name; an unused one if none is known. */
+  /** Returns a known id for a parameter with this name, or a new one if no id is known. */
   id(parameter: string, number: number): string {
     const ids = this.#ids.get(parameter) ?? [];
     return ids[number % ids.length] ?? randomUUID();
@@ -85,7 +88,7 @@ export class Known {
     return this.#tags.get(path) ?? '"none"';
   }
 
-  /** Returns a cursor of a collection in a given order, as used in the query. */
+  /** Returns a cursor for a collection; `sort` is the order in the query. */
   cursor(path: string, sort: string | undefined, number: number): string {
     const cursors = this.#cursors.get(`${path}?${sort ?? ''}`) ?? [];
     return cursors[number % cursors.length] ?? 'WyItaWQiXQ';

@@ -4,7 +4,7 @@ import { domainValues } from './domain-values.js';
 import { json, oddNumbers, oddTimes, oddTexts, text } from './odd-values.js';
 import { placeholder } from './placeholder.js';
 
-/** What is needed to generate values for schemas. */
+/** Everything that is needed to generate values for schemas. */
 export interface Vocabulary {
   readonly document: OpenApiDocument;
   /** Jobs of the application, with valid or nearly valid arguments. */
@@ -17,7 +17,7 @@ type Values = fc.Arbitrary<unknown>;
 const isOpen = (pattern: string): boolean => pattern.startsWith('^[^') || pattern.includes('[\\s\\S]');
 
 /**
- * Generates values that a schema permits, its extremes in particular.
+ * Generates values that a schema permits, in particular extreme ones.
  *
  * @param name the name of the field, because some have special values
  */

@@ -7,7 +7,7 @@ import type { Chain } from './plan.js';
 
 type Row = readonly (readonly Pair[])[];
 
-/** Parameters that set where a page starts; they exclude each other. */
+/** Parameters that determine where a page starts. A request can have only one of them. */
 const places: ReadonlySet<string> = new Set(['offset', 'after', 'before']);
 
 /**
@@ -40,7 +40,10 @@ export function allPairs(
   });
 }
 
-/** Weight of leaving a parameter out, so that not all of them restrict the same page. */
+/**
+ * Number of levels without and with each parameter. A parameter is often left out, so that not all of them restrict the
+ * same page.
+ */
 const absent = 3;
 const present = 3;
 
@@ -52,11 +55,11 @@ function coveringArray(vocabulary: Vocabulary, { parameters }: Operation, seed: 
     inQuery.filter(isPlace),
   ];
   const levels = factors.map((alternatives) => levelsOf(vocabulary, alternatives, seed));
-  // Generates a few rows more than the greedy criterion, in a tenth of the time.
+  // The simple criterion generates a few rows more than the greedy one, in a tenth of the time.
   return covertable.make(levels, { seed, criterion: covertable.criteria.simple });
 }
 
-/** Returns the possible query parts for one of several parameters that exclude each other, or for none. */
+/** Returns the possible query parts for parameters that exclude each other: one of them, or none. */
 function levelsOf(
   vocabulary: Vocabulary,
   alternatives: readonly Parameter[],

@@ -13,7 +13,7 @@ export type Pair = readonly [name: string, value: string];
 /** Parameters whose values must come from a response. */
 const fromAnswers: Readonly<Record<string, string>> = { after: 'cursor', before: 'cursor' };
 
-/** Generates a valid parameter; several pairs for a repeated one. */
+/** Generates the pairs of a valid parameter: several if it is repeated. */
 export function legalPairs(vocabulary: Vocabulary, parameter: Parameter): fc.Arbitrary<readonly Pair[]> {
   const { name } = parameter;
   const source = fromAnswers[name];
@@ -21,7 +21,7 @@ export function legalPairs(vocabulary: Vocabulary, parameter: Parameter): fc.Arb
   return inQuery(vocabulary, parameter, legal(vocabulary, parameter.schema, name));
 }
 
-/** Generates a parameter, valid or not. */
+/** Generates the pairs of a parameter that may be invalid. */
 export function anyPairs(vocabulary: Vocabulary, parameter: Parameter): fc.Arbitrary<readonly Pair[]> {
   const { name, schema } = parameter;
   const odd = fc.oneof(
@@ -56,7 +56,7 @@ function inQuery(
   });
 }
 
-/** Generates values of a path parameter; `undefined` stands for that of an existing item. */
+/** Generates values of a path parameter; `undefined` stands for the value of an existing item. */
 export function pathValue(
   vocabulary: Vocabulary,
   { name, schema }: Parameter,

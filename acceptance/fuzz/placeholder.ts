@@ -1,12 +1,12 @@
 /**
- * Stands in generated requests for values that are known only when the request is sent: an id from the service, a
- * cursor, the time. Private-use characters, which nothing else generates, distinguish it from other text.
+ * Placeholders stand in generated requests for values that are known only when the request is sent, such as an id, a
+ * cursor or the time. They are delimited by private-use characters, which nothing else generates.
  */
 const open = '\u{F0001}';
 const close = '\u{F0002}';
 const pattern = new RegExp(`${open}(\\w+):(-?\\d+)${close}`, 'gu');
 
-/** `number` selects one of the known values with this name; for `now` it is an offset in milliseconds. */
+/** @param number selects one of the known values with this name; for `now`, an offset in milliseconds */
 export function placeholder(name: string, number: number): string {
   return `${open}${name}:${number}${close}`;
 }

@@ -4,7 +4,7 @@ import type { Pair } from './parameter-values.js';
 /** A generated request, before it is known which items exist; its texts may contain placeholders. */
 export interface Plan {
   readonly operation: Operation;
-  /** Values of the path parameters; a missing one is that of an existing item. */
+  /** Values of the path parameters. Missing ones are taken from an existing item. */
   readonly path: Readonly<Record<string, string>>;
   /** Selects one of the existing items. */
   readonly item: number;

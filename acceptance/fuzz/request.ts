@@ -9,7 +9,7 @@ import type { Plan } from './plan.js';
 /** A request as it is sent. */
 export interface Request {
   readonly method: string;
-  /** Encoded, with the query. */
+  /** Encoded path with the query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array | undefined;
@@ -17,12 +17,12 @@ export interface Request {
 
 /** A planned request with existing items filled in. */
 export interface FilledRequest extends Request {
-  /** Without the query. */
+  /** Encoded path without the query. */
   readonly place: string;
   readonly binding: Binding;
 }
 
-/** @param own known parameters of the item that the request is about */
+/** @param own known path parameters of the item that the request is about */
 export function fillRequest(plan: Plan, known: Known, own: Binding): FilledRequest {
   const { operation } = plan;
   const sort = plan.query.find(([name]) => name === 'sort')?.[1];
@@ -57,7 +57,7 @@ export function fillRequest(plan: Plan, known: Known, own: Binding): FilledReque
   };
 }
 
-/** Percent-encodes a text, including lone surrogates, and `.`, which clients remove from paths. */
+/** Percent-encodes a text, including lone surrogates, and segments of dots, which clients would remove from paths. */
 function encodePart(text: string): string {
   const encoded = text.isWellFormed()
     ? encodeURIComponent(text)
@@ -85,7 +85,7 @@ function bodyOption(body: string | Uint8Array): string {
   return isPlain ? `-d ${quote(body)}` : `--data-binary @${saved(body)}`;
 }
 
-/** Saves a body to a file if it is unsuitable for a command line. */
+/** Saves a body that is unsuitable for a command line to a file, and returns the file's path. */
 function saved(body: string | Uint8Array): string {
   const directory = path.join(tmpdir(), 'longshore-fuzz-bodies');
   mkdirSync(directory, { recursive: true });

@@ -11,10 +11,10 @@ const run = promisify(execFile);
 
 const lookMs = 1_000;
 
-/** Permits everything, unlike the restricted and read-only keys. */
+/** API key that permits everything, unlike the restricted and read-only keys. */
 export const adminKey = 'an-admin-key-that-only-the-fuzz-suite-knows';
 
-/** Real services on a real Postgres. */
+/** The real services under test, on a real Postgres. */
 export class Stage {
   readonly services: Readonly<Record<'api' | 'worker' | 'dashboard', Service>>;
   /** The worker that requests may stop. */

@@ -16,7 +16,7 @@ export interface Ground {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Sends every chain, each in order and several concurrently. */
+/** Sends all chains, several at a time. The requests of a chain are sent in order. */
 export async function storm(ground: Ground, chains: readonly Chain[], lanes: number): Promise<void> {
   const waiting = chains.values();
   const lane = async (): Promise<void> => {
@@ -26,7 +26,7 @@ export async function storm(ground: Ground, chains: readonly Chain[], lanes: num
 }
 
 async function sendChain(ground: Ground, chain: Chain): Promise<void> {
-  // Later steps act on what the first one created, and on items below it.
+  // Later steps use the path parameters of the item that the first one created, and of items below it.
   const own = new Map<string, string>();
   for (const plan of chain) {
     const created = await sendPlan(ground, plan, Object.fromEntries(own));

@@ -37,12 +37,12 @@ async function surveyBelow(ground: Ground, collection: Operation): Promise<void>
       item,
       path: { ...(collection.template.includes('{keyword}') && { keyword: 'greet' }) },
     };
-    await read(ground, plan, {}, [200, 404]); // what it belongs to may be gone
+    await read(ground, plan, {}, [200, 404]); // the item above it may have been deleted
   }
   await readOrders(ground, collection, {});
 }
 
-/** Every order that a collection has, and each backwards. */
+/** Reads the first page of a collection in every order that it offers. */
 async function readOrders(ground: Ground, collection: Operation, own: Binding): Promise<void> {
   const terms = collection.parameters.find(({ name }) => name === 'sort')?.schema.items?.enum ?? [];
   const path = { ...(collection.template.includes('{keyword}') && { keyword: 'a' }) };
@@ -59,7 +59,7 @@ async function readOrders(ground: Ground, collection: Operation, own: Binding): 
   }
 }
 
-/** Follows the links from page to page; returns what leads to each item. */
+/** Reads all pages of a collection by following their links. Returns the path parameters of each item. */
 async function readAll(ground: Ground, collection: Operation): Promise<readonly Binding[]> {
   const all: Binding[] = [];
   let query: Plan['query'] = [['limit', '500']];
@@ -115,7 +115,7 @@ async function read(
   }
 }
 
-/** Where the findings of the survey about a collection are. */
+/** Returns the place of the survey's findings about an operation. */
 export function afterwards(plan: Pick<Plan, 'operation'>): string {
   return `afterwards ${placeOf(plan)}`;
 }

@@ -9,10 +9,10 @@ export interface JobDefinition {
   readonly argsSchema: Schema;
 }
 
-/** Its jobs hold a place of the worker for up to an hour, as they should. */
+/** Name of a job that is not enqueued, because each job would, as intended, occupy the worker for up to an hour. */
 const slow = 'test';
 
-/** What requests are made of: the schemas of the document, and of the arguments of jobs. */
+/** Returns what requests are generated from: the schemas of the document and of the arguments of jobs. */
 export function vocabularyOf(document: OpenApiDocument, definitions: readonly JobDefinition[]): Vocabulary {
   const empty: Vocabulary = { document, jobs: fc.constant({ name: slow, args: {} }) };
   const jobs = definitions

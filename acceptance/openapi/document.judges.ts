@@ -28,7 +28,7 @@ describe('The OpenAPI document, with credentials on', function () {
   let api: Service;
   let directory: string;
   let file: string;
-  /** Starts first, because it takes as long as all the others together, which run in parallel. */
+  /** The IBM judgement, which starts first, because it takes as long as all the other judges together. */
   let ibm: Promise<IbmJudgement>;
 
   before(async () => {

@@ -1,7 +1,8 @@
 /**
  * IBM rules that contradict the conventions of this API, with the reasons. The naming conventions are in `judges/ibm.mjs`.
  *
- * The score is 88 or 89 of 100. The specification of the API alone limits it to 89; ADR 19 lists what costs how much.
+ * The score is 88 or 89 of 100. The specification of the API alone limits it to 89; ADR 19 lists the points that each
+ * rule costs.
  */
 export const ibmReasons: Readonly<Record<string, string>> = {
   'ibm-no-array-responses':

@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Its package.json names the judges; nothing else of this repository needs them. */
+/** The directory whose package.json lists the judges, because nothing else in this repository needs them. */
 const directory = fileURLToPath(new URL('judges/', import.meta.url));
 /** Some judges need a newer Node.js than Longshore does. */
 const node = path.join(directory, 'node_modules/node/bin/node');
@@ -18,13 +18,17 @@ export interface Finding {
   readonly at: string;
 }
 
-/** Reads the document in a file. */
+/** Returns the findings about the document in a file. */
 export type Judge = (file: string) => Promise<readonly Finding[]>;
 
-/** Writes a client of the document in a file into a directory. */
+/** Generates a client from the document in `file` into the directory `out`. */
 export type Generator = (file: string, out: string) => Promise<unknown>;
 
-/** Installs the judges unless they are there in the versions of the lock file. @throws {Error} if npm fails */
+/**
+ * Installs the judges unless the versions in the lock file are already installed.
+ *
+ * @throws {Error} if npm fails
+ */
 export async function installJudges(): Promise<void> {
   const wanted = await readFile(path.join(directory, 'package-lock.json'), 'utf8');
   const stamp = path.join(directory, 'node_modules/.installed');
@@ -37,7 +41,7 @@ export async function installJudges(): Promise<void> {
   await writeFile(stamp, wanted);
 }
 
-/** Returns what Redocly’s strict rules find in the document in this file. */
+/** Returns the findings of Redocly’s strict rules. */
 export async function redocly(file: string): Promise<readonly Finding[]> {
   const text = await run('@redocly/cli/bin/cli.js', [
     'lint',
@@ -62,7 +66,7 @@ const scalarScript = `
   const { errors = [] } = await validate(await readFile(process.argv[1], 'utf8'));
   process.stdout.write(JSON.stringify(errors));`;
 
-/** Returns what @scalar/openapi-parser finds. */
+/** Returns the findings of @scalar/openapi-parser. */
 export async function scalarParser(file: string): Promise<readonly Finding[]> {
   const found = JSON.parse(await execute(['--input-type=module', '--eval', scalarScript, file])) as readonly {
     code?: string;
@@ -76,12 +80,12 @@ export async function scalarParser(file: string): Promise<readonly Finding[]> {
   }));
 }
 
-/** Returns what Spectral’s OpenAPI rules and OWASP’s find. */
+/** Returns the findings of Spectral’s OpenAPI rules and of OWASP’s. */
 export async function spectral(file: string): Promise<readonly Finding[]> {
   return JSON.parse(await execute([path.join(directory, 'spectral.mjs'), file])) as readonly Finding[];
 }
 
-/** The scores of IBM’s validator: 0 to 100 for each category, and `overall`. */
+/** Findings of IBM’s rules, and the scores of IBM’s validator: 0 to 100 for each category, and `overall`. */
 export interface IbmJudgement {
   readonly findings: readonly Finding[];
   readonly score: Readonly<Record<'usability' | 'security' | 'robustness' | 'evolution' | 'overall', number>>;
@@ -92,7 +96,7 @@ export async function ibmJudgement(file: string): Promise<IbmJudgement> {
   return JSON.parse(await execute([path.join(directory, 'ibm.mjs'), file])) as IbmJudgement;
 }
 
-/** Generators of clients in TypeScript. */
+/** Generators of TypeScript clients, by name. */
 export const generators: Readonly<Record<string, Generator>> = {
   'openapi-typescript': (file, out) =>
     run('openapi-typescript/bin/cli.js', [file, `--output=${path.join(out, 'schema.ts')}`]),
@@ -109,10 +113,10 @@ export const generators: Readonly<Record<string, Generator>> = {
     ]),
 };
 
-/** The compilers that clients are checked with, by the packages of judges/package.json. */
+/** Names of the packages in judges/package.json with the compilers that check the clients. */
 const compilers = ['typescript', 'typescript-7'];
 
-/** Generates a client into an empty directory and returns what TypeScript 5.9 and 7 object to, in strict mode. */
+/** Generates a client into an empty directory and returns the errors of TypeScript 5.9 and 7 in strict mode. */
 export async function compiled(generate: Generator, file: string, out: string): Promise<readonly string[]> {
   await mkdir(out, { recursive: true });
   await generate(file, out);
@@ -122,7 +126,8 @@ export async function compiled(generate: Generator, file: string, out: string): 
     compilerOptions: {
       strict: true,
       noEmit: true,
-      skipLibCheck: true, // clients are no declarations; those of the browser take longer to check than a client
+      // Skips only declarations: checking those of the browser takes longer than checking a client.
+      skipLibCheck: true,
       target: 'es2022',
       module: 'esnext',
       moduleResolution: 'bundler',
@@ -144,7 +149,7 @@ function run(script: string, args: readonly string[]): Promise<string> {
   return execute([path.join(directory, 'node_modules', script), ...args]);
 }
 
-/** Resolves to the standard output; judges that find something exit with 1 and 2. */
+/** Resolves to the standard output. Exit codes 1 and 2 are not failures: judges use them to report findings. */
 function execute(args: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     const environment = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };

@@ -1,20 +1,20 @@
 import { ibmReasons } from './ibm-waivers.js';
 
-/** A finding that stays, with the reason. */
+/** An accepted finding, with the reason. */
 export interface Waiver {
   readonly judge: 'redocly' | 'scalarParser' | 'spectral' | 'ibm';
   readonly rule: string;
-  /** Where in the document; default: everywhere. */
+  /** Matches the finding's path in the document; any path by default. */
   readonly at?: RegExp;
   readonly reason: string;
 }
 
 const errorPage = /^paths\/\/errors\/\{code\}\//;
-/** Schemas of stored items, and response headers. */
+/** Matches schemas of stored items, response headers, and responses. */
 const answers = /^components\/(?:headers\/|schemas\/(?!\w*(?:Create|Replace|Patch|Bulk)))|\/responses\//;
 const publicPage = /^paths\/\/(?:errors\/\{code\})?\/get\//;
 
-/** Every finding that stays. One that no judge reports any more fails the lane. */
+/** All accepted findings. A waiver that no finding needs any more fails a test. */
 export const waivers: readonly Waiver[] = [
   { judge: 'redocly', rule: 'no-ambiguous-paths', reason: '`search` is never the id of an item.' },
   {

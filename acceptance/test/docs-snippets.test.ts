@@ -4,13 +4,13 @@ import { expect } from 'chai';
 import { runsByItself, type Snippet, snippets } from './docs/snippet.js';
 import { house } from './house/house.js';
 
-/** The tests that run the files which a page has the reader write. */
+/** For pages on which the reader writes files, the tests that run these files. */
 const walks: Readonly<Record<string, string>> = {
   'docs/own-application.md': 'acceptance/test/own-application.test.ts',
   'docs/quick-start.md': 'acceptance/test/packages/created-application.ts',
 };
 
-/** The tests that run, or check, the blocks of a page in these languages. */
+/** By page and language, the tests that run or check the blocks of that language. */
 const elsewhere: Readonly<Record<string, string>> = {
   'README.md sh': 'acceptance/test/packages/created-application.ts',
   'README.md console': 'acceptance/test/make-dev.test.ts',
@@ -35,10 +35,10 @@ const elsewhere: Readonly<Record<string, string>> = {
   'shared/create-longshore/template/README.md sh': 'acceptance/test/packages/created-application.ts',
 };
 
-/** READMEs of packages, whose programs and commands the tests of the tarballs run. */
+/** Matches the READMEs of packages. The tests of the tarballs run their programs and commands. */
 const packageReadme = /^(?:services|shared)\/[\w-]+\/README\.md$/;
 
-/** Languages that cannot be run here: the code of other platforms, for comparison. */
+/** Languages of other platforms, whose code is shown for comparison and not run. */
 const foreign = new Set(['csharp', 'elixir']);
 
 function isRun(snippet: Snippet): boolean {
@@ -50,7 +50,7 @@ function isRun(snippet: Snippet): boolean {
   return `${page} ${language}` in elsewhere || isOfNames(snippet);
 }
 
-/** Whether it only contains calls of make, or variables of the services, whose names are checked below. */
+/** Whether a snippet contains only calls of make or variables of the services. A test below checks their names. */
 function isOfNames(snippet: Snippet): boolean {
   const calls = snippet.text.trim().split('\n');
   return (

@@ -5,7 +5,7 @@ import { startPostgres, type Postgres } from './system/postgres.js';
 
 const programs = await docsPrograms();
 
-/** Creates the tables in a database that is copied for each program, which is faster than to migrate each. */
+/** Creates the tables in a template database. Copying it for each program is faster than migrating each database. */
 const migration: DocsProgram = {
   place: 'migration',
   language: 'ts',
@@ -18,7 +18,7 @@ await storage.close();
 };
 const template = 'docs_template';
 
-/** The page whose program readers run first, on an empty database. */
+/** The page with the first program that readers run. It runs on an empty database, without tables. */
 const first = 'docs/jobs/first-job.md';
 
 describe('a program in the documentation', () => {
@@ -46,14 +46,14 @@ describe('a program in the documentation', () => {
   for (const [index, program] of programs.entries()) {
     it(`prints the documented output (${program.place})`, async () => {
       const output = outputs[index]?.();
-      // Starts the next program in parallel, because programs mostly wait. Its errors are reported by its own test.
+      // Starts the next program in parallel, because programs mostly wait. That program's own test reports its errors.
       outputs[index + 1]?.().catch(() => undefined);
       expect(await output).to.equal(program.output);
     });
   }
 });
 
-/** Calls `run` only once; every call returns its result. */
+/** Wraps `run` so that it is called only once, and all calls share its result. */
 function once<T>(run: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;
   return () => (running ??= run());

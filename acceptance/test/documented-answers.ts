@@ -1,4 +1,4 @@
-/** Loaded before the tests: checks what they receive from an API against the document that it serves. */
+/** Is loaded before the tests. Checks every response that they fetch from an API against the API's OpenAPI document. */
 import { checkFetchedAnswers } from '@longshore/test-support';
 
 checkFetchedAnswers();

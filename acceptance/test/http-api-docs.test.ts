@@ -19,7 +19,7 @@ describe('a call in the documentation of the HTTP API', () => {
 
   before(async () => {
     results = await mkdtemp(path.join(tmpdir(), 'longshore-results-'));
-    // No server consumes its queue, so its jobs do not change.
+    // No server runs jobs of this api, so they do not change.
     api = await startService('api', { API_STORAGE: 'memory', API_AUTH: 'none', WORKER_RESULTS_DIR: results });
   });
   after(async () => {
@@ -27,7 +27,7 @@ describe('a call in the documentation of the HTTP API', () => {
     await rm(results, { recursive: true, force: true });
   });
 
-  // Calls build on each other, as for a reader.
+  // Each call depends on earlier ones, as for a reader of the page.
   for (const { index, groups } of text.matchAll(block)) {
     const line = text.slice(0, index).split('\n').length;
     it(`returns the documented response (${page}:${line})`, async () => {

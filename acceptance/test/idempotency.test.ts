@@ -10,12 +10,12 @@ interface Answer {
   readonly body: unknown;
 }
 
-/** A request with an `Idempotency-Key`, and how often its effect has occurred. */
+/** A request with an `Idempotency-Key`, and a query that counts its effects. */
 interface Keyed {
   readonly method: 'POST' | 'PUT';
   readonly path: string;
   readonly body?: unknown;
-  /** A query that counts the effects, as `n` of its only row. */
+  /** A query whose only row contains the number of effects as `n`. */
   readonly effects: string;
 }
 
@@ -44,7 +44,7 @@ describe('an api that is killed in the middle of requests with an Idempotency-Ke
   before(async () => {
     const doomed = await system().start('api');
     database = new pg.Client(system().postgres.url);
-    database.on('error', () => undefined); // it may outlive the server
+    database.on('error', () => undefined); // Postgres may end the connection first
     await database.connect();
     const api = `${doomed.url}/api/v1`;
     const [order] = await getJson<{ id: string; customerId: string; storeId: string }[]>(
@@ -110,7 +110,7 @@ describe('an api that is killed in the middle of requests with an Idempotency-Ke
           `select count(*)::integer as n from pg_stat_activity where application_name = 'longshore api'`,
         )) === 0,
     );
-    // Expires all locks, however recent: none may block forever.
+    // Expires the locks of requests that were interrupted, so that they do not block the repetitions.
     await database.query('update longshore_api.kept_answer set expires_at = now() where response is null');
   });
 

@@ -10,7 +10,7 @@ import { run, type Running } from './system/process.js';
 import { freePort } from './system/service.js';
 
 interface Dev extends Running {
-  /** All http addresses that it has printed. */
+  /** The HTTP addresses of the services, as `make dev` has printed them. */
   readonly urls: string[];
   readonly api: string;
 }
@@ -19,7 +19,7 @@ describe('make dev', () => {
   let parent: string;
   let data: string;
   let dev: Dev;
-  /** The path of a job. */
+  /** The path of a job that one test enqueues and a later one reads. */
   let job: string;
   const started: Running[] = [];
 
@@ -103,7 +103,7 @@ describe('make dev', () => {
     });
   });
 
-  // In a suite of its own, so that it follows the one above, which uses the same data.
+  // This is a separate suite, so that it runs after the one above, which uses the same data directory.
   describe('with API_STORAGE=memory', () => {
     it('runs everything in one process', async () => {
       dev = await start({ API_STORAGE: 'memory' });

@@ -5,7 +5,7 @@ import { useSystem } from './system/system.js';
 
 const posters = 64;
 
-/** Posts jobs one after the other until the api is gone, and resolves to the returned ids. */
+/** Posts jobs one after the other until the api has ended, and resolves to the ids that it returned. */
 async function post(url: string, answered: () => void): Promise<string[]> {
   const ids: string[] = [];
   for (;;) {

@@ -6,10 +6,10 @@ import { eventually } from '@longshore/test-support';
 import { startPostgres, type Postgres } from './system/postgres.js';
 import { startService, type Service } from './system/service.js';
 
-/** A file of the walkthrough: its name in backticks, a colon, and a block with its content. */
+/** Matches a file of the walkthrough: its name in backticks, a colon, and a block with its content. */
 const fileBlock = /`(?<name>harbour\/[\w./-]+)`:\n\n```\w+\n(?<text>.*?)^```$/gms;
 
-/** A request: its first line, followed by a body to send or the expected response. */
+/** Matches a request: its first line, followed by the body to send or the expected response. */
 const requestBlock = /^```http\n(?<method>[A-Z]+) (?<target>\S+)\n(?<body>.*?)^```$/gms;
 
 interface Walk {
@@ -17,7 +17,7 @@ interface Walk {
   readonly directory: string;
 }
 
-/** Writes the files of the page inside the repository, where they find its packages as a user's would. */
+/** Writes the files of the page inside the repository, so that they can import its packages as a user's files would. */
 async function followTheWalk(): Promise<Walk> {
   const page = await readFile(path.join(house, 'docs', 'own-application.md'), 'utf8');
   await mkdir(path.join(house, '.data'), { recursive: true });

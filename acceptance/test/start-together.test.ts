@@ -3,7 +3,7 @@ import { getJson } from './system/jobs.js';
 import { untilReady } from './system/service.js';
 import { useSystem } from './system/system.js';
 
-/** Twenty that migrate at once are a test of the storage, where they are no processes. */
+/** Number of worker processes. The storage has its own test with twenty concurrent migrations in one process. */
 const workers = 6;
 
 describe('an empty database', () => {

@@ -7,8 +7,8 @@ import { eventually } from '@longshore/test-support';
 import { useSystem } from './system/system.js';
 
 /**
- * Handlers that do not end: in a transaction, between statements or during one, and in a statement of the
- * application's pool.
+ * An application whose handlers never end: one waits in a transaction between statements, one during a statement of a
+ * transaction, and one during a statement on the application's pool.
  */
 const application = `
 import { defineJob, handleJob } from '@longshore/jobs';
@@ -47,7 +47,7 @@ describe('a worker that is asked to stop while its handlers hold transactions', 
     await writeFile(module, application);
     const worker = await system().start('worker', { LONGSHORE_APP: module });
     database = new pg.Client(system().postgres.url);
-    database.on('error', () => undefined); // it may outlive the server
+    database.on('error', () => undefined); // Postgres may end the connection first
     await database.connect();
     await database.query(
       `select longshore.enqueue(name) from unnest(array['idle', 'asleep', 'asleep', 'elsewhere']) as name`,

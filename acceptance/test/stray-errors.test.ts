@@ -41,7 +41,7 @@ describe('a worker whose handlers leave work behind that throws', () => {
     await writeFile(file, source);
     worker = await system().start('worker', { LONGSHORE_APP: file });
     database = new pg.Client(system().postgres.url);
-    database.on('error', () => undefined); // Postgres stops before it does
+    database.on('error', () => undefined); // Postgres stops before this connection is closed
     await database.connect();
   });
 

@@ -20,7 +20,7 @@ export interface BenchOptions {
   readonly inspect: (contender: ContenderName, url: string) => Promise<void>;
 }
 
-/** Gives a scenario the database, the sizes and the contenders' processes for its measurements. */
+/** Provides a scenario with the database, the sizes and the contenders' processes. */
 export class Bench {
   readonly database: BenchDatabase;
   readonly sizes: Sizes;
@@ -84,7 +84,7 @@ export class Bench {
   }
 
   /**
-   * Measures the rate of `work` and its CPU time per job.
+   * Measures the throughput of `work` and its CPU time per job.
    *
    * @param work enqueues or runs this many jobs and returns how long that took, in milliseconds
    */

@@ -62,7 +62,7 @@ export class BenchDatabase {
     return rows[0]?.server_version ?? 'unknown';
   }
 
-  /** @returns the URL of a new, empty database */
+  /** Creates an empty database and returns its URL. */
   async create(): Promise<string> {
     const name = `bench_${++this.#made}`;
     await this.#admin.query(`create database ${name}`);
@@ -85,7 +85,7 @@ export class BenchDatabase {
     return processorTime(this.#pid);
   }
 
-  /** Returns the cost of a database's statements so far, most expensive first. */
+  /** Returns the eight statements of a database that have cost the most time so far, most expensive first. */
   async statements(url: string): Promise<StatementCost[]> {
     const { rows } = await this.#admin.query<StatementCost>(
       `select calls::integer, mean_exec_time as "execMs", mean_plan_time as "planMs", rows::integer,
@@ -114,7 +114,7 @@ export interface StatementCost {
   readonly query: string;
 }
 
-/** Runs `work` on its own connection. */
+/** Runs `work` on a new connection, which is closed afterwards. */
 export async function connected<Result>(
   url: string,
   work: (client: pg.Client) => Promise<Result>,

@@ -5,7 +5,7 @@ import { fullSizes, type Sizes, smokeSizes } from './sizes.js';
 export interface Options {
   readonly help: boolean;
   readonly smoke: boolean;
-  /** Names of scenarios. */
+  /** Names of the scenarios to run. */
   readonly only: readonly string[];
   readonly sizes: Sizes;
   readonly json: string | undefined;

@@ -17,7 +17,7 @@ interface Manifest {
 export type PeerVersions = Readonly<Record<string, string>>;
 
 /**
- * Installs the peers unless they are installed in the required versions.
+ * Installs the peers unless they are installed in the required versions. Returns these versions.
  *
  * @param all whether to include the peers that a smoke run does not need
  * @throws {Error} if npm fails
@@ -47,7 +47,7 @@ export async function installPeers({ all }: { all: boolean }): Promise<PeerVersi
   return dependencies;
 }
 
-/** The Node.js that runs every measured process: the peers need a newer one than Longshore does. */
+/** Returns the path of the Node.js that runs every measured process. The peers need a newer one than Longshore does. */
 export function peerNode(): string {
   return fileURLToPath(new URL('node_modules/node/bin/node', peersDirectory));
 }

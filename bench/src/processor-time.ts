@@ -19,7 +19,7 @@ export async function processorTime(pid: number): Promise<number | null> {
 
 interface Stat {
   readonly parent: number;
-  /** In ticks. */
+  /** CPU time of the process without its children, in ticks. */
   readonly own: number;
   readonly endedChildren: number;
 }

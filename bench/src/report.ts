@@ -8,7 +8,7 @@ export function formatEnvironment(environment: Environment): string {
     .join('\n');
 }
 
-/** @param judge whether to report which targets are met */
+/** @param judge whether to show which targets are met */
 export function formatResult({ title, rows, ratios }: ScenarioResult, judge: boolean): string {
   return ['', title, ...table(rows), ...ratios.map((ratio) => formatRatio(ratio, judge))].join('\n');
 }

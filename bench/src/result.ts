@@ -3,7 +3,7 @@ import { median } from './statistics.js';
 /** A row of a scenario's table. */
 export interface Row {
   readonly name: string;
-  /** The settings, as needed to repeat the measurement. */
+  /** The settings that are needed to repeat the measurement. */
   readonly settings: string;
   /** Figures by column. Ratios compare the first one. */
   readonly figures: Readonly<Record<string, number>>;

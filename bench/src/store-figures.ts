@@ -12,7 +12,7 @@ export interface StoreFigures {
   readonly connections: number;
 }
 
-/** Reads a database's counters. The counters of commits and dead rows may lag by up to a second. */
+/** Reads a database's counters. Those of commits and dead rows can lag by up to a second. */
 export function readFigures(url: string): Promise<StoreFigures> {
   return connected(url, async (client) => {
     const { rows } = await client.query<StoreFigures>(`

@@ -20,7 +20,7 @@ export async function threeServices(places: Places, databaseUrl: string): Promis
   return [api, await service(places, 'dashboard', 8081, links), await service(places, 'worker', 8082, links)];
 }
 
-/** Describes a single service that runs everything in one process and keeps nothing when it ends. */
+/** Describes a single service that runs everything in one process, with a storage in memory. */
 export async function oneProcess(places: Places): Promise<ServiceSpec[]> {
   const env = { API_STORAGE: 'memory', API_EMBEDDED_SERVER: 'true', API_EMBEDDED_DASHBOARD: 'true' };
   return [await service(places, 'api', 8080, env)];

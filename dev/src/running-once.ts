@@ -3,11 +3,11 @@ import path from 'node:path';
 import { commandLine } from '@longshore/local-postgres';
 
 /**
- * Ensures that only one `make dev` uses a data directory.
+ * Ensures that only one `make dev` at a time uses a data directory.
  *
  * @param directory an existing directory
  * @returns a function that releases the directory
- * @throws {Error} immediately if another one is running; the message names its process
+ * @throws {Error} if another `make dev` is using it; the message contains its process id
  */
 export async function runningOnce(directory: string): Promise<() => Promise<void>> {
   const file = path.join(directory, 'dev.pid');

@@ -7,7 +7,7 @@ import { startLocalPostgres } from '@longshore/local-postgres';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const data = path.resolve(root, process.env['DATA_DIR'] ?? '.data');
 
-/** Runs the `seed` command of the API service. Resolves to its exit code. */
+/** Runs the `seed` command of the API service, and resolves to its exit code. */
 async function seed(databaseUrl: string): Promise<number> {
   const child = spawn(process.execPath, [path.join(root, 'services', 'api', 'dist', 'main.js'), 'seed'], {
     stdio: 'inherit',

@@ -14,7 +14,7 @@ export interface ServiceProcess {
   readonly name: string;
   /** Resolves to a description of how the process ended, such as `exit code 1`. Never rejects. */
   readonly ended: Promise<string>;
-  /** Asks the service to stop, and kills it if it has not ended after the deadline. Resolves when it has ended. */
+  /** Sends SIGTERM, and SIGKILL if the service is still running after the deadline. Resolves when it has ended. */
   stop(deadlineMs: number): Promise<void>;
 }
 

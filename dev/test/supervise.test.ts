@@ -14,7 +14,7 @@ async function spec(name: string, behaviour: string): Promise<ServiceSpec> {
 
 const never = new Promise<void>(() => undefined);
 
-/** Supervises and gathers the process numbers that the services print. */
+/** Calls `supervise`, and collects the process ids that the services print. */
 async function watch(supervision: Partial<Supervision> & { specs: readonly ServiceSpec[] }) {
   const pids: number[] = [];
   let ready = false;

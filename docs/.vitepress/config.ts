@@ -34,12 +34,13 @@ export default defineConfig({
   lastUpdated: true,
   head: [
     ['link', { rel: 'icon', type: 'image/svg+xml', href: '/icon.svg' }],
-    // Long names break, so that tables fit the page. On narrow screens, tables scroll instead.
+    // Long names wrap, so that tables fit the page. On narrow screens, tables scroll instead.
     ['style', {}, '@media (min-width: 960px) { .vp-doc td { overflow-wrap: anywhere } }'],
   ],
   markdown: {
     config: ({ core }) => {
-      // Links to files outside of docs/ work in the repository. On the site, they lead to the repository.
+      // Links to files outside of docs/ are relative, which works only in the repository. On the site, they become
+      // links to the repository.
       core.ruler.push('links-to-the-repository', ({ tokens, env }) => {
         const { relativePath = '' } = env as { relativePath?: string };
         for (const token of tokens.flatMap(({ children }) => children ?? [])) {
@@ -54,7 +55,7 @@ export default defineConfig({
     },
   },
   transformPageData: ({ relativePath }) => {
-    // A table with a column for each job queue needs the room of the outline.
+    // The page has a wide table, so it uses the space of the outline.
     if (relativePath === 'coming-from.md') return { frontmatter: { aside: false } };
   },
   themeConfig: {
@@ -65,7 +66,7 @@ export default defineConfig({
       options: {
         miniSearch: {
           searchOptions: {
-            // Guides come before the reference and decisions, which mention the same words more often.
+            // Ranks guides above the reference and the decisions, which mention the same words more often.
             boostDocument: (id: string) => (/^\/(reference|adr)\//.test(id) ? 0.3 : 1),
           },
         },

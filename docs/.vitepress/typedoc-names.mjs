@@ -1,6 +1,6 @@
 import { Converter, ReflectionKind } from 'typedoc';
 
-/** Names parameters that are taken apart in the signature after their type, because TypeDoc calls them `__namedParameters`. */
+/** Names destructured parameters after their types; TypeDoc calls them `__namedParameters`. */
 export function load({ converter }) {
   converter.on(Converter.EVENT_RESOLVE_END, ({ project }) => {
     for (const parameter of project.getReflectionsByKind(ReflectionKind.Parameter)) {

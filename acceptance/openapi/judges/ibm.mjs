@@ -1,5 +1,5 @@
-// Prints the findings of IBM’s rules for the document in a file, and the score that IBM’s validator gives the document. The
-// case of names is checked against this API’s conventions instead of IBM’s.
+// Prints the findings of IBM’s rules for the document in a file, and the score that IBM’s validator gives the document.
+// The case of names is checked against this API’s conventions instead of IBM’s.
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import ibm from '@ibm-cloud/openapi-ruleset';
@@ -36,7 +36,7 @@ linter.setRuleset({
     'ibm-enum-casing-convention': 'off',
     // Members without a value are null, so that all items have the same members.
     'ibm-no-nullable-properties': 'off',
-    // For OpenAPI 3.0; version 3.1 allows them.
+    // This rule is for OpenAPI 3.0; version 3.1 allows siblings of `$ref`.
     'no-$ref-siblings': 'off',
     // Spectral checks the examples; here, checking them would take as long as all of IBM’s rules.
     'oas3-valid-media-example': 'off',
@@ -46,7 +46,7 @@ linter.setRuleset({
 
 const errorOrWarning = 1;
 const document = new spectral.Document(await readFile(file, 'utf8'), parsers.Json, file);
-/** Whether the rule took the path `/`, the index, for a parameter. It is not ambiguous with any other path. */
+/** Whether the rule mistook the path of the index, `/`, for a parameter. That path is not ambiguous with any other. */
 const isAboutIndex = ({ code, message }) => code === 'ibm-no-ambiguous-paths' && message.endsWith(", '/'");
 const findings = (await linter.run(document))
   .filter((finding) => finding.severity <= errorOrWarning && !isAboutIndex(finding))

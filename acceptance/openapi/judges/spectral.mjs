@@ -1,4 +1,4 @@
-// Prints what Spectral’s OpenAPI rules and OWASP’s find in the document in a file.
+// Prints the findings of Spectral’s OpenAPI rules and of OWASP’s for the document in a file.
 import { readFile } from 'node:fs/promises';
 import spectral from '@stoplight/spectral-core';
 import owasp from '@stoplight/spectral-owasp-ruleset';
@@ -8,9 +8,9 @@ const linter = new spectral.Spectral();
 linter.setRuleset({ extends: [rulesets.oas, owasp.default ?? owasp] });
 
 /**
- * Runs a rule's function once per object of a document. With references resolved, shared parts occur in many operations,
- * and the rule on examples compiles their schemas each time: three quarters of the total time. Valid parts are therefore
- * checked only once.
+ * Wraps a rule's function so that it checks each valid part of a document only once. With references resolved, shared
+ * parts occur in many operations, and the rule on examples would compile their schemas each time, which would take
+ * three quarters of the total time.
  */
 function once(check) {
   const valid = new Set();

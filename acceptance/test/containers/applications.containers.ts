@@ -18,7 +18,7 @@ const run = async (
   return (await promisify(execFile)(command, args, options)).stdout;
 };
 
-/** Resolves dependencies without installing them, so that `npm ci` finds a lock file. */
+/** Writes a lock file for `npm ci`, without installing the dependencies. */
 const lock = (directory: string): Promise<string> =>
   run(directory, {}, 'npm', 'install', '--package-lock-only', '--prefer-offline', '--no-audit', '--no-fund');
 
@@ -90,7 +90,7 @@ describe('An application in containers', function () {
     );
     const app = path.join(directory, 'my-app');
     await cp(path.join(directory, 'packages'), path.join(app, 'packages'), { recursive: true });
-    // The tarballs take the place of the registry.
+    // Installs the packages from tarballs instead of the registry.
     const manifest = JSON.parse(await readFile(path.join(app, 'package.json'), 'utf8')) as Record<
       string,
       object

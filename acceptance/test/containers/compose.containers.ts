@@ -17,7 +17,7 @@ const services = ['api', 'worker', 'dashboard'];
 
 type Services = Readonly<Record<string, { readonly environment: Readonly<Record<string, string>> }>>;
 
-/** Returns the services as compose would start them. */
+/** Returns the configuration with which compose would start the services. */
 async function configured(run: typeof compose): Promise<Services> {
   const { services } = JSON.parse(await run('config', '--format', 'json')) as { services: Services };
   return services;

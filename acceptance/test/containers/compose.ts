@@ -7,10 +7,10 @@ const secret = (): string => randomBytes(24).toString('hex');
 
 export const password = secret();
 const key = secret();
-/** What a caller of the api sends. */
+/** Request headers with which a caller of the api authenticates. */
 export const credentials = { authorization: `Bearer ${key}` };
 
-/** Beside a stack that a developer may have running: other names, other ports, other data, other secrets. */
+/** Different names, ports, data and secrets from those of a stack that a developer may have running on this machine. */
 const env = {
   ...process.env,
   COMPOSE_PROJECT_NAME: 'longshore-acceptance',
@@ -31,15 +31,15 @@ export const api = `http://localhost:${env.API_PORT}`;
 export const dashboard = `http://localhost:${env.DASHBOARD_PORT}/job-dashboard`;
 export const gateway = `http://localhost:${env.GATEWAY_PORT}`;
 
-/** Runs `docker compose …` in the repository and returns its output. Throws with what it said if it fails. */
+/** Runs `docker compose …` in the repository and returns its output. If it fails, the error contains its output. */
 export const compose = (...args: string[]): Promise<string> =>
   docker({ ...env, ...secrets }, 'compose', ...args);
 
-/** The same with everything behind the gateway. */
+/** Like {@link compose}, with all services behind the gateway. */
 export const composeGateway = (...args: string[]): Promise<string> =>
   compose('--file', 'compose.yaml', '--file', 'compose.gateway.yaml', ...args);
 
-/** The same with the jobs on a Citus cluster. */
+/** Like {@link compose}, with the jobs on a Citus cluster. */
 export const composeOnCitus = (...args: string[]): Promise<string> =>
   docker(
     { ...env, ...secrets, COMPOSE_PROFILES: 'citus', DATABASE_HOST: 'citus', DATABASE_DISTRIBUTION: 'citus' },
@@ -47,11 +47,11 @@ export const composeOnCitus = (...args: string[]): Promise<string> =>
     ...args,
   );
 
-/** The same on a machine where nobody has run `make up` yet. */
+/** Like {@link compose}, without secrets, as on a machine on which `make up` has never run. */
 export const composeWithoutSecrets = (...args: string[]): Promise<string> =>
   docker(env, 'compose', '--env-file', '/dev/null', ...args);
 
-/** What the engine says of the container of a service. */
+/** Returns the state of a service's container, as `docker inspect` shows it. */
 export async function inspect(service: string): Promise<ContainerState> {
   const id = (await composeGateway('ps', '--quiet', service)).trim();
   const [state] = JSON.parse(await docker(env, 'inspect', id)) as [ContainerState];

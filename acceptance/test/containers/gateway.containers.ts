@@ -39,9 +39,9 @@ describe('docker compose with the gateway', () => {
   }
 
   it('does not expose /metrics, however it is spelled', async () => {
-    // Raw, as fetch would tidy the path.
+    // Sent with `node:http`, because fetch would normalize the path.
     const spellings = [
-      '/healthz', // is public: the only one that may answer
+      '/healthz', // the only public path, so the only one that may succeed
       '/metrics/',
       '/METRICS',
       '//metrics',

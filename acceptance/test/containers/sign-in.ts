@@ -1,4 +1,4 @@
-/** Fills in the form as a browser does; returns the page that the operator then sees. */
+/** Signs in to the dashboard by submitting the form, as a browser does. Returns the page that then appears. */
 export async function signIn(dashboard: string, password: string): Promise<string> {
   const form = await fetch(dashboard);
   const cookies = form.headers.getSetCookie();

@@ -17,21 +17,21 @@ export function commandsIn(text: string): ConsoleCommand[] {
   });
 }
 
-/** What differs between runs: ids, times, longer numbers such as process ids, and what the page leaves out with `…`. */
+/** Matches text that differs between runs: ids, times, longer numbers such as process ids, and omissions (`…`). */
 const varying =
   /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|(?<time>\d{4}-\d\d-\d\dT[\d:.]+Z)|\b\d{5,}\b|(?<omitted>[\w+/]*…)/g;
 
 /**
- * Runs documented commands one after another, as a reader does: a value that the page shows, such as an id, stands for the one
- * that an earlier command returned.
+ * Runs documented commands one after another, as a reader does. In later commands, values that the page shows, such as
+ * ids, are replaced by the values that were actually printed.
  */
 export class ConsoleSession {
-  /** The values of this run, by the documented ones. */
+  /** The values that were printed in this run, by the documented values. */
   readonly #values = new Map<string, string>();
   readonly #addresses: Readonly<Record<string, string>>;
   readonly #options: { readonly cwd: string; readonly env: NodeJS.ProcessEnv };
 
-  /** @param addresses what to call instead of a documented address */
+  /** @param addresses the addresses to use, by the documented ones */
   constructor(
     addresses: Readonly<Record<string, string>>,
     options: { readonly cwd: string; readonly env?: Readonly<Record<string, string>> },
@@ -41,8 +41,8 @@ export class ConsoleSession {
   }
 
   /**
-   * Runs a command and compares its output; other lines may stand between the documented ones. A command that only reads is
-   * repeated until its output is as documented.
+   * Runs a command and compares its output with the documented output, which may leave out lines. A command that only
+   * reads is repeated until its output matches.
    *
    * @throws {Error} with both outputs if they differ
    */
@@ -59,7 +59,7 @@ export class ConsoleSession {
   }
 
   /**
-   * Resolves to what commands print to their standard output.
+   * Runs commands and resolves to their standard output.
    *
    * @throws {Error} if one fails
    */
@@ -107,7 +107,7 @@ export class ConsoleSession {
   }
 }
 
-/** Returns the source of a pattern for this text, whose lines may have others between them. */
+/** Returns the source of a pattern that matches this text, with any other lines between its lines. */
 function literal(text: string): string {
   return text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`).replaceAll('\n', String.raw`\n(?:.*\n)*?`);
 }

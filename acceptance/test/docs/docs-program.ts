@@ -16,7 +16,7 @@ export interface DocsProgram {
   readonly output: string;
 }
 
-/** Returns the programs of all pages: blocks that are followed by their output, and excerpts with a frame. */
+/** Returns the programs of all pages: TypeScript blocks followed by their output, and excerpts with a frame. */
 export async function docsPrograms(): Promise<DocsProgram[]> {
   const programs: DocsProgram[] = [];
   for (const snippet of (await snippets()).filter(runsByItself)) {
@@ -26,14 +26,14 @@ export async function docsPrograms(): Promise<DocsProgram[]> {
   return programs;
 }
 
-/** Returns an excerpt within its frame, where a line with only `…` stands for it. */
+/** Returns the program of a snippet. An excerpt replaces the line `…` of its frame. */
 function programOf({ frame, text }: Snippet): string {
   return frame === undefined ? text : frame.replace(/^…\n/m, () => text);
 }
 
 /**
- * Type-checks and compiles programs together, inside the repository so that they find its packages as a user's would.
- * Programs in JavaScript are only copied.
+ * Type-checks and compiles programs together. They are inside the repository, so that they can import its packages as a
+ * user's program would. Programs in JavaScript are only copied.
  */
 export class CompiledPrograms {
   readonly #directory: string;
@@ -59,7 +59,7 @@ export class CompiledPrograms {
       declarationMap: false,
       sourceMap: false,
       experimentalDecorators: true, // for Nest
-      noUnusedParameters: false, // examples show which parameters there are
+      noUnusedParameters: false, // examples may list parameters only to show them
     };
     const config = JSON.stringify({ extends: extendedFrom, compilerOptions, include: ['*.ts'] });
     await writeFile(path.join(directory, 'tsconfig.json'), config);
@@ -72,13 +72,13 @@ export class CompiledPrograms {
   }
 
   /**
-   * Resolves to the program's output.
+   * Runs a program and resolves to its standard output.
    *
    * @throws {Error} if it fails or hangs
    */
   async run({ place }: DocsProgram, databaseUrl: string): Promise<string> {
     const program = path.join(this.#directory, `${fileName(place)}.js`);
-    // Uses the compiled packages, as a user does; not measured for coverage.
+    // Without other variables, the program uses the compiled packages, as a user's does, and coverage is not measured.
     const env = { PATH: process.env['PATH'], DATABASE_URL: databaseUrl };
     const { stdout } = await run(process.execPath, [program], { cwd: house, env, timeout: 240_000 });
     return stdout;

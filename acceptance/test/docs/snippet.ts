@@ -9,14 +9,14 @@ export interface Snippet {
   /** The path of the page in the repository. */
   readonly page: string;
   readonly line: number;
-  /** Such as `ts` or `sh`. */
+  /** The language of the block, such as `ts` or `sh`. */
   readonly language: string;
   readonly text: string;
-  /** The file that the page has the reader write with this content, relative to the application. */
+  /** The path of the file that the reader writes with this content, relative to the application. */
   readonly file: string | undefined;
-  /** What completes an excerpt: the HTML comment before it that begins with `test`, invisible on a rendered page. */
+  /** The code around an excerpt: the HTML comment before it that begins with `test`, invisible on a rendered page. */
   readonly frame: string | undefined;
-  /** The `text` block that follows. */
+  /** The documented output: the `text` block that follows. */
   readonly output: string | undefined;
 }
 
@@ -32,7 +32,7 @@ const pattern = new RegExp(
   'gms',
 );
 
-/** Returns the blocks of code on all pages and in all READMEs, in their order. */
+/** Returns the blocks of code in all Markdown files of the repository, in order. */
 export async function snippets(): Promise<Snippet[]> {
   const listed = await promisify(execFile)('git', ['ls-files', '--', '*.md'], { cwd: house });
   const pages = listed.stdout.trim().split('\n');
@@ -54,7 +54,7 @@ function snippetsOf(page: string, text: string): Snippet[] {
   }));
 }
 
-/** Whether it is a program that needs nothing but a database: complete, and with its output, or an excerpt with a frame. */
+/** Whether a snippet is a program that needs only a database: either complete and with its output, or with a frame. */
 export function runsByItself({ language, frame, output }: Snippet): boolean {
   return frame !== undefined || (language === 'ts' && output !== undefined);
 }

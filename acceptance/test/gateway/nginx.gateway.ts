@@ -9,7 +9,7 @@ import { nextPage } from '../system/paging.js';
 import { freePort, type Service, startService } from '../system/service.js';
 import { type Nginx, startNginx } from './nginx.js';
 
-/** The ways in which a gateway may map a path to the api. */
+/** The ways in which a gateway may map paths to the api. */
 const ways = [
   {
     way: 'that keeps the prefix',

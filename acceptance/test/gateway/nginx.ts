@@ -10,7 +10,7 @@ export interface Nginx {
 }
 
 /**
- * Starts Debian's nginx as a gateway with its defaults, including buffering.
+ * Starts nginx from Debian as a gateway with the default settings, including buffering.
  *
  * @param locations the content of its server block
  */

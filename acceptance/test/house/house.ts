@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 /** The root of the repository. */
 export const house = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** Returns the files of the repository relative to its root, including new and excluding ignored ones. */
+/** Returns the paths of all files in the repository relative to its root, including untracked but not ignored files. */
 export async function sourceFiles(): Promise<string[]> {
   const list = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
   const { stdout } = await promisify(execFile)('git', list, { cwd: house, maxBuffer: 1e8 });

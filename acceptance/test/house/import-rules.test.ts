@@ -34,7 +34,7 @@ const cycle: readonly (readonly [file: string, source: string])[] = [
   ['shared/jobs/src/two.ts', "import type { One } from './one.js';\nexport type Two = One[];\n"],
 ];
 
-/** Lints files with the rules of this repository; returns the messages for each file. */
+/** Lints files with the rules of this repository, and returns the messages. */
 async function lint(files: readonly (readonly [file: string, source: string])[]): Promise<string[]> {
   const root = await mkdtemp(path.join(tmpdir(), 'longshore-lint-'));
   try {

@@ -13,7 +13,7 @@ interface Manifest {
  * import only what it declares, so this determines the direction of all imports.
  */
 const siblings: Readonly<Record<string, readonly string[]>> = {
-  // Can be embedded in any process, and implemented by any storage.
+  // Can be embedded in any process, and any storage can implement its interfaces.
   'shared/jobs': [],
   // A toolkit for any domain; jobs-api connects it to jobs.
   'shared/resources': [],
@@ -23,13 +23,13 @@ const siblings: Readonly<Record<string, readonly string[]>> = {
   'shared/jobs-api': ['@longshore/jobs', '@longshore/resources'],
   // Can be mounted in any Koa application.
   'shared/jobs-dashboard': ['@longshore/jobs'],
-  // Independent of storages and applications.
+  // Works with every storage and every application.
   'shared/service': ['@longshore/jobs', '@longshore/resources'],
   'shared/example-shop': ['@longshore/jobs', '@longshore/resources', '@longshore/service'],
   'shared/local-postgres': [],
   // Serves tables, whatever the application.
   'shared/memory-database': ['@longshore/resources'],
-  // Starts the services and calls a running installation.
+  // Starts the services, and sends requests to a running installation.
   'services/cli': [
     '@longshore/api',
     '@longshore/dashboard',
@@ -59,7 +59,7 @@ const importPattern = /(?:\bfrom |^import |\bimport\()'([\w@][\w@./:-]*)'/gm;
 /** The conformance suite is only used by the tests of storages. */
 const isForRunning = (file: string): boolean => file.endsWith('.ts') && !file.includes('/src/conformance/');
 
-/** Returns the packages that a text imports, such as `@koa/router` for `@koa/router/x`, without those of Node. */
+/** Returns the packages that a source imports, such as `@koa/router` for `@koa/router/x`, without built-in modules. */
 function importedPackages(text: string): string[] {
   const names = [...text.matchAll(importPattern)].map(([, specifier = '']) =>
     specifier

@@ -8,19 +8,19 @@ interface Rule {
   readonly files: RegExp;
   /** Returns the violations in a file, given its path and text. */
   readonly breaches: (file: string, text: string) => readonly string[];
-  /** A violating file, to check that the rule works. */
+  /** A file that violates the rule, to check that the rule works. */
   readonly breach: readonly [file: string, text: string];
 }
 
 /** Files that may read the clock of the process. */
 const ownClocks = new Set([
-  'shared/jobs/src/storage/clock.ts', // memory storage lives in the process
-  'shared/jobs/src/recurring/schedule.ts', // a preview without any storage
-  'shared/jobs-postgres/src/connection/database-clock.ts', // until the database's has been read
-  'shared/jobs-postgres/src/control/heartbeat-connection.ts', // measures how wrong it is
-  'services/api/src/access/key-ring.ts', // a default; the service gives the storage's
+  'shared/jobs/src/storage/clock.ts', // the clock of the memory storage, which lives in the process
+  'shared/jobs/src/recurring/schedule.ts', // previews of schedules have no storage
+  'shared/jobs-postgres/src/connection/database-clock.ts', // used until the clock of the database has been read
+  'shared/jobs-postgres/src/control/heartbeat-connection.ts', // measures the error of the process's clock
+  'services/api/src/access/key-ring.ts', // only a default; the service passes the storage's clock
   'services/api/src/access/memory-api-key-store.ts',
-  'services/api/src/access/api-key.ts', // shown only
+  'services/api/src/access/api-key.ts', // only for display
 ]);
 
 const rules: readonly Rule[] = [

@@ -26,7 +26,7 @@ export interface Consumer {
   remove(): Promise<void>;
 }
 
-/** Packs all packages, and installs them together with `typebox` and the development dependencies of an application. */
+/** Packs all packages and installs them, together with `typebox` and the development dependencies of an application. */
 export async function installTarballs(): Promise<Consumer> {
   const directory = await mkdtemp(path.join(tmpdir(), 'longshore-consumer-'));
   const packed = path.join(directory, 'packages');
@@ -74,7 +74,7 @@ export async function installTools(): Promise<void> {
   await writeFile(stamp, wanted);
 }
 
-/** Installs from npm's cache if it has everything, which is much faster than asking the registry. */
+/** Installs from npm's cache if it contains every package, which is much faster than requests to the registry. */
 async function install(directory: string): Promise<void> {
   const options = ['install', '--no-audit', '--no-fund', '--loglevel=error'];
   if ((await execute('npm', [...options, '--offline'], {}, directory)).ok) return;
@@ -89,7 +89,7 @@ export async function textInTarball(tarball: string, file: string): Promise<stri
   return text;
 }
 
-/** Runs a program, and resolves when it has ended. */
+/** Runs a program, and resolves to its output when it has ended. */
 export async function execute(
   command: string,
   args: readonly string[],

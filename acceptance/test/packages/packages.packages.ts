@@ -30,11 +30,11 @@ const published = [
   '@longshore/worker',
 ];
 
-/** Packages that only contain a command and export nothing. */
+/** Packages that contain only a command and export nothing. */
 const commands = new Set(['create-longshore', '@longshore/cli']);
 const imported = published.filter((name) => !commands.has(name));
 
-/** A program in a README, followed by its output. */
+/** Matches a program in a README, followed by its output. */
 const programBlock = /^```js\n(?<program>.*?)^```\n+```text\n(?<output>.*?)^```$/ms;
 
 /** An application for the README programs that load one. */
@@ -216,7 +216,7 @@ describe('the packages, installed from their tarballs', function () {
         const entry = await consumer.write(`bundled-${format}.js`, source);
         const out = path.join(alone, format === 'esm' ? 'out.mjs' : 'out.cjs');
         const options = ['--bundle', '--platform=node', '--minify', '--keep-names', '--external:pg-native'];
-        // Packages in CommonJS call `require`, which a bundle of ES modules lacks.
+        // CommonJS packages call `require`, which does not exist in a bundle of ES modules.
         const banner = `--banner:js=import{createRequire}from'node:module';const require=createRequire(import.meta.url);`;
         const made = await execute(
           tool('esbuild/bin/esbuild'),

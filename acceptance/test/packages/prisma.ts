@@ -8,8 +8,9 @@ import type { Postgres } from '../system/postgres.js';
 import { type Consumer, tools } from './consumer.js';
 
 /**
- * Returns a program around the example for Prisma. Prisma's generator downloads an engine of 70 MB, although clients with a
- * driver adapter do without one; the configuration of the client below is what it would generate for one model.
+ * Returns a program around the example for Prisma. The program does not use Prisma's generator, which downloads an
+ * engine of 70 MB, although clients with a driver adapter do not need it. The client's configuration below is what the
+ * generator would write for one model.
  */
 function programAround(example: string): string {
   const { resolve } = createRequire(path.join(tools, 'package.json'));
@@ -67,7 +68,7 @@ await storage.close();
 `;
 }
 
-/** Defines the test of the example for Prisma on docs/jobs/drivers.md, with the real client. */
+/** Defines the test that runs the Prisma example in docs/jobs/drivers.md with the real client. */
 export function testPrisma(consumer: () => Consumer, postgres: () => Postgres): void {
   it('enqueue in transactions of Prisma, as documented', async () => {
     const page = await readFile(path.join(house, 'docs/jobs/drivers.md'), 'utf8');

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-/** An application of the deploying team: the newer version has one more job. Each attempt takes 30 ms. */
+/** Source of a user's application with these jobs. Each attempt takes 30 ms. */
 const source = (jobs: readonly string[]): string => `
 import { setTimeout as sleep } from 'node:timers/promises';
 import { defineJob, handleJob } from '@longshore/jobs';
@@ -16,7 +16,7 @@ const handlers = ${JSON.stringify(jobs)}.map((name) =>
 export const application = { name: 'rollout', createHandlers: () => handlers };
 `;
 
-/** Writes the application into a checkout, so that it finds the packages there. Returns its file. */
+/** Writes the application into a checkout, so that it imports the packages there. Returns the path of its module. */
 export async function writeApplication(root: string, jobs: readonly string[]): Promise<string> {
   const directory = path.join(root, '.data', 'rollout-application');
   await mkdir(directory, { recursive: true });

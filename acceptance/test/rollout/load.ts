@@ -7,8 +7,8 @@ interface Accepted {
 const pauseMs = 20;
 
 /**
- * Enqueues jobs over HTTP, one after the other, at an api that is running: ready, delayed, with a key, with a
- * continuation.
+ * Sends requests to an api that is running, one after the other. They enqueue ready jobs, delayed jobs, jobs with an
+ * idempotency key, several jobs at once, and continuations.
  */
 export class Load {
   readonly accepted: string[] = [];

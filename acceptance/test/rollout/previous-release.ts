@@ -9,17 +9,18 @@ import { house } from '../house/house.js';
 const execute = promisify(execFile);
 
 /**
- * The version that this one replaces. Nothing has been released yet: this is the first commit with the
- * schema of the first release.
+ * The version that this one replaces. Nothing has been released yet, so this is the first commit with the schema of the
+ * first release.
  */
 const previousRelease = 'dd666e456d67aa5fbf34ae685600e908763b9909';
 
-/** What a service runs, as opposed to its tests and tools. */
+/** Workspaces whose runtime dependencies are installed, without those of tests and tools. */
 const runtime = ['services/api', 'services/worker', 'services/dashboard'];
 
 /**
- * Exports the previous release below `.data` and builds its services there, once. Its types were checked when it was
- * released, so its code is only transpiled, and only what services need is installed. Returns its root.
+ * Exports the previous release below `.data` and builds its services there, unless an earlier run has done it. Its
+ * types were checked when it was released, so its code is only transpiled, and only the services' dependencies are
+ * installed. Returns the root of the export.
  */
 export async function buildPreviousRelease(): Promise<string> {
   const root = path.join(house, '.data', 'rollout', previousRelease);
@@ -27,7 +28,7 @@ export async function buildPreviousRelease(): Promise<string> {
   if (existsSync(built)) return root;
   await rm(root, { recursive: true, force: true });
   await mkdir(root, { recursive: true });
-  // An export rather than a work tree, which would leave traces in the repository.
+  // An export instead of a work tree, because a work tree would be registered in the repository.
   await execute('sh', ['-c', `git archive ${previousRelease} | tar -x -C "${root}"`], { cwd: house });
   await Promise.all([install(root), transpile(root)]);
   await mkdir(built);

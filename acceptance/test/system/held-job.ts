@@ -2,11 +2,11 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { house } from '../house/house.js';
 
-/** Jobs that run until a test lets them finish, however long the test takes to get there. */
+/** Jobs that run until a test lets them finish, however late that is. */
 export interface HeldJobs {
   /** The module of an application with the job `held`, for `LONGSHORE_APP`. */
   readonly application: string;
-  /** Lets all of them finish, those that start later at once. */
+  /** Lets all running jobs finish. Jobs that start later finish immediately. */
   finish(): Promise<void>;
   remove(): Promise<void>;
 }
@@ -24,7 +24,7 @@ const held = handleJob(defineJob({ name: 'held' }), async ({ signal }) => {
 export const application = { name: 'held', createHandlers: () => [held] };
 `;
 
-/** Writes the application inside the repository, so that it finds the packages. */
+/** Writes the application inside the repository, so that it can import the packages. */
 export async function holdJobs(): Promise<HeldJobs> {
   const data = path.join(house, '.data');
   await mkdir(data, { recursive: true });

@@ -12,7 +12,7 @@ export interface Receipt {
   readonly type: string | null;
   readonly body: string;
   readonly location: string;
-  /** From the request to the end of the response. */
+  /** Time from the request to the end of the response. */
   readonly tookMs: number;
 }
 
@@ -32,7 +32,7 @@ export async function postTest(api: string, headers: Headers = {}): Promise<Rece
   };
 }
 
-/** Enqueues a job without arguments; resolves to its URL. */
+/** Enqueues a job without arguments, and resolves to its URL. */
 export async function enqueue(api: string, name: string): Promise<string> {
   const response = await fetch(`${api}/api/v1/jobs`, {
     method: 'POST',

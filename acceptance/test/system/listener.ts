@@ -1,4 +1,4 @@
-/** Listens to server-sent events as a browser does: when a connection ends, it resumes from its last position. */
+/** Listens to server-sent events as a browser does: after a disconnection, it resumes after the last event. */
 export interface Listener {
   /** The ids of the jobs whose events it has received. */
   readonly jobs: ReadonlySet<string>;

@@ -8,14 +8,14 @@ export interface Postgres {
   /** The URL of an empty database. */
   readonly url: string;
   stop(): Promise<void>;
-  /** Kills it with SIGQUIT (an immediate shutdown); it recovers from its log at the next start. */
+  /** Kills Postgres with SIGQUIT (an immediate shutdown), so that it recovers from the WAL at the next start. */
   kill(): Promise<void>;
   start(): Promise<void>;
-  /** Stops it and deletes its data. */
+  /** Stops Postgres and deletes its data. */
   remove(): Promise<void>;
 }
 
-/** @param durable whether commits survive `kill`; slower */
+/** @param durable whether commits survive `kill`, which makes them slower */
 export async function startPostgres({ durable = false } = {}): Promise<Postgres> {
   const directory = await mkdtemp(path.join(tmpdir(), 'longshore-acceptance-'));
   let running: Running;

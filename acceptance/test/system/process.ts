@@ -6,13 +6,13 @@ import { house } from '../house/house.js';
 /** A running program of this repository. */
 export interface Running {
   readonly pid: number;
-  /** The lines that it has written so far to standard output and error. */
+  /** The lines that the program has written so far to standard output and standard error. */
   readonly lines: readonly string[];
-  /** How it ended (`exit 0`, `SIGKILL`); `null` while it is running. */
+  /** Returns how the program ended (`exit 0`, `SIGKILL`); `null` while it is running. */
   readonly ending: () => string | null;
   /** Resolves to the next line of standard output. */
   nextLine(): Promise<string>;
-  /** Resolves to how it ended. */
+  /** Resolves to how the program ended, when it has. */
   readonly ended: Promise<string>;
   /** Sends a signal and waits until the process has ended. */
   end(signal: NodeJS.Signals): Promise<string>;
@@ -20,7 +20,7 @@ export interface Running {
 
 const children = new Set<ChildProcess>();
 
-// Nothing that was started outlives this process, however it ends.
+// Kills all started programs when this process exits.
 process.on('exit', () => {
   for (const child of children) child.kill('SIGKILL');
 });
@@ -33,7 +33,7 @@ export function run(
 ): Running {
   const child = spawn(process.execPath, [program, ...args], {
     cwd: house,
-    // Not measured for coverage: most of these processes are killed, and the others would take long to exit.
+    // Disables coverage: most of these processes are killed, and the others would take long to exit.
     env: { ...process.env, NODE_V8_COVERAGE: '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

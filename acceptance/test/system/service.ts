@@ -14,7 +14,7 @@ export interface Service extends Running {
 /**
  * Starts a service on a free port without waiting until it is ready.
  *
- * @param root the checkout whose build is started; this one by default
+ * @param root the root of the checkout whose build is started; this repository by default
  */
 export async function launchService(
   name: ServiceName,
@@ -33,7 +33,7 @@ export async function launchService(
   return { url, ...run(path.join(root, `services/${name}/dist/main.js`), [], { ...own, ...env }) };
 }
 
-/** Waits until the service is ready. Throws with its output if it ends or takes too long. */
+/** Waits until the service is ready. If it ends or takes too long, throws an error with its output. */
 export async function untilReady(service: Service): Promise<Service> {
   const ready = async (): Promise<boolean> =>
     service.ending() !== null || (await fetch(`${service.url}/readyz`)).ok;

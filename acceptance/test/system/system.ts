@@ -4,14 +4,14 @@ import path from 'node:path';
 import { startPostgres, type Postgres } from './postgres.js';
 import { launchService, untilReady, type Service, type ServiceName } from './service.js';
 
-/** The system under test of one suite: a Postgres and services. */
+/** The Postgres and the services that one suite tests. */
 export interface System {
   readonly postgres: Postgres;
-  /** The directory of jobs' result files. */
+  /** The directory for the result files of jobs. */
   readonly results: string;
   /** Starts a service and waits until it is ready. */
   start(name: ServiceName, env?: Readonly<Record<string, string>>): Promise<Service>;
-  /** Starts a service without waiting. */
+  /** Starts a service without waiting until it is ready. */
   launch(name: ServiceName, env?: Readonly<Record<string, string>>): Promise<Service>;
 }
 

@@ -36,7 +36,7 @@ export class Agent {
     const child = fork(program, [contender, url], {
       execPath: peerNode(),
       execArgv: ['--enable-source-maps', ...(profiles === undefined ? [] : profiling)],
-      // Otherwise graphile-worker logs every success.
+      // `NO_LOG_SUCCESS` keeps graphile-worker from logging every success.
       env: { ...process.env, NODE_ENV: 'production', NO_LOG_SUCCESS: '1' },
     });
     const agent = new Agent(child, options);
@@ -44,13 +44,17 @@ export class Agent {
       await agent.#answer();
       await agent.perform('prepare');
     } catch (error) {
-      child.kill(); // the process may be waiting for its own connections
+      child.kill(); // otherwise open connections could keep the process alive
       throw error;
     }
     return agent;
   }
 
-  /** @throws {Error} if the task fails or the process ends */
+  /**
+   * Performs a task in the child process and returns its result.
+   *
+   * @throws {Error} if the task fails or the process ends
+   */
   async perform<Name extends TaskName>(
     task: Name,
     ...args: Parameters<Tasks[Name]>

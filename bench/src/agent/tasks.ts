@@ -79,7 +79,10 @@ export class Tasks {
     return elapsedMs;
   }
 
-  /** Runs jobs alongside other processes until none are left. Returns how many ran here, and when, by the machine's clock. */
+  /**
+   * Runs jobs alongside other processes until none are left. Returns how many ran in this process, and its start and
+   * end by a clock that all processes of the machine share.
+   */
   async drainShare(settings: ServerSettings): Promise<{ ran: number; startedMs: number; endedMs: number }> {
     let ran = 0;
     const startedMs = now();
@@ -90,7 +93,7 @@ export class Tasks {
     return { ran, startedMs, endedMs };
   }
 
-  /** Starts idle servers, each of as many of the queues as the contender can serve. */
+  /** Starts idle servers. A contender whose server has only one queue ignores `queues`. */
   async idle(servers: number, queues: number): Promise<void> {
     if (this.#contender.startIdle !== undefined) return this.#contender.startIdle(servers, queues);
     if (servers > 1) throw new RangeError('This contender runs one server in a process');
@@ -111,7 +114,7 @@ export class Tasks {
     }
   }
 
-  /** Waits up to about five seconds for the latencies of `count` jobs, then stops the server and returns them. */
+  /** Waits up to about five seconds for the latencies of `count` jobs, stops the server, and returns the latencies. */
   async hear(count: number): Promise<number[]> {
     for (let waited = 0; this.#heard.length < count && waited < 500; waited++) await pause(10);
     await this.#contender.stopServer();

@@ -15,7 +15,7 @@ interface GraphileWorker {
 }
 
 const task = 'bench';
-/** graphile-worker retries what fails; without this listener it warns about the pool. */
+/** Error listener of the pool. graphile-worker retries by itself, but warns about a pool without a listener. */
 const ignoreErrors = (): void => undefined;
 
 /** Number of jobs per call of `addJobs`, which sends them as one JSON text in one statement. Larger calls were slower. */

@@ -15,7 +15,7 @@ const outcomes = [
   ['cancelled', 0.01],
 ] as const;
 
-/** Number of distinct job names; fewer than queues. */
+/** Number of distinct job names. */
 export const names = 200;
 
 /** Number of jobs in the last queue, whatever the size of the store. */
@@ -41,7 +41,7 @@ export async function fillForDashboard(url: string, sizes: Sizes): Promise<void>
         await fillDay(client, { state, daysAgo, jobs: perDay, queues: sizes.dashboardQueues });
     }
     await client.query('vacuum analyze');
-    // Before there are ready jobs: servers build indexes only while they keep up with their jobs.
+    // This comes before the ready jobs, because servers build indexes only while they keep up with their jobs.
     await indexEndedDays(client, url);
     await client.query(
       `insert into job (queue_id, id, max_attempts, name, args)
@@ -66,7 +66,7 @@ interface Day {
   readonly queues: number;
 }
 
-/** Writes the jobs that ended in one state on one day, spread evenly over the day; those of today all end before now. */
+/** Writes the jobs that ended in one state on one day, evenly spread over the day, or today over the time until now. */
 async function fillDay(client: pg.Client, { state, daysAgo, jobs, queues }: Day): Promise<void> {
   await client.query(
     `insert into job_history_${state} (queue_id, id, created_at, ready_at, started_at, finished_at, server_id,

@@ -1,9 +1,9 @@
 import { defineJob, defineRecurringJob, JobClient } from '@longshore/jobs';
 import { PostgresStorage } from '@longshore/jobs-postgres';
 
-/** What pages of the dashboard are about, apart from the many jobs of the history. */
+/** Ids of the objects that pages of the dashboard show, apart from the many jobs of the history. */
 export interface Landmarks {
-  /** A job with parents, dependents and dependents of these, as many as a graph shows. */
+  /** A job with a parent, dependents and dependents of those, as many as a graph shows. */
   readonly graphId: string;
   readonly batchId: string;
   readonly recurringId: string;

@@ -1,13 +1,13 @@
 import type pg from 'pg';
 
-/** How far back figures by the minute and by the hour go, in each resolution's unit: their whole retention. */
+/** Number of buckets by the minute and by the hour: the whole retention of each. */
 const minutes = 31 * 60;
 const hours = 31 * 24;
 
 /**
- * Fills the timings as if the store had been in use for a month: those of all jobs, of every job name, and of the first queues
- * by the minute and by the hour, those of all other queues by the hour, and those of the first names in the first queues. Keeps
- * what the jobs of the fill itself have added.
+ * Fills the timings as if the store had been in use for a month. All jobs together, each job name, the first queues,
+ * and the first names in the first queues have timings by the minute and by the hour; the other queues have only
+ * timings by the hour. Keeps the timings that the fill's own jobs have added.
  */
 export async function fillTimings(
   client: pg.Client,

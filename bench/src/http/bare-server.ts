@@ -1,4 +1,4 @@
-/** An upper bound for the machine: Node's own HTTP server, which reads JSON and responds. */
+/** An upper bound for the machine: a bare Node.js HTTP server that only reads JSON and responds. */
 import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
 

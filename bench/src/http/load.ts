@@ -13,7 +13,7 @@ export interface Load {
   readonly seconds: number;
 }
 
-/** How long a request may wait for its response, and a load without any response may last, in seconds. */
+/** Timeout of a request, in seconds. A load of at least this duration that gets no response fails. */
 const patienceSeconds = 120;
 
 /** Autocannon's result; latencies in milliseconds. */
@@ -24,10 +24,10 @@ export interface LoadReport {
 }
 
 /**
- * Sends POST requests for some seconds, one after the other on each connection. On a machine so busy that none is answered
- * in that time, sends them for twice as long, and so on.
+ * Sends POST requests for some seconds, one after the other on each connection. If the machine is so busy that no
+ * request is answered in that time, tries again for twice as long, and so on.
  *
- * @throws {Error} if a request fails, or none is answered within two minutes
+ * @throws {Error} if a request fails, or no request is answered in a load of at least two minutes
  */
 export async function postLoad(load: Load): Promise<LoadReport> {
   const report = await autocannonReport(load);

@@ -72,7 +72,7 @@ const pages = [
   'bulk',
 ];
 
-/** Occurs in a page as long as one of its regions is still loading. */
+/** Text that a page contains while one of its regions is still loading. */
 const partial = 'data-every="500"';
 
 /** Measures the dashboard on a store with a long history: every kind of page, and many viewers of the overview. */

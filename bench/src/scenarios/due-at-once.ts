@@ -8,14 +8,14 @@ import { median, percentile, perSecond } from '../statistics.js';
 const scheduled = defineJob({ name: 'scheduled' });
 const urgent = defineJob({ name: 'urgent', queue: 'urgent' });
 
-/** Time to write the scheduled jobs: one second per hundred thousand, plus three seconds. */
+/** Time for writing the scheduled jobs, in milliseconds: one second per hundred thousand, plus three seconds. */
 const leadMs = (jobs: number): number => 3_000 + jobs / 100;
 
 const plainEveryMs = 50;
 
 /**
- * Measures how soon scheduled jobs that are all due at the same instant run, and how long jobs of another queue wait in the
- * meantime.
+ * Measures how soon scheduled jobs run that are all due at the same instant, and how long jobs of another queue wait
+ * while they do.
  */
 export const dueAtOnce: Scenario = {
   name: 'due-at-once',

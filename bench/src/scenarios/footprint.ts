@@ -6,7 +6,7 @@ import { drainSettings } from '../server-settings.js';
 import { jobsOf } from '../sizes.js';
 import { readFigures } from '../store-figures.js';
 
-/** How much later Postgres may report commits and dead rows, in milliseconds. */
+/** Maximum delay with which Postgres reports commits and dead rows, in milliseconds. */
 const reportedMs = 1_500;
 
 /** Measures how much a job writes on its way from the enqueuer to history, and how much of that remains. */

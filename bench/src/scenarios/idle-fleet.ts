@@ -8,7 +8,10 @@ import { readFigures } from '../store-figures.js';
 const queues = 20;
 const serversPerProcess = 25;
 
-/** Idle connections are closed after 30 s, and servers poll less and less often during the first seconds. */
+/**
+ * Servers idle for this many times the measured period before it starts, because idle connections are closed only after
+ * 30 s, and servers poll less and less often during the first seconds.
+ */
 const settleFactor = 4;
 
 /** Measures the cost of idle servers: one of each contender, and a whole fleet. */

@@ -32,7 +32,7 @@ async function measure(bench: Bench, all: number, busy: number): Promise<Row> {
   const client = new JobClient(storage);
   const queues = Array.from({ length: all }, (_, index) => `queue-${index}`);
   let onJob: () => void = () => undefined;
-  /** Resolves when this many more jobs have run. */
+  /** Resolves when `count` jobs have run since the call. */
   const jobsRun = (count: number): Promise<void> => {
     let ran = 0;
     return new Promise((resolve) => {

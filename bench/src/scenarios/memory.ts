@@ -14,7 +14,7 @@ const headers = { authorization: `Basic ${Buffer.from(`bench:${password}`).toStr
 const connections = 8;
 const viewers = 5;
 
-/** The memory of a service after the soak, relative to the memory after the first tenth of it, must not exceed this factor. */
+/** Maximum ratio of a service's memory at the end of the soak to its memory after the first tenth of the soak. */
 const growth = 1.25;
 
 /** Measures the memory of each service when idle and during a soak: jobs over HTTP, and viewers of the overview. */

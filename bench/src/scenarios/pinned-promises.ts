@@ -17,8 +17,8 @@ const delayMs = 1_500;
 
 /**
  * Measures guarantees other than throughput while a transaction stays open and dead rows accumulate: the speed of a
- * queue with a concurrency limit, how soon a job starts whose transaction commits after the scan cursors have passed
- * its position, how soon a plain job starts, and how late a scheduled job starts.
+ * queue with a concurrency limit, and how soon jobs start: plain jobs, scheduled jobs, and jobs whose transaction
+ * commits after the scan cursors have passed their position.
  */
 export const pinnedPromises: Scenario = {
   name: 'pinned-promises',
@@ -76,7 +76,7 @@ export const pinnedPromises: Scenario = {
         return await connected(agent.url, (pinning) =>
           connected(agent.url, async (caller) => {
             await pinning.query('begin isolation level repeatable read');
-            await pinning.query('select count(*) from longshore.queue'); // a snapshot, and with it an xmin
+            await pinning.query('select count(*) from longshore.queue'); // takes a snapshot, which holds back vacuum
             await measure(caller); // warm-up
             const rows: Row[] = [];
             for (let round = 0; round <= rounds; round++) {
@@ -123,7 +123,7 @@ export const pinnedPromises: Scenario = {
     }),
 };
 
-/** Waits until no job is ready or running: outcomes are written shortly after the handlers end. */
+/** Waits until no job is ready or running, because outcomes are written shortly after the handlers end. */
 async function eventuallyIdle(storage: PostgresStorage): Promise<void> {
   for (;;) {
     const { enqueued, processing } = await storage.jobs.stateCounts();

@@ -25,7 +25,7 @@ export interface Publisher {
   readonly repository: { readonly type: string; readonly url: string };
 }
 
-/** Members that are only needed in the repository. */
+/** Members of a manifest that are not published, because only the repository needs them. */
 const ofTheRepository = new Set(['scripts', 'devDependencies', 'scarfSettings']);
 
 /**

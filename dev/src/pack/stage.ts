@@ -2,14 +2,14 @@ import { cp, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path';
 import { type Package, publishedManifest, type Publisher } from './manifest.js';
 
-/** The module of `@longshore/jobs-postgres` that includes the migrations in bundles. */
+/** The module of `@longshore/jobs-postgres` that contains the migrations as text, so that bundles include them. */
 const embedded = { folder: 'shared/jobs-postgres', file: 'dist/connection/embedded-migrations.js' };
 
 /**
- * Copies the files that a package publishes into a directory of its own: what `files` lists, without source maps, build
- * information and the output of deleted sources, plus the licence and the manifest for publishing.
+ * Copies the files that a package publishes into a new directory: those that `files` lists, without source maps, build
+ * information and the output of deleted sources, plus the README, the licence and the manifest for publishing.
  *
- * @returns the directory
+ * @returns the path of the directory
  * @throws {Error} if the package has no README
  */
 export async function stage(

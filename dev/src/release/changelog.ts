@@ -2,10 +2,10 @@
 const heading = /^## Unreleased *$/m;
 
 /**
- * Gives the unreleased changes the heading of a version, and starts an empty section "Unreleased" above them.
+ * Moves the unreleased changes into a section for a version, and leaves an empty section "Unreleased" above it.
  *
  * @param date such as `2027-01-31`
- * @throws {Error} if there is no such section, or it is empty
+ * @throws {Error} if the section "Unreleased" is missing or empty
  */
 export function withRelease(changelog: string, version: string, date: string): string {
   if (sectionOf(changelog, 'Unreleased') === '') throw new Error('CHANGELOG.md lists no unreleased changes');

@@ -8,13 +8,13 @@ import { checkFollows, npmTagOf } from './version.js';
 const execute = promisify(execFile);
 
 /**
- * Prepares a release: sets the version of all packages, gives the unreleased changes their section in the changelog, commits
- * and tags. Nothing is pushed or published; that is left to the workflow, which runs for the tag.
+ * Prepares a release: sets the version of all packages, moves the unreleased changes into their own section of the
+ * changelog, commits and tags. Pushes and publishes nothing; the workflow that runs for the tag publishes.
  *
  * @param root the repository
  * @param dryRun checks everything and changes nothing
  * @returns the notes of the release
- * @throws {Error} if the version does not follow the current one, or there are uncommitted changes
+ * @throws {Error} if the version is not later than the current one, or there are uncommitted changes
  */
 export async function prepareRelease(
   root: string,
@@ -28,7 +28,7 @@ export async function prepareRelease(
   };
   npmTagOf(version);
   const tags = (await git('tag', '--list', 'v*')).split('\n').filter(Boolean);
-  // The first release has the version that the packages already have.
+  // The first release may keep the version that the packages already have.
   if (tags.length > 0 || version !== current) checkFollows(version, current);
   if ((await git('status', '--porcelain')) !== '') throw new Error('Commit or stash your changes first');
 

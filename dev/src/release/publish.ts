@@ -23,7 +23,7 @@ export async function readTarball(file: string): Promise<Tarball> {
   return { file, name: manifest.name, version: manifest.version, needs };
 }
 
-/** Sorts tarballs so that each comes after the packages that it depends on, because an installation may happen in between. */
+/** Sorts tarballs so that dependencies come first, because users may install a package before all are published. */
 export function inOrder(tarballs: readonly Tarball[]): Tarball[] {
   const byName = new Map(tarballs.map((tarball) => [tarball.name, tarball]));
   const sorted = new Set<Tarball>();
@@ -43,7 +43,7 @@ export function inOrder(tarballs: readonly Tarball[]): Tarball[] {
  * Publishes tarballs with provenance, dependencies first. Skips those that are already published, so that an interrupted
  * release can be continued.
  *
- * @param report called for each package with what happened to it
+ * @param report called for each package with a line that says whether it was published
  */
 export async function publish(
   files: readonly string[],

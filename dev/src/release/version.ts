@@ -1,9 +1,10 @@
 const pattern = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-(?<channel>[a-z]+)\.(\d+))?$/;
 
 /**
- * Returns the npm tag under which a version is published: `latest`, or that of its prerelease, such as `beta` for `1.0.0-beta.2`.
+ * Returns the npm tag under which a version is published: `latest`, or the channel of a prerelease, such as `beta` for
+ * `1.0.0-beta.2`.
  *
- * @throws {Error} if the version is not one of these forms
+ * @throws {Error} if the version has neither form
  */
 export function npmTagOf(version: string): string {
   const { groups } = partsOf(version);
@@ -11,9 +12,9 @@ export function npmTagOf(version: string): string {
 }
 
 /**
- * Checks that a version follows another one.
+ * Checks that a version is later than the previous one.
  *
- * @throws {Error} if it does not
+ * @throws {Error} if it is not later, or if one of them is not a version
  */
 export function checkFollows(version: string, previous: string): void {
   if (compare(version, previous) <= 0) throw new Error(`${version} does not follow ${previous}`);

@@ -1,4 +1,4 @@
 import type { ApiChange } from '@longshore/resources';
 
-/** Changes of the HTTP API, newest first. Keep `docs/api-changelog.md` the same. */
+/** Changes to the HTTP API, newest first. Keep `docs/api-changelog.md` in sync. */
 export const apiChangelog: readonly ApiChange[] = [{ date: '2026-11-22', text: 'Version 1 of the API.' }];

@@ -37,18 +37,16 @@ const variables = Type.Object({
   API_ERROR_STACK: Type.Optional(Type.Enum(['always', 'trusted'])),
   /** Whether to accept jobs with names that the application does not define. Their arguments are not validated. */
   API_ACCEPT_UNKNOWN_JOBS: Type.Boolean({ default: false }),
-  /** Whether pausing something, and deleting anything of the job platform, requires a reason. */
+  /** Whether callers must give a reason when they pause something or delete a resource of the job platform. */
   API_REQUIRE_REASONS: Type.Boolean({ default: false }),
-  /** Number of ready jobs at which a queue accepts no more jobs over HTTP; unlimited by default. */
+  /** Maximum number of ready jobs in a queue; further jobs sent over HTTP are rejected. Unlimited by default. */
   API_MAX_BACKLOG: Type.Optional(Type.Integer({ minimum: 1 })),
   /** Maximum number of open event streams and `?wait` requests, in total and per caller. */
   API_MAX_LISTENERS: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 10_000 }),
   API_MAX_LISTENERS_PER_CALLER: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1_000 }),
   /** Maximum size of a request body, in bytes; 1 MiB by default. */
   API_BODY_LIMIT_BYTES: Type.Integer({ minimum: 1_024, maximum: 268_435_456, default: 1_048_576 }),
-  /**
-   * Number of example rows with which to fill the application's tables if they are empty, approximately; 0 for none.
-   */
+  /** Approximate number of example rows to insert if the application's tables are empty; 0 for none. */
   API_SEED_ROWS: Type.Integer({ minimum: 0, maximum: 10_000_000, default: 0 }),
   /** How long a job of `POST /test` takes, in milliseconds. */
   API_TEST_JOB_MS: Type.Integer({ minimum: 0, maximum: 3_600_000, default: 20_000 }),
@@ -62,7 +60,7 @@ export const apiVariables = Object.keys(variables.properties);
 /**
  * Reads the configuration of the API from the environment.
  *
- * @throws {ConfigError} that describes what is invalid or missing
+ * @throws {ConfigError} if a variable is invalid or missing; the message says which one
  */
 export function readApiConfig(environment: Environment): ApiConfig {
   const config = readConfig(variables, environment);

@@ -17,7 +17,7 @@ const usage =
 export async function createKey(config: ApiConfig, args: readonly string[]): Promise<null> {
   const terms = readTerms(args);
   const storage = createStorage(config);
-  await storage.jobs.close(); // it has not connected yet
+  await storage.jobs.close(); // the job store is not needed, and has not connected yet
   if (storage.kind === 'memory')
     throw new ConfigError(
       'Keys in memory are lost when the process ends: set DATABASE_URL, or use API_ADMIN_KEY',

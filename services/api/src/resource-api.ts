@@ -88,8 +88,8 @@ curl ${rootUrlOf(config)}/api/v1/jobs${key} \\
 }
 
 /**
- * Returns the function with which operations of resources enqueue jobs by name. The jobs are enqueued in the
- * transaction of the operation.
+ * Returns the function that resource operations call to enqueue jobs by name. A job is enqueued in the transaction of
+ * the operation.
  */
 function enqueueWith(client: JobClient, definitions: readonly JobDefinition[]): Enqueue {
   const byName = new Map(definitions.map((definition) => [definition.name, definition]));

@@ -10,14 +10,14 @@ import { inTransaction } from '@longshore/resources';
 import { databaseOptions, retentionDays } from '@longshore/service';
 import type { ApiConfig } from './config.js';
 
-/** The API's own tables: their migrations, and their qualified names. */
+/** The tables that belong to the API itself: their migrations, and their qualified names. */
 export interface ApiTables {
   readonly migrations: Migrations;
   readonly keys: string;
   readonly idempotencyRecords: string;
 }
 
-/** Returns the API's own tables, whose schema is named after that of the jobs. */
+/** Returns the API's tables. Their schema is that of the jobs with the suffix `_api`. */
 export function apiTables({ DATABASE_SCHEMA }: Pick<ApiConfig, 'DATABASE_SCHEMA'>): ApiTables {
   const schema = `${DATABASE_SCHEMA}_api`;
   return {

@@ -12,7 +12,7 @@ class BrokenStorage extends MemoryStorage {
 }
 
 describe('API_ERROR_STACK=trusted', () => {
-  /** The answer to a call that fails, for a key with this scope. */
+  /** Returns the status and body of a failing request that is sent with a key of the given scope. */
   const answerTo = async (scope: string): Promise<string> => {
     const storage = new BrokenStorage();
     const server = await serveResources(storage, { API_ERROR_STACK: 'trusted' });

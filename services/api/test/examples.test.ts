@@ -25,12 +25,15 @@ interface Example extends Pick<Parameter, 'name' | 'in' | 'explode'> {
 type Ids = Readonly<Record<string, string>>;
 type Fields = Readonly<Record<string, unknown>>;
 
-/** With the jobs and the seeded example application, and no server that would run the jobs. */
+/** Runs against the job resources and the seeded example application. No server runs the jobs. */
 describe('The examples of the document', () => {
   let database: TestDatabase;
   let api: RunningApi;
   let document: OpenApiDocument;
-  /** An existing item of each resource, by path parameter and by the name of a field that refers to one. */
+  /**
+   * Ids of existing items, keyed by path parameter, such as `orderId`. Body fields that refer to an item have the same
+   * names.
+   */
   let ids: Ids;
 
   const send = (method: string, path: string, json?: unknown, headers = {}) =>
@@ -40,7 +43,7 @@ describe('The examples of the document', () => {
   const made = async (path: string): Promise<Fields> =>
     (await send('POST', path, existing(bodiesOf('POST', path)[0]))).json() as Fields;
 
-  /** Returns the body with references to items that exist. */
+  /** Replaces the references in a body with ids of existing items. */
   const existing = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(existing);
     if (typeof value !== 'object' || value === null) return value;
@@ -71,7 +74,7 @@ describe('The examples of the document', () => {
   const queryOf = (method: string, path: string): string =>
     parametersOf(method, path)
       .filter((parameter) => parameter.in === 'query' && parameter.example !== undefined)
-      // Statistics are kept for 31 days, so no fixed time can be an example for long.
+      // Statistics are kept for 31 days, so a fixed time in an example would soon be rejected.
       .filter(({ name }) => path !== '/statistics' || !['startsAfter', 'startsBefore'].includes(name))
       .flatMap(({ name, example, explode }) => {
         const values = Array.isArray(example) && explode === true ? (example as unknown[]) : [example];
@@ -95,7 +98,7 @@ describe('The examples of the document', () => {
     for (let tries = 0; tries < 600 && (await api.call('GET', '/readyz')).status !== 200; tries += 1);
     document = (await send('GET', '/openapi.json')).json() as OpenApiDocument;
     ids = {};
-    await made('/jobs'); // so that there is a queue
+    await made('/jobs'); // creates a queue
     const first = async (path: string): Promise<Fields> =>
       ((await send('GET', `${path}?limit=1`)).json() as Fields[])[0] ??
       (operationAt('POST', path) === undefined ? {} : await made(path));
@@ -139,7 +142,7 @@ describe('The examples of the document', () => {
           200, 201,
         ]);
         if (typeof id === 'string') continue;
-        // So that the next example may have the same unique fields.
+        // The next example may use the same values in unique fields.
         for (const item of [answer.json()].flat() as { id: unknown }[])
           await send('DELETE', `${template}/${String(item.id)}`);
       }

@@ -8,13 +8,13 @@ const work = defineJob({ name: 'work' });
 const later = { runAt: new Date('2100-01-01') };
 const cron = '0 0 1 1 *';
 
-/** The tables of the example: their operations are the toolkit's, and tested there. */
+/** Paths of the example application, whose operations are tested with the toolkit (`@longshore/resources`). */
 const ofTheApplication = /^\/(customers|orders|cancellations|cars|tickets)\//;
 
-/** A row that the operation changes. */
+/** The call of an operation, and how to observe its effect. */
 interface Operated {
   readonly path: string;
-  /** What the operation changes; one row, and no two the same for different states of it. */
+  /** A query that returns a single row, which differs before and after the operation. */
   readonly effect: string;
 }
 

@@ -115,8 +115,9 @@ describe('The admin key', () => {
 
 describe('HTTP_TRUSTED_PROXIES', () => {
   /**
-   * The statuses of requests that as many clients send through one proxy, where each address may send one at once: so many
-   * that the limit cannot be refilled for all of them, however slow the machine is.
+   * Returns the statuses of requests that 40 clients send at once through one proxy, where each address may send one
+   * request at once. With this many clients, a limit that they share cannot be refilled for all of them, however slow
+   * the machine is.
    */
   const statusesWith = async (proxies: string): Promise<Set<number>> => {
     const limits = {

@@ -14,7 +14,7 @@ import createClient from 'openapi-fetch';
 import { adminKey } from './support/running-api.js';
 import { serveResources } from './support/served-resources.js';
 
-/** A client as a caller would write it, of jobs and of the application's resources. */
+/** The source of a client, as a caller would write it, for jobs and for resources of the application. */
 const source = `
   import type { Client } from 'openapi-fetch';
   import type { paths } from './schema.js';
@@ -70,7 +70,8 @@ describe('The OpenAPI document of the api', () => {
   });
 
   it('passes Redocly’s strict rules', async () => {
-    // `/orders/search/{keyword}` beside `/orders/{orderId}/cancel`: an item cannot have the id `search`.
+    // Redocly considers `/orders/search/{keyword}` and `/orders/{orderId}/cancel` ambiguous, but no item can have the
+    // id `search`.
     const rules = { 'no-ambiguous-paths': 'off' as const };
     const config = await createConfig({ extends: ['recommended-strict'], rules });
     const problems = await lintFromString({ source: text, config });
@@ -114,9 +115,9 @@ describe('The OpenAPI document of the api', () => {
   });
 });
 
-/** Finds how much JSON generators of tests must build to exceed each limit of a schema by one. */
+/** Computes how many bytes of JSON a test generator must produce to exceed each limit of a schema by one. */
 class Limits {
-  /** The bytes by place in the body. */
+  /** Number of bytes, by place in the body: `body.jobs[].name`. */
   readonly bytes = new Map<string, number>();
   readonly #document: OpenApiDocument;
   readonly #visited = new Set<Schema>();
@@ -137,7 +138,7 @@ class Limits {
     for (const [name, property] of Object.entries(properties)) this.visit(property, `${place}.${name}`);
   }
 
-  /** Returns the length of about the shortest value of a schema. */
+  /** Returns the approximate length of the shortest JSON value that matches a schema. */
   #shortest(given: Schema): number {
     const schema = resolve(this.#document, given);
     const { anyOf, oneOf, properties = {}, required = [], minLength = 0, minItems = 0, items = {} } = schema;

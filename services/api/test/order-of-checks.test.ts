@@ -1,7 +1,10 @@
 import { expect } from 'chai';
 import { adminKey, type Call, runApi, type RunningApi } from './support/running-api.js';
 
-/** Each pair of neighbours in the order that docs/http-api.md promises, with the jobs and keys as they are. */
+/**
+ * Tests each pair of adjacent checks in the order that docs/http-api.md documents, with the real job resources and API
+ * keys.
+ */
 describe('Order of checks, on jobs', () => {
   let api: RunningApi;
   let reader: string;
@@ -21,7 +24,7 @@ describe('Order of checks, on jobs', () => {
   const large = 'x'.repeat(1024 * 1024 + 1);
   const stale = { 'if-match': '"stale"' };
 
-  /** The first error of a call with a body that need not be JSON. */
+  /** Sends a body that need not be JSON, and returns the first error code; 0 if there is none. */
   const post = async (path: string, body: string, headers: Call['headers']): Promise<number> => {
     const authorization = `Bearer ${writer}`;
     const response = await fetch(api.url + path, {

@@ -7,7 +7,10 @@ import { adminKey, type RunningApi, runApi } from './support/running-api.js';
 
 const times = `'infinity'::timestamptz, '-infinity', '294000-01-01Z', '0044-03-15 BC'`;
 
-/** Rows that no code writes and no table takes, as a bug or a hand may leave them: of each kind as many as there are odd times. */
+/**
+ * Inserts rows that the code never writes and the table constraints forbid, but a bug or a manual change could leave
+ * behind. Each kind of row is inserted once for every odd time.
+ */
 async function poison(database: TestDatabase): Promise<void> {
   for (const table of ['job', 'job_blocked', 'job_scheduled', 'job_awaiting', 'recurring_job', 'queue'])
     await database.query(`alter table longshore.${table} drop constraint ${table}_bounds`);
@@ -119,7 +122,7 @@ describe('Rows that cannot be interpreted', () => {
       const job = (await call('GET', `/api/v1/jobs/${ids[state]}`)).json() as Record<string, unknown>;
       expect(job['unreadable'], state).to.include.members(['createdAt', 'priority', 'maxAttempts']);
       expect(job['priority'], state).to.equal(100);
-      expect(job['createdAt'], state).to.match(/^20\d\d-/); // the time in its id
+      expect(job['createdAt'], state).to.match(/^20\d\d-/); // taken from the id
     }
   });
 

@@ -7,7 +7,7 @@ const open = { API_AUTH: 'none', API_ADMIN_KEY: '' };
 const local = { API_AUTH: '', API_ADMIN_KEY: '' };
 const greet = { name: 'greet', args: { name: 'Ada' } };
 
-/** The status of a request with a `Host` header. */
+/** Returns the status of a request with the given `Host` header. */
 const statusFor = async (api: RunningApi, host: string, path = '/api/v1/jobs'): Promise<number> =>
   (await api.call('GET', path, { headers: { host } })).status;
 

@@ -13,7 +13,7 @@ interface DocumentedOperation {
 
 const methods = ['get', 'post', 'put', 'patch', 'delete'];
 
-/** What the table of the documentation says, call by call. */
+/** The scope that each call requires according to the table in docs/access.md. */
 const expected: Readonly<Record<string, string>> = {
   'GET /jobs': 'read',
   'GET /jobs/{jobId}': 'read',
@@ -48,7 +48,7 @@ const expected: Readonly<Record<string, string>> = {
   'DELETE /api-keys/{apiKeyId}': 'admin',
 };
 
-/** The index and the pages about errors need no credentials. */
+/** Whether a path needs no credentials: the index, and the pages about errors. */
 const isOpen = (path: string): boolean => path === '/' || path.startsWith('/errors/');
 
 describe('Scopes', () => {
@@ -81,7 +81,7 @@ describe('Scopes', () => {
     await storage.close();
   });
 
-  /** The status of a call; its answer may have no end. */
+  /** Returns the status of a call without reading the body, which may be an endless stream. */
   const statusOf = async (call: string, scope: string | undefined): Promise<number> => {
     const [method = '', path = ''] = call.split(' ');
     const url = `${server.url}${path === '/test' ? '' : '/api/v1'}${path.replaceAll(/\{\w+\}/g, 'x')}`;

@@ -6,7 +6,10 @@ import { traceJobs, traceRequests } from '../src/trace-context.js';
 
 const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 
-/** The `traceparent` that a handler sees of a job which a request with this header enqueued. */
+/**
+ * Sends a request with this `traceparent` header that enqueues a job, and returns the `traceparent` that its handler
+ * sees.
+ */
 async function seenByHandler(header: string): Promise<unknown> {
   const storage = new MemoryStorage();
   const client = new JobClient(storage, { middleware: [traceJobs] });

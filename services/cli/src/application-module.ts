@@ -4,7 +4,8 @@ import { pathToFileURL } from 'node:url';
 import { InvalidArgumentError } from 'commander';
 
 /**
- * Sets the environment variable that names the application.
+ * Sets `LONGSHORE_APP` to the module that exports the application, and returns it. The argument takes precedence over
+ * the current value.
  *
  * @throws {InvalidArgumentError} if neither the argument nor the variable is given
  */
@@ -20,12 +21,15 @@ export function nameApplication(argument: string | undefined): string {
   return process.env['LONGSHORE_APP'];
 }
 
-/** Returns the Node.js options that load the application: for TypeScript, those of its own `tsx`. */
+/** Returns the Node.js options that are needed to load the application. For TypeScript, they import `tsx`. */
 export function loaderFor(application: string): string[] {
   return isTypeScript(application) ? ['--import', tsxOf(application)] : [];
 }
 
-/** Makes this process able to load the application, which may be TypeScript. */
+/**
+ * Prepares this process to load the application: imports `tsx` if the application is TypeScript, unless the process was
+ * started with it.
+ */
 export async function prepareToLoad(application: string): Promise<void> {
   const options = [...process.execArgv, process.env['NODE_OPTIONS'] ?? ''];
   if (!isTypeScript(application) || options.some((option) => /\btsx\b/.test(option))) return;
@@ -36,7 +40,11 @@ function isTypeScript(application: string): boolean {
   return /\.[cm]?ts$/.test(application);
 }
 
-/** Returns the URL of `tsx`, which the application installs. Importing it lets the process import TypeScript. */
+/**
+ * Returns the URL of the `tsx` that the application has installed. Importing it enables imports of TypeScript files.
+ *
+ * @throws {Error} if `tsx` is not installed
+ */
 function tsxOf(application: string): string {
   try {
     return pathToFileURL(createRequire(path.resolve('package.json')).resolve('tsx')).href;

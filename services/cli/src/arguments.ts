@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 
-/** Parsers of arguments. Each throws an {@link InvalidArgumentError}, whose exit code is that of wrong arguments. */
+// Parsers of command-line arguments. They throw an InvalidArgumentError, which makes the command exit with code 2.
 
 export function readJson(text: string): unknown {
   try {

@@ -13,14 +13,14 @@ const paint = paintFor(process.stdout, process.env);
 /** Paths that are not watched: dependencies, build output, and everything whose name begins with a dot. */
 const ignored = /(^|[/\\])(\.[^./\\][^/\\]*|node_modules|dist|coverage)([/\\]|$)/;
 
-/** How long the process may take to stop, in milliseconds, before it is killed. */
+/** Maximum time for the process to stop before it is killed, in milliseconds. */
 const stopMs = 3_000;
 
-/** How long to wait for further changes before a restart, in milliseconds. */
+/** Time to wait for further changes before a restart, in milliseconds. */
 const settleMs = 50;
 
 /**
- * Implements `longshore dev`: runs api, worker and dashboard in one process, and restarts it when a file of the working
+ * Implements `longshore dev`: runs API, worker and dashboard in one process, and restarts it when a file in the working
  * directory changes. Starts Postgres if `DATABASE_URL` is not set. Resolves after Ctrl-C.
  *
  * @throws {Error} if the port is in use
@@ -112,7 +112,7 @@ function welcome(url: string, database: string | undefined, ms: number): void {
       `    API         ${paint('cyan', `${url}/api/v1`)}`,
       `    Reference   ${paint('cyan', `${url}/api/v1/docs`)}`,
       `    Dashboard   ${paint('cyan', `${url}${process.env['DASHBOARD_PATH'] ?? '/job-dashboard'}`)}`,
-      // The URL of a database of one's own may contain a password that should not be shown.
+      // A `DATABASE_URL` that the user has set may contain a password, so it is not shown.
       ...(process.env['DATABASE_URL'] ? [] : [`    Postgres    ${paint('cyan', database ?? '')}`]),
       '',
     ].join('\n'),

@@ -5,8 +5,9 @@ import type { LocalPostgres } from '@longshore/local-postgres';
 const directory = path.resolve('.longshore/postgres');
 
 /**
- * Runs `work` with the database that `longshore dev` uses: that of `DATABASE_URL`; otherwise its Postgres, which is started
- * for the duration of `work` unless it is running. Without either, `work` finds `DATABASE_URL` not set.
+ * Runs `work` with `DATABASE_URL` set to the Postgres of `longshore dev`, if the working directory has one. That
+ * Postgres is started for the duration of `work` unless it is already running. Leaves the environment unchanged if
+ * `DATABASE_URL` is already set, with `API_STORAGE=memory`, and in production.
  *
  * @param say called with a line that names the Postgres
  */
@@ -31,6 +32,7 @@ export async function withDevelopmentPostgres<Result>(
 /**
  * Starts the Postgres of `longshore dev`, which keeps its data in `.longshore/postgres`.
  *
+ * @param say called with progress, and with the warnings and errors that Postgres logs
  * @throws {Error} if the package that contains Postgres is not installed
  */
 export async function startDevelopmentPostgres(say: (line: string) => void): Promise<LocalPostgres> {

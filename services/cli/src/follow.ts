@@ -2,7 +2,10 @@ import type { Installation, Item } from './installation.js';
 
 const final = new Set(['done', 'failed', 'cancelled']);
 
-/** How long to wait until the job is read again, in milliseconds: short at first, because many jobs end at once. */
+/**
+ * Pause before the job is read again, in milliseconds. It doubles from the first value up to the maximum, because many
+ * jobs finish quickly.
+ */
 const firstIntervalMs = 50;
 const maxIntervalMs = 500;
 
@@ -10,10 +13,11 @@ const maxIntervalMs = 500;
 const pageSize = 100;
 
 /**
- * Follows a job until it has finished, or reports its current state and returns.
+ * Follows a job and reports its log and progress to callbacks.
  *
- * @param onLine called with each line of its log, from the beginning
- * @param onProgress called with its progress, from 0 to 100, when it changes
+ * @param untilFinished whether to wait until the job has finished; otherwise the job is read once
+ * @param onLine called with each line of the log, from the beginning
+ * @param onProgress called with the progress, from 0 to 100, when it changes
  * @returns the job as it was last read
  */
 export async function follow(

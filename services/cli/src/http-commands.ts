@@ -155,7 +155,10 @@ async function list(
   show(items, options, (all) => (all.length === 0 ? 'none' : table(all.map(row), columns)));
 }
 
-/** Prints the log and then the outcome of a job. Counts as a failure unless the job is done. */
+/**
+ * Prints the log of a job. With `untilFinished`, waits until the job has finished and also prints its outcome; the exit
+ * code is then 1 unless the job is done.
+ */
 async function showFollowed(
   installation: Installation,
   id: string,
@@ -189,7 +192,7 @@ function write(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-/** Returns an environment variable; an empty one counts as not set. */
+/** Returns an environment variable; `undefined` if it is empty or not set. */
 function variable(name: string): string | undefined {
   const value = process.env[name];
   return value === '' ? undefined : value;

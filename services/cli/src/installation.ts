@@ -23,7 +23,12 @@ export class Installation {
     this.#address = address;
   }
 
-  /** @throws {Error} with the API's message if it rejects the request, or with its URL if it does not respond */
+  /**
+   * Sends a request to the API and returns the parsed response.
+   *
+   * @throws {Error} with the message of the API if it rejects the request, or with the URL of the API if it does not
+   *   respond
+   */
   async call<Answer>(method: string, path: string, body?: object): Promise<Answer> {
     const { url, key } = this.#address;
     const target = new URL(`${url.replace(/\/+$/, '')}/api/v1/${path}`);

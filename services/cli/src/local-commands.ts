@@ -7,7 +7,7 @@ import { readInteger, readPort } from './arguments.js';
 import { develop } from './develop.js';
 import { withDevelopmentPostgres } from './development-postgres.js';
 
-// The services are imported by the commands that run them: loading them takes longer than a call over HTTP.
+// Services are imported only by the commands that run them, because loading a service takes longer than an HTTP call.
 type ApiStart = (config: ApiConfig, logger: Logger, signal: AbortSignal) => Promise<RunningService | null>;
 
 /** Adds the commands that load the application and run in this process. */
@@ -117,7 +117,7 @@ async function runApi(start: ApiStart, writeLog?: (line: string) => void): Promi
   });
 }
 
-/** Runs a command that does its work and ends. Its log is for people if it goes to a terminal. */
+/** Runs a command that ends when its work is done. Formats the log for people if standard output is a terminal. */
 async function runOnce(start: ApiStart): Promise<void> {
   const paint = paintFor(process.stdout, process.env);
   const writeLog = (line: string): void =>

@@ -10,7 +10,7 @@ try {
   await createProgram().parseAsync();
 } catch (error) {
   const isWrongCall = error instanceof CommanderError;
-  // Commander has printed its own errors, but not those of actions.
+  // Commander prints the errors that it detects itself, but not those that actions throw.
   if (!isWrongCall || error instanceof InvalidArgumentError)
     process.stderr.write(`longshore: ${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = isWrongCall ? (error.exitCode === 0 ? 0 : 2) : 1;

@@ -25,7 +25,7 @@ export class ProgressBar {
     this.#replaceBy(this.#bar);
   }
 
-  /** Removes the bar. */
+  /** Erases the bar from the terminal. */
   remove(): void {
     this.#replaceBy('');
     this.#bar = '';

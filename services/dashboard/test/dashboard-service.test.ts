@@ -30,7 +30,10 @@ describe('the service dashboard', () => {
     await database.drop();
   });
 
-  /** Resolves once it listens, which is before the storage is open. */
+  /**
+   * Starts the service and returns a client for it. Resolves once the service listens, which is before the storage is
+   * open.
+   */
   const start = async (environment: Readonly<Record<string, string>> = {}) => {
     const stream = new PassThrough();
     stream.on('data', (line: Buffer) => lines.push(line.toString()));

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 const template = fileURLToPath(new URL('../template/', import.meta.url));
 
-/** Names of files that npm would not publish under their own names. */
+/** Maps file names in the template to those in the application, under which npm would not publish the files. */
 const renamed: Readonly<Record<string, string>> = {
   _gitignore: '.gitignore',
   _dockerignore: '.dockerignore',

@@ -1,6 +1,6 @@
 import Type, { type TNull, type TSchema, type TString, type TUnion } from 'typebox';
 
-/** Returns the schema of a line of text for people, with 1 to `maxLength` characters. */
+/** Returns the schema of a short text for people, with 1 to `maxLength` characters. */
 export function line(maxLength: number): TString {
   return Type.String({ minLength: 1, maxLength });
 }

@@ -96,7 +96,7 @@ const subjects = [
   'Broken lantern',
   'Change of address',
 ];
-// The states of orders, repeated in the proportions of a shop that runs well.
+// States of orders. They are repeated so that they occur in the proportions of a healthy shop.
 const states = [
   'open',
   'paid',

@@ -11,7 +11,7 @@ interface Order {
   readonly total: number;
 }
 
-/** Returns the id of the job that a 202 points to. */
+/** Returns the id of the job in the `Location` header of a 202 response. */
 function jobIn(headers: Headers): string {
   return /\/api\/v1\/jobs\/([0-9a-f-]{36})$/.exec(headers.get('location') ?? '')?.[1] ?? 'no job';
 }
@@ -26,7 +26,9 @@ for (const kind of ['postgres', 'memory'] as const)
     const first = async <Item>(path: string): Promise<Item> => ((await get(path)).body as [Item])[0];
     const put = (path: string, json?: unknown): Promise<Answer> => shop.call('PUT', path, json);
 
-    /** Returns the path of a collection below the first item of another for which it is not empty. */
+    /**
+     * Returns the path of the first `child` collection that is not empty, below the items of the collection at `path`.
+     */
     const filled = async (path: string, child: string, key = 'id'): Promise<string> => {
       const parents = (await get(path)).body as Readonly<Record<string, unknown>>[];
       for (const parent of parents) {
@@ -36,7 +38,10 @@ for (const kind of ['postgres', 'memory'] as const)
       throw new Error(`${path}/{id}/${child} is empty for each of ${parents.length} items`);
     };
 
-    /** Returns the paths of all collections; those below others have a parent for which they are not empty. */
+    /**
+     * Returns the paths of all collections. The path of a child collection goes through a parent item for which the
+     * collection is not empty.
+     */
     const collections = async (): Promise<{ path: string; resource: Resource }[]> => {
       const below = async (
         path: string,
@@ -51,7 +56,7 @@ for (const kind of ['postgres', 'memory'] as const)
       return (await Promise.all(roots.map((root) => below(`/${root.name}`, root)))).flat();
     };
 
-    /** A new order with one line item of 20. */
+    /** Creates an order with one line item, for a total of 20. */
     const newOrder = async (): Promise<Order> => {
       const customer = await first<{ id: string }>('/customers');
       const store = await first<{ id: string }>('/stores');

@@ -8,7 +8,7 @@ const countMaxAgeMs = 1_000;
 const maxQueues = 1_000;
 
 interface Count {
-  /** Includes the jobs admitted since the count. */
+  /** The number of jobs counted, plus those admitted since. */
   jobs: number;
   readonly untilMs: number;
 }
@@ -22,13 +22,13 @@ export class Backlog {
   readonly #most: number;
   readonly #counts = new Map<string, Promise<Count>>();
 
-  /** @param most the number of ready jobs that each queue may have */
+  /** @param most maximum number of ready jobs in each queue */
   constructor(storage: Pick<JobStorage, 'jobs'>, most: number) {
     this.#storage = storage;
     this.#most = most;
   }
 
-  /** @throws {ApiError} 42901 if any of the queues would have too many ready jobs; then none of the jobs is admitted */
+  /** @throws {ApiError} 42901 if a queue would have too many ready jobs; in that case, no job is admitted */
   async admit(requests: readonly EnqueueRequest[]): Promise<void> {
     if (this.#most === Infinity) return;
     const coming = new Map<string, number>();

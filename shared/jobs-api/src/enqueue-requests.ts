@@ -79,7 +79,8 @@ export async function withEnqueueRequests<Result>(
     try {
       return await work(given);
     } catch (error) {
-      // The client reports only the first invalid arguments; an API caller gets all of them.
+      // The client reports only the first job with invalid arguments, so all arguments are checked again to report
+      // every problem.
       if (error instanceof InvalidArgumentsError)
         await mapCollectingProblemsInSlices(given, at, ({ definition, args }) => definition.check(args));
       throw error;
@@ -113,7 +114,9 @@ async function mapCollectingProblemsInSlices<Given, Result>(
   return results.flat(1);
 }
 
-/** Returns the result in an array. If the entry is rejected, adds its problems to `problems` and returns an empty array. */
+/**
+ * Returns the result in an array. If the entry is rejected, adds its problems to `problems` and returns an empty array.
+ */
 function resultOf<Result>(work: () => Result, at: string, problems: ProblemList): [Result] | [] {
   try {
     return [work()];

@@ -66,7 +66,10 @@ export function jobEventsResource(events: JobEvents): Resource {
   });
 }
 
-/** @param filter the events that the caller may see: a job may be moved to a queue outside the caller's scope */
+/**
+ * @param filter selects the events that the caller may see, because a job can move to a queue outside the caller's
+ *   scope
+ */
 function toSource(stream: EventStream, filter: EventFilter = {}): EventSource {
   return {
     isOver: stream.isOver,
@@ -83,7 +86,9 @@ async function* inServerSentEvents(
     if (matchesFilter(filter, event)) yield toServerSentEvent(event, resumeAt);
 }
 
-/** Parses `Last-Event-ID`; `null` if the request has none. @throws {ApiError} 40003 if no stream can have sent this id */
+/**
+ * Parses `Last-Event-ID`; `null` if the header is absent. @throws {ApiError} 40003 if no stream can have sent this id
+ */
 function placeOf(lastEventId: string | undefined): Date | null {
   if (lastEventId === undefined) return null;
   const time = /^\d{4}-\d{2}-\d{2}T[\d:.]{5,12}Z$/.test(lastEventId) ? Date.parse(lastEventId) : Number.NaN;

@@ -17,7 +17,7 @@ export const Name = Type.String({ minLength: 1, maxLength: 100, pattern: '^[A-Za
 /** A label of a job. */
 export const Tag = text(bounds.tagLength);
 
-/** Any JSON that can be stored. Lists all types, because tools mistake a schema without a type for an unfinished one. */
+/** Any JSON that can be stored. Lists all types, because some tools treat a schema without a type as incomplete. */
 const anyJson = {
   type: ['string', 'number', 'boolean', 'object', 'array', 'null'],
   minLength: 0,
@@ -44,20 +44,19 @@ export const MaxAttempts = integer(
   'How many attempts a job gets before it fails for good',
 );
 
-/** The largest number of jobs in one request. */
+/** Maximum number of jobs per request. */
 export const maxJobs = 10_000;
 
 /**
- * Returns the schema of an integer within bounds that the platform also enforces for jobs that do not come through
- * HTTP.
+ * Returns the schema of an integer within bounds that the platform also enforces for jobs that are not sent over HTTP.
  */
 export function integer({ min, max }: Bounds, description?: string): Type.TInteger {
   return Type.Integer({ minimum: min, maximum: max, ...(description !== undefined && { description }) });
 }
 
 /**
- * Returns the schema of a text whose length is within bounds that the platform also enforces for jobs that do not come
- * through HTTP.
+ * Returns the schema of a text whose length is within bounds that the platform also enforces for jobs that are not sent
+ * over HTTP.
  */
 export function text({ min, max }: Bounds, description?: string): Type.TString {
   return Type.String({
@@ -83,8 +82,8 @@ export function toTime(date: Date | null): string | null {
 }
 
 /**
- * Returns when a job or batch was created, according to its id, because lists are sorted and filtered by the time in the
- * id. The time in the row is when the transaction began, and transactions may have begun in a different order.
+ * Returns when a job or batch was created, according to its id. Lists are sorted and filtered by the time in the id.
+ * The time in the row is the start of the transaction, and transactions may have started in a different order.
  */
 export function createdAtOf({ id, createdAt }: { readonly id: string; readonly createdAt: Date }): string {
   return (timeOfId(id) ?? createdAt).toISOString();

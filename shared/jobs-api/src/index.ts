@@ -43,17 +43,22 @@ export interface JobsApiOptions {
   >;
   readonly client: JobClient;
   /**
-   * Events of the same storage; created if left out. Close it before the HTTP listener, so that callers that wait for
-   * events are answered.
+   * The events of `storage`; created if omitted. Close it before the HTTP listener, so that requests that wait for
+   * events get a response.
    */
   readonly events?: JobEvents;
-  /** The jobs that may be enqueued. */
+  /** The definitions of the jobs that may be enqueued. */
   readonly definitions: readonly JobDefinition[];
   /** Whether to accept jobs with other names as well, with any arguments; `false` by default. */
   readonly acceptUnknownJobs?: boolean;
-  /** The number of ready jobs above which a queue accepts no more over HTTP (429); unlimited by default. */
+  /**
+   * Maximum number of ready jobs in a queue; further jobs sent over HTTP are rejected with 429. Unlimited by default.
+   */
   readonly maxBacklog?: number;
-  /** Whether pausing something, and deleting anything of the job platform, requires a reason; `false` by default. */
+  /**
+   * Whether callers must give a reason when they pause something or delete a resource of the job platform; `false` by
+   * default.
+   */
   readonly requiresReasons?: boolean;
 }
 

@@ -34,8 +34,8 @@ export interface NewBatchBody {
 }
 
 /**
- * Enqueues the jobs that request bodies describe. The jobs of concurrent requests are stored in one write. Each request
- * is answered once its jobs are durable, without reading them back.
+ * Enqueues the jobs that request bodies describe. The jobs of concurrent requests are stored in one write. The response
+ * to a request is sent once its jobs are durable, without reading them back.
  */
 export class JobEnqueuer {
   readonly #client: JobClient;
@@ -56,11 +56,11 @@ export class JobEnqueuer {
   }
 
   /**
-   * Enqueues a job and returns it, or returns the existing job that holds the same key.
+   * Enqueues a job and returns it, or returns the existing job with the same key.
    *
-   * @param caller without a row scope, it may see all queues
-   * @throws {ApiError} 422 if the platform rejects the job, 42901 if the queue is full, 40901 if the job with the same
-   *   key has since been deleted
+   * @param caller a caller without a row scope can see all queues
+   * @throws {ApiError} 422 if the platform rejects the job, 42901 if the queue is full, 40901 if the existing job with
+   *   the same key has been deleted
    */
   async one(body: NewJobBody, caller: Caller = {}): Promise<Item | Existing<Item>> {
     const request = this.#requests.requestOf(body);
@@ -82,7 +82,8 @@ export class JobEnqueuer {
       const scoped = await mapInSlices(requests, (request) => shown(request, scope));
       return this.#client.enqueueMany(scoped, transaction);
     });
-    // If a key is held by a job of the same array, that job is shown as it was created, even if it has changed since.
+    // If several entries of the array have the same key, each returns the job that was created for it, in its initial
+    // state.
     const created = new Map(enqueued.filter((job) => job.created).map((job) => [job.id, job]));
     const items = await mapInSlices(enqueued, (job) => storedItem(created.get(job.id) ?? job));
     const found = (place: number): Promise<Item> => this.#foundItem(enqueued[place]?.id ?? '', transaction);
@@ -126,12 +127,17 @@ function storedItem(enqueued: EnqueuedJob): Item | null {
   return job === null ? null : toJobItem(job);
 }
 
-/** Returns the request for a caller who sees only the queues in `scope`: parents in other queues are treated as unknown. */
+/**
+ * Returns the request for a caller who sees only the queues in `scope`: parents in other queues are treated as unknown.
+ */
 function within({ options, ...request }: EnqueueRequest, scope: Scope | undefined): EnqueueRequest {
   return { ...request, options: { ...options, ...(scope !== undefined && { visibleQueues: scope }) } };
 }
 
-/** Like {@link within}. In addition, nothing is enqueued if the job that holds the same key cannot be shown to the caller. */
+/**
+ * Like {@link within}. In addition, nothing is enqueued if another job has the same key and cannot be shown to the
+ * caller.
+ */
 function shown(request: EnqueueRequest, scope: Scope | undefined): EnqueueRequest {
   const { options, ...rest } = within(request, scope);
   return { ...rest, options: { ...options, showHolder: true } };

@@ -4,7 +4,7 @@ import type { ServerSentEvent } from '@longshore/resources';
 import Type, { type Static } from 'typebox';
 import { members, Name, nullable, Tag, Time } from './fields.js';
 
-/** An event of a job, as the API shows it. Members that its kind does not have are null. */
+/** An event of a job, as the API shows it. Fields that do not apply to its kind are null. */
 export const JobEventItem = Type.Object({
   kind: Type.Enum(['state', 'progress', 'log']),
   jobId: Type.String({ format: 'uuid' }),

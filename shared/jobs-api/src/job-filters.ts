@@ -2,7 +2,7 @@ import type { JobState, JsonValue } from '@longshore/jobs';
 import { type ArgsFilter, clamp, type JobFilter, timeBounds } from '@longshore/jobs/storage';
 import type { CollectionQuery, Filter, Selection } from '@longshore/resources';
 
-/** The parameters that jobs are filtered by. */
+/** The query parameters that filter jobs. */
 export const jobFilters = {
   state: { field: 'state', match: 'exact', description: 'Jobs in one of these states.' },
   queue: { field: 'queue', match: 'exact', description: 'Jobs in one of these queues.' },
@@ -51,8 +51,8 @@ export const jobFilters = {
 } as const;
 
 /**
- * Converts a selection to the filter of a job storage; `null` if no job can match. A path such as `/queues/mail/jobs`
- * requires a value in addition to those in the query.
+ * Converts a selection to a filter of the job store; `null` if no job can match. A path such as `/queues/mail/jobs`
+ * adds a value that must match in addition to those of the query.
  */
 export function toJobFilter({ filters, search }: Pick<Selection, 'filters' | 'search'>): JobFilter | null {
   const result: { -readonly [Member in keyof JobFilter]: JobFilter[Member] } = {};
@@ -87,14 +87,14 @@ function isBound(parameter: string): parameter is (typeof bounds)[number] {
 }
 
 /**
- * Returns the storage's bound for a time in a query. Bounds in the API are inclusive and in milliseconds, but the
- * storage's upper bound is exclusive. A time outside the range that jobs can have is moved to the nearest one within it.
+ * Converts a time in a query to a bound of the job store. Bounds in the API are inclusive and in milliseconds, but the
+ * upper bound of the store is exclusive. A time outside the range that jobs can have is clamped to it.
  */
 function boundOf(time: string, match: Filter['match']): Date {
   return new Date(clamp(Date.parse(time) + (match === 'to' ? 1 : 0), timeBounds));
 }
 
-/** Returns the values that a text in a query may stand for: `7` may be the number or the string. */
+/** Returns the values that a text in a query can match: `7` matches both the number and the string. */
 function meanings(text: string): JsonValue[] {
   const isLiteral = /^(?:true|false|null|-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?)$/.test(text);
   return isLiteral ? [text, JSON.parse(text) as JsonValue] : [text];

@@ -27,7 +27,7 @@ interface JobsResourceParts {
 const editable =
   'Allowed while `state` is `scheduled`, `awaiting` or `enqueued`; in any other state, the answer is 409 (40902).';
 
-/** States in which `retry` and `run` have nothing left to do. */
+/** States in which `retry` and `run` have no effect, because the job is already ready or running. */
 const started: readonly JobState[] = ['enqueued', 'processing'];
 
 /** `/jobs`: enqueue, list and control jobs. */

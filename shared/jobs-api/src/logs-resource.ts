@@ -22,7 +22,7 @@ const LogItem = Type.Object({
 
 type Item = Static<typeof LogItem>;
 
-/** Maximum number of lines that a search examines: the latest of the log. */
+/** Maximum number of log lines that a search examines: the latest ones. */
 const maxSearched = 10_000;
 
 /** `/jobs/{id}/logs`: what a job's handler logged, in the order of writing. */
@@ -41,7 +41,7 @@ export function logsResource(storage: Pick<JobStorage, 'jobs' | 'reports'>): Res
         description: 'Only lines of this attempt.',
       },
     },
-    sort: [], // a log can be long, and is only indexed in its own order
+    sort: [], // a log can be long, and is indexed only in the order of writing
     search: ['message', 'level'],
     notAllowed: writtenByServers,
     storage: {

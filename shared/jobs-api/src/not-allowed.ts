@@ -1,13 +1,13 @@
 import type { NotAllowed } from '@longshore/resources';
 
-/** Why collections that record what servers did cannot be written. */
+/** The reasons why a collection that servers write while they run jobs cannot be changed. */
 export const writtenByServers: NotAllowed = {
   create: 'Servers record these while they run jobs.',
   replaceMany: 'A record of the past does not change.',
   deleteMany: 'Records are deleted together with their job.',
 };
 
-/** Why the jobs of a server, a recurring job or a batch cannot be changed as a collection. */
+/** The reasons why the jobs of a server, a recurring job or a batch cannot be changed as a collection. */
 export const jobsBelow = {
   replaceMany: 'Use PUT /jobs, which changes jobs by their ids.',
   deleteMany: 'Use DELETE /jobs with a filter.',

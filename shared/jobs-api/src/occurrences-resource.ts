@@ -3,7 +3,10 @@ import type { Clock, RecurringJobs } from '@longshore/jobs/storage';
 import { defineResource, readOnly, type Resource } from '@longshore/resources';
 import Type from 'typebox';
 
-/** The number of due times in the list. A schedule has no end, and finding a due time takes up to half a millisecond. */
+/**
+ * Maximum number of due times in the list. It is limited because a schedule has no end, and finding a due time takes up
+ * to half a millisecond.
+ */
 const most = 100;
 
 const calculated = 'Due times follow from the schedule: change the recurring job.';
@@ -41,8 +44,8 @@ export function occurrencesResource(recurring: RecurringJobs, clock: Clock): Res
 }
 
 /**
- * Returns the next due times; none if the schedule is invalid, which is possible if it was written to the database
- * directly.
+ * Returns the next due times. Returns an empty list if the schedule is invalid, which can happen if it was written to
+ * the database directly.
  */
 function upcoming(schedule: RecurringJob, after: Date): Date[] {
   try {

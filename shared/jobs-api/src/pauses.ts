@@ -25,7 +25,7 @@ export const pauseFields = {
   ),
 };
 
-/** What the reference says of every operation that pauses something. */
+/** A note in the API reference on every operation that pauses something. */
 export const pauseNote =
   'If it is already paused, a call with another reason or end replaces these; otherwise it has no effect.';
 
@@ -74,7 +74,11 @@ function checkedEnd(until: Date, nowMs: number): Date {
   }
 }
 
-/** Returns whether a pause changes something, given the state before it; `null` if it was refused. */
+/**
+ * Returns whether a pause changes anything.
+ *
+ * @param before the state before the pause; `null` if the pause was not carried out
+ */
 export function replacesPause(before: PauseState | null, options: PauseOptions): boolean {
   if (before === null) return false;
   return !isSamePause(before, { by: null, reason: options.reason ?? null, until: options.until ?? null });

@@ -94,8 +94,8 @@ export function queuesResource(
     return queue === null ? undefined : toQueueItem(queue);
   };
   /**
-   * Changes a queue unless it has changed since it was read. In that case `set` resolves to null and is called again with
-   * the current queue.
+   * Changes a queue with `set`, which resolves to null if the queue has changed since it was read. `set` is then called
+   * again with the current queue.
    */
   const change = async (
     name: string,
@@ -239,7 +239,7 @@ function toLimits({ concurrencyLimit, rateLimit }: Limits): QueueLimits {
   return { concurrencyLimit, rateLimit: { ...rate, ...(typeof burst === 'number' && { burst }) } };
 }
 
-/** Converts a rate limit. Returns `null` if the stored one cannot be read. */
+/** Converts a rate limit. Returns `null` if there is none, or the stored one is malformed. */
 function toRateLimitItem(limit: Queue['rateLimit']): Item['rateLimit'] {
   if (typeof limit?.jobs !== 'number' || typeof limit.periodMs !== 'number') return null;
   const { jobs, periodMs, burst } = limit;

@@ -14,9 +14,9 @@ export type ReasonBody = Static<typeof ReasonBody>;
 /** Marks audit entries of actions that were taken over the HTTP API. */
 const origin = { via: 'api' } as const;
 
-/** An action of the API, as recorded in the audit. */
+/** An action taken over the API, as recorded in the audit log. */
 export interface ApiAction {
-  /** As the dashboard names it: `queues/pause`. */
+  /** The name of the action, the same as in the dashboard: `queues/pause`. */
   readonly action: string;
   readonly target: string;
   readonly reason: string | undefined;
@@ -46,8 +46,8 @@ export function audited<Result>(
 }
 
 /**
- * Returns the `audit` option of an action on a job or a batch. Applications also take such actions, in large numbers, so
- * only those with a reason are recorded.
+ * Returns the `audit` option of an action on a job or a batch. Applications also take such actions, in large numbers,
+ * so only those with a reason are recorded.
  */
 export function auditedIfReasoned<Result>(
   context: CallContext,
@@ -57,7 +57,10 @@ export function auditedIfReasoned<Result>(
   return action.reason === undefined ? undefined : audited(context, action, isEffective);
 }
 
-/** Returns the `audit` option of a bulk deletion with a reason; the operation itself records who started it, and the filter. */
+/**
+ * Returns the `audit` option of a bulk deletion; `undefined` without a reason, because the bulk operation itself
+ * records who started it, and the filter.
+ */
 export function auditedBulkDeletion(
   { principal }: CallContext,
   reason: string | undefined,

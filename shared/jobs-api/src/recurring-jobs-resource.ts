@@ -50,7 +50,10 @@ type Fields = Omit<Item, (typeof serverSet)[number]>;
 const inCode =
   'A recurring job that is defined in the code of an application can be paused but not changed: the answer is 409 (40902).';
 
-/** `/recurring-jobs`: schedules that enqueue jobs. Schedules defined in an application's code can be paused but not changed. */
+/**
+ * `/recurring-jobs`: schedules that enqueue jobs. Schedules defined in an application's code can be paused but not
+ * changed.
+ */
 export function recurringJobsResource(
   { recurring, clock }: Pick<JobStorage, 'recurring' | 'clock'>,
   requests: EnqueueRequests,

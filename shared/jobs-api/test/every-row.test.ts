@@ -84,7 +84,7 @@ onEachStorage('Every row of the table of resources', (api) => {
       }
 
       for (const method of offered) {
-        if (kind === 'stream') continue; // what streams say is tested for itself
+        if (kind === 'stream') continue; // the events of streams have their own tests
         it(`${method} ${shown} answers as the table of methods says`, async () => {
           const [row] = rows(places).slice(index);
           const url = method === 'DELETE' ? deletable(places) : path(places);

@@ -3,7 +3,10 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { onEachStorage } from './support/jobs-api-under-test.js';
 
-/** Something that is asked for of a job; whether it may be, and whether it changes anything, depends on what came before. */
+/**
+ * A request that may change a job. Whether it is allowed, and whether it changes anything, depends on the earlier
+ * steps.
+ */
 const step = fc.oneof(
   fc.record({ method: fc.constant('PATCH'), path: fc.constant(''), body: patch() }),
   fc.record({

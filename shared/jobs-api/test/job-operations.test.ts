@@ -26,7 +26,7 @@ onEachStorage('An operation on a job', (api) => {
     return item;
   };
 
-  /** Creates a job in each state. */
+  /** Functions that create a job, by the state of that job. */
   const makers: Readonly<Record<JobState, () => Promise<ItemBody>>> = {
     awaiting: async () => enqueued({ after: { parents: [(await scheduled()).id] } }),
     scheduled,
@@ -63,7 +63,7 @@ onEachStorage('An operation on a job', (api) => {
         const answer = await api.put(`/jobs/${id}/${verb}`);
         if (effect === 'refuses') expect(answer.codes).to.deep.equal([40902]);
         else if (effect === 'leaves') expect(answer.item).to.deep.equal(item);
-        // The server of a running job cancels it later.
+        // A running job is not cancelled immediately, but later by its server.
         else expect(answer.item['state']).to.equal(state === 'processing' ? state : states?.to[0]);
       });
     }

@@ -18,7 +18,7 @@ describe('A request for 10 000 jobs', () => {
     ['a batch', '/batches', { jobs }],
   ] as const)
     it(`does not keep others waiting: ${what}`, async () => {
-      await api.post(path, body); // compiled code is for the second request
+      await api.post(path, body); // warm-up, because code is compiled during the first request
       let status = 0;
       const longest = await longestTurn(async () => {
         ({ status } = await api.post(path, body));

@@ -5,7 +5,7 @@ onEachStorage('Paging through jobs', (api) => {
   const relation = (link: unknown, name: string): string | undefined =>
     new RegExp(`<https://jobs\\.example/api/v1([^>]*)>; rel="${name}"`).exec(String(link))?.[1];
 
-  /** Follows `next` from a path to the end. */
+  /** Yields the items of each page, following the `next` links from a path to the end. */
   async function* pagesFrom(path: string): AsyncGenerator<ItemBody[]> {
     for (let next: string | undefined = path; next !== undefined;) {
       const { items, headers } = await api.get(next);

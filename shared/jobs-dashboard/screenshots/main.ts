@@ -14,10 +14,10 @@ import { seedStory, type Story } from '../test/story.js';
 import { scenesOf } from './scenes.js';
 
 /**
- * Takes pictures of every page and writes them to a new temporary folder, or to `folder`: `tsx -C source
- * screenshots/main.ts [folder] [--only name]…`. `--only` limits them to those whose names begin with `name`, such as
- * `jobs-light` or `queue`; `--kept` to those that the repository keeps in docs/images. The story's clock always shows
- * the same Monday.
+ * Takes pictures of every page and writes them to `folder`, or to a new temporary folder: `tsx -C source
+ * screenshots/main.ts [folder] [--only name]… [--kept]`. `--only` takes only the pictures whose names begin with
+ * `name`, such as `jobs-light` or `queue`. `--kept` takes only those that are committed, and writes them to docs/images
+ * unless `folder` is given. The clock is fixed to a Monday, so that pictures of the same pages are alike.
  */
 const nowMs = Date.parse('2026-03-02T14:05:00Z');
 const { positionals, values } = parseArgs({
@@ -43,7 +43,10 @@ const variants = [
   { name: 'narrow', width: 320, colorScheme: 'light' },
 ] as const;
 
-/** Makes the window as high as the page, up to a limit, so that elements at its edges are at the edges of the picture. */
+/**
+ * Takes a picture of a page. The window is first made as high as the page, up to `MAX_HEIGHT`, so that elements at the
+ * edges of the window are at the edges of the picture.
+ */
 async function takePicture(page: Page, name: string): Promise<void> {
   const { width = 0, height: least = 0 } = page.viewportSize() ?? {};
   const whole = await page.evaluate(() => document.documentElement.scrollHeight);

@@ -3,17 +3,17 @@ import type { Story } from '../test/story.js';
 
 /** A page, or a state of a page, to take pictures of. */
 export interface Scene {
-  /** The beginning of the file name; the name of the variant follows. */
+  /** The beginning of the file name, before the name of the variant. */
   readonly name: string;
   /** The path of the page inside the dashboard. */
   readonly path: string;
-  /** The dashboard to visit; by default, that of the story. */
+  /** The dashboard to visit; by default, the one of the story. */
   readonly site?: 'locked' | 'paused' | 'empty' | 'branded';
   /** The interaction before the picture is taken. */
   readonly act?: (page: Page) => Promise<void>;
 }
 
-/** Every page, and states of pages that need an interaction. */
+/** Returns a scene for every page, and for states of pages that need an interaction. */
 export function scenesOf(story: Story): Scene[] {
   return [
     { name: 'overview', path: '' },

@@ -8,33 +8,33 @@ const MAX_ENTRIES = 1_000;
  */
 const REST_FACTOR = 10;
 const MAX_REST_MS = 60_000;
-/** How much older than intended a value may be, in milliseconds, before the page shows its age. */
+/** How much older than intended a value can be, in milliseconds, before the page shows its age. */
 const OVERDUE_MS = 30_000;
 /**
  * How long {@link Cache.readSoon} keeps a value, in milliseconds: longer than a viewer waits before reloading a page.
  */
 const MAX_AGE_MS = 5 * 60_000;
 
-/** A value of {@link Cache.readSoon}. */
+/** A value returned by {@link Cache.readSoon}. */
 export interface Known<T> {
   readonly value: T;
   /** When the value was read, if it is much older than intended and being read again; `null` otherwise. */
   readonly asOf: Date | null;
 }
 
-/** A read that has ended. */
+/** The result of a read that has ended. */
 interface Settled {
   readonly value: Promise<unknown>;
   readonly readAtMs: number;
   readonly tookMs: number;
   readonly freshUntilMs: number;
-  /** Between `freshUntilMs` and this time, the value may be shown while it is read again. */
+  /** Between `freshUntilMs` and this time, the value can still be shown while it is read again. */
   readonly staleUntilMs: number;
 }
 
 interface Entry {
   settled: Settled | null;
-  /** The read under way; there is never more than one. */
+  /** The read in progress; there is never more than one. */
   pending: Promise<unknown> | null;
   /** Whether a refresh waits in the {@link RefreshQueue}. */
   isQueued: boolean;
@@ -49,27 +49,31 @@ interface Refresh<T> {
 
 /** How long a value can be used, in milliseconds, once it has been read. */
 interface Lifetime<T> {
-  /** How long the value is fresh; 0 if it is not kept. */
+  /** How long the value is fresh; 0 if it must not be cached. */
   readonly freshMs: (value: T, tookMs: number) => number;
   /** How long, after that, the value can still be shown while it is being read again. */
   readonly staleMs: (freshMs: number, tookMs: number) => number;
-  /** Whether to keep slow failures: the error of a read that took longer than the cache's lifetime is kept for as long as the read took. */
+  /**
+   * Whether to cache slow failures: the error of a read that took longer than the cache's lifetime is cached for as
+   * long as that read took.
+   */
   readonly keepsFailures: boolean;
 }
 
 /**
  * The cache of everything that pages read, shared by all viewers of this process.
  *
- * Reads of the same key are coalesced: only one is under way at a time. A value is kept for at least as long as it took
- * to read, so a slow read occupies the storage half of the time at most. Stale values are refreshed through one
- * {@link RefreshQueue}, and searches through another. Holds 1,000 entries at most and evicts the least recently used.
+ * Reads of the same key are coalesced: only one is in progress at a time. A value is kept for at least as long as it
+ * took to read, so a slow read occupies the storage at most half of the time. The values of {@link Cache.readStale} are
+ * refreshed through one {@link RefreshQueue}, and those of {@link Cache.readSoon} through another. The cache contains
+ * at most 1,000 entries and evicts the least recently used.
  */
 export class Cache {
   readonly lifetimeMs: number;
   readonly #now: () => number;
-  /** For {@link readStale}. */
+  /** The refreshes of {@link readStale}. */
   readonly #refreshes: RefreshQueue;
-  /** For {@link readSoon}, which may take seconds and must not delay the others. */
+  /** The refreshes of {@link readSoon}, which can take seconds and must not delay the others. */
   readonly #searches: RefreshQueue;
   /** Least recently used first. */
   readonly #entries = new Map<string, Entry>();
@@ -77,7 +81,7 @@ export class Cache {
 
   /**
    * @param lifetimeMs how long a value is fresh by default, in milliseconds
-   * @param newQueue makes the queues of refreshes
+   * @param newQueue creates a queue of refreshes
    */
   constructor(
     lifetimeMs: number,
@@ -91,9 +95,9 @@ export class Cache {
   }
 
   /**
-   * Returns the value if it is fresh, and reads it otherwise. A key must always stand for the same read.
+   * Returns the value if it is fresh, and reads it otherwise. A key must always identify the same read.
    *
-   * @param freshMs how long the value is fresh, in milliseconds; `lifetimeMs` by default, 0 to not keep it
+   * @param freshMs how long the value is fresh, in milliseconds; `lifetimeMs` by default, 0 if it must not be cached
    */
   read<T>(
     key: string,
@@ -104,8 +108,8 @@ export class Cache {
   }
 
   /**
-   * Like {@link read}, but continues to return a value that is slow to read after it has become stale, for as long as
-   * it was fresh. It is refreshed after the response has been sent (stale-while-revalidate, RFC 5861).
+   * Like {@link read}, but if the value is slow to read, it is still returned once it is stale, for as long again as it
+   * was fresh. It is then refreshed after the response has been sent (stale-while-revalidate, RFC 5861).
    */
   readStale<T>(key: string, load: () => Promise<T>, freshMs: (value: T) => number): Promise<T> {
     const entry = this.#entry(key);
@@ -119,11 +123,11 @@ export class Cache {
   }
 
   /**
-   * Returns the value if it is fresh or can be read within 5 ms; otherwise the latest value of the last five minutes,
-   * or `undefined` if there is none. A value that takes longer than 5 ms to read is refreshed in the background, after
-   * a pause of ten times its reading time (a minute at most).
+   * Returns the value if it is fresh or can be read within 5 ms. Otherwise, returns the latest value of the last five
+   * minutes, or `undefined` if there is none. A value that takes longer than 5 ms to read is refreshed in the
+   * background, after a pause of ten times its reading time (a minute at most).
    *
-   * @throws what `load` does, if it fails within 5 ms
+   * @throws the error of `load`, if it fails within 5 ms
    */
   async readSoon<T>(key: string, load: () => Promise<T>): Promise<Known<T> | undefined> {
     const entry = this.#entry(key);
@@ -140,7 +144,7 @@ export class Cache {
     return this.knows(key) && entry.settled !== null ? this.#known<T>(entry.settled) : undefined;
   }
 
-  /** Whether there is a value for the key, fresh or stale. */
+  /** Returns whether there is a value for the key, fresh or stale. */
   knows(key: string): boolean {
     const settled = this.#entries.get(key)?.settled ?? null;
     return settled !== null && this.#now() <= settled.staleUntilMs;
@@ -153,7 +157,7 @@ export class Cache {
     return pending === null ? undefined : ((await pending) as T);
   }
 
-  /** Forgets everything, including reads under way. Called after every change, so that pages show its effect. */
+  /** Removes all entries, including reads in progress. Called after every action, so that pages show its effect. */
   clear(): void {
     this.#entries.clear();
   }
@@ -216,8 +220,8 @@ export class Cache {
   }
 
   /**
-   * Reads the value when its turn comes, unless another read has refreshed it in the meantime or the cache has been
-   * cleared.
+   * Queues a read of the value, unless one is queued or in progress. When its turn comes, the read is skipped if
+   * another one has refreshed the value or the cache has been cleared.
    */
   #refresh<T>(queue: RefreshQueue, { key, entry, load, lifetime }: Refresh<T>): void {
     if (entry.isQueued || entry.pending !== null) return;
@@ -255,7 +259,7 @@ function restMs(tookMs: number): number {
   return Math.min(REST_FACTOR * tookMs, MAX_REST_MS);
 }
 
-/** How long {@link Cache.readSoon} can use a value. */
+/** How long a value can be used by {@link Cache.readSoon}. */
 const slow: Lifetime<unknown> = {
   freshMs: (_value, tookMs) => restMs(tookMs),
   staleMs: (freshMs, tookMs) => MAX_AGE_MS - tookMs - freshMs,

@@ -8,13 +8,13 @@ import type { DashboardOptions } from './options.js';
 export interface DashboardHandlerOptions extends DashboardOptions {
   /** Whether the server is behind a proxy whose `X-Forwarded-*` headers can be trusted; `false` by default. */
   readonly trustProxy?: boolean;
-  /** Called with unexpected errors, which are written to standard error by default. */
+  /** Called with unexpected errors. By default, they are written to standard error. */
   readonly onError?: (error: unknown) => void;
 }
 
 /**
- * Answers a request below the dashboard's path. Passes any other request to `next`, or answers it with 404 if there is no
- * `next`. The request must be unmodified: with its full path, and with a body that nothing has read.
+ * Answers a request below the dashboard's path. Passes any other request to `next`, or answers it with 404 if there is
+ * no `next`. The request must be unmodified: with its full path, and with a body that nothing has read.
  */
 export type DashboardHandler = (
   request: IncomingMessage,
@@ -23,8 +23,8 @@ export type DashboardHandler = (
 ) => void;
 
 /**
- * Creates the dashboard as a Node.js request handler, for `http.createServer` and every framework that exposes Node's request
- * and response.
+ * Creates the dashboard as a Node.js request handler, for `http.createServer` and every framework that exposes Node's
+ * request and response.
  *
  * ```ts
  * app.use(createDashboardHandler({ storage, control: storage, authorize })); // Express

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** How long a refresh waits before it starts, in milliseconds: the page that triggered it is answered first. */
+/** How long a refresh waits before it starts, in milliseconds, so that the page that triggered it is answered first. */
 const LEAD_MS = 100;
 
-/** Each refresh is followed by a pause of this many times its duration. */
+/** The pause after a refresh, as a multiple of the duration of that refresh. */
 const REST_FACTOR = 3;
 /** Maximum pause, in milliseconds, in case the clock is changed during a refresh. */
 const MAX_REST_MS = 60_000;
@@ -18,7 +18,7 @@ export class RefreshQueue {
   /** Resolves when the next refresh may start. */
   #free: Promise<unknown> = Promise.resolve();
 
-  /** @param rest resolves after so many milliseconds; the default does not keep the process alive */
+  /** @param rest waits for a number of milliseconds; the default does not keep the process alive */
   constructor(
     now: () => number = Date.now,
     rest: (ms: number) => Promise<unknown> = (ms) => pause(ms, undefined, { ref: false }),
@@ -27,7 +27,7 @@ export class RefreshQueue {
     this.#rest = rest;
   }
 
-  /** Queues a refresh. The promise settles as the refresh does. */
+  /** Queues a refresh. The returned promise settles like that of the refresh. */
   add<T>(refresh: () => Promise<T>): Promise<T> {
     let startedAtMs = 0;
     const result = this.#free

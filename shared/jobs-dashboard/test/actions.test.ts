@@ -7,7 +7,7 @@ import type { ActionRecord } from '../src/index.js';
 import { openSite, type Site, textOf } from './dashboard-site.js';
 import type { Story } from './story.js';
 
-/** The set of jobs, as the form of a confirmation page states it. */
+/** The field of a confirmation form that identifies the jobs that the page showed. */
 const confirmed = JSON.stringify({
   count: { count: 2, exact: true },
   asOf: '2100-01-01T00:00:00.000Z',
@@ -33,7 +33,7 @@ describe('an action', () => {
   beforeEach(async () => {
     const order = { action: 'retry', filter: { state: ['failed'] } } as const;
     operationId = (await site.story.storage.bulk.start(order)).id;
-    await site.story.storage.queues.resume('unused'); // creates it
+    await site.story.storage.queues.resume('unused'); // creates the queue
     await site.story.storage.savedSearches.save({ name: 'Known', query: 'state=done', savedBy: 'ada' });
     site.story.storage.setAside.add({ role: 'recurring', key: 'nightly' }, new Error('poisoned'));
   });
@@ -60,7 +60,7 @@ describe('an action', () => {
     name: 'Known',
     search: 'state=failed',
   };
-  /** Where it leads on, without what that page says of it. */
+  /** Returns the URL of a redirect, without the flash message. */
   const placeIn = ({ location = '' }: HttpResponse['headers']): string => location.replace(/\?done=.*/, '');
   const stateOf = async (id: string) => (await site.story.storage.jobs.find(id))?.state;
   const targetOf = (path: string, story: Story): string => {

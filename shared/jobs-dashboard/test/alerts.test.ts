@@ -25,7 +25,7 @@ async function receiver(status: () => number = () => 204) {
   const server = await serve((request, response) => {
     void text(request).then((body) => {
       const message = JSON.parse(body) as Received['body'];
-      // The clock of the storage differs from this machine's, which is worth a warning of its own.
+      // Ignores the warning that the clock of the storage differs from this machine's.
       if (message.text.includes('Queue'))
         received.push({ headers: request.headers, text: body, body: message });
       response.writeHead(status()).end('an answer');

@@ -4,7 +4,7 @@ import { type HttpResponse, overriding, type Overrides } from '@longshore/test-s
 import type { AccessRecord, ActionRecord, DashboardControl, Role } from '../src/index.js';
 import { openSite, type Site, textOf } from './dashboard-site.js';
 
-/** The set of jobs, as the form of a confirmation page states it. */
+/** The field of a confirmation form that identifies the jobs that the page showed. */
 const confirmed = JSON.stringify({
   count: { count: 2, exact: true },
   asOf: '2100-01-01T00:00:00.000Z',
@@ -31,7 +31,9 @@ describe('the audit', () => {
   });
   afterEach(() => site.close());
 
-  /** The storage, each time with what the test has put in place of its own by then. */
+  /**
+   * Wraps the storage. Each access applies the current overrides in `own`, so that a test can change them at any time.
+   */
   const overridden = (storage: DashboardControl): DashboardControl =>
     new Proxy(storage, {
       get: (_, name): unknown => Reflect.get(overriding<DashboardControl>(storage, own), name),

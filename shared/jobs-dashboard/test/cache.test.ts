@@ -10,7 +10,7 @@ describe('the cache', () => {
     nowMs = 0;
     loads = 0;
   });
-  /** Begins what waits for its turn in the background. */
+  /** Ends the pause of the refresh queue, so that the next queued refresh begins. */
   let turn: () => void = () => undefined;
   const cacheOf = (lifetimeMs: number): Cache => {
     const now = (): number => nowMs;
@@ -164,7 +164,7 @@ describe('the cache', () => {
 describe('the cache, for parts that a page does not wait for', () => {
   let nowMs = 0;
   let known: Cache;
-  /** Begins what waits for its turn in the background. */
+  /** Ends the pause of the refresh queue, so that the next queued refresh begins. */
   let turn: () => void = () => undefined;
   beforeEach(() => {
     nowMs = 0;
@@ -190,7 +190,7 @@ describe('the cache, for parts that a page does not wait for', () => {
     return { value, end: async (value) => (settle(value), await settled()) };
   }
 
-  /** Reads a value in the given time. */
+  /** Reads a value, which takes the given time. */
   async function readIn(tookMs: number, value: number, key = 'a'): Promise<void> {
     const reading = slowly<number>(key);
     await reading.value;

@@ -19,14 +19,14 @@ export interface Site {
 
 export interface SiteOptions extends Omit<DashboardOptions, 'storage' | 'control'> {
   readonly env?: string;
-  /** Whether a proxy in front is believed. */
+  /** Whether the application trusts the headers of a proxy (Koa’s `proxy`). */
   readonly proxy?: boolean;
-  /** Reads in place of the story’s own storage. */
+  /** Returns the reader of the dashboard; by default, the story’s storage. */
   readonly read?: (story: Story) => DashboardReader;
   readonly control?: (story: Story) => DashboardControl;
 }
 
-/** The dashboard at `/job-dashboard` of a Koa application that answers everything else with “elsewhere”. */
+/** Serves the dashboard at `/job-dashboard` of a Koa application that answers all other paths with “elsewhere”. */
 export async function openSite({
   env = 'test',
   proxy = false,
@@ -59,7 +59,7 @@ export async function openSite({
   return { story, http: httpClient(server.url), url: server.url, errors, close };
 }
 
-/** The version of a region that a page or a fragment shows; of its first one, unless it is named. */
+/** Returns the entity tag of a region in a page or a fragment; by default, of the first region. */
 export function etagIn(html: string, region = '[^"]+'): string {
   const [, etag = ''] = new RegExp(`data-region="${region}"[^>]* data-etag="([^"]+)"`).exec(html) ?? [];
   return etag.replaceAll('&#34;', '"');
@@ -70,7 +70,7 @@ export function listenerOf(app: Koa): RequestListener {
   return (request, response) => void handle(request, response);
 }
 
-/** Every page, by its path inside the dashboard. */
+/** Returns the path of every page inside the dashboard. */
 export function pagePaths(story: Story): string[] {
   return [
     '/',
@@ -114,7 +114,7 @@ export function pagePaths(story: Story): string[] {
   ];
 }
 
-/** A route with something that is there in place of each parameter. */
+/** Returns a path for a route, with ids and names from the story in place of its parameters. */
 export function pathOf(route: string, story: Story): string {
   return route
     .replace(':id', story.doneId)
@@ -129,7 +129,7 @@ export function pathOf(route: string, story: Story): string {
     .replace(':target', 'any');
 }
 
-/** Returns the text of a page as a reader sees it, without markup. */
+/** Returns the text of a page, without markup. */
 export function textOf(html: string): string {
   return html
     .replaceAll(/<[^>]*>/g, ' ')

@@ -4,7 +4,7 @@ import type { Attempt, BulkOperation, Queue, Server } from '@longshore/jobs/stor
 import type { DashboardReader } from '../src/index.js';
 import { setAside } from './situation.js';
 
-/** Each contains something that must not stand in a page as it is. */
+/** Strings that are dangerous in a page unless they are escaped. */
 export const hostileTexts = [
   '<script>alert(1)</script>',
   '"><img src=x7 onerror=alert(1)>',
@@ -22,7 +22,7 @@ export const hostileTexts = [
   '<x7>'.repeat(300),
 ];
 
-/** Reads from the given reader, but wherever it has text of other people’s, there is this one. */
+/** Wraps a reader, and replaces every string that other people can choose by `text`. */
 export function hostileReader(reader: DashboardReader, text: string): DashboardReader {
   const error = { name: text, message: text, stack: text };
   const args: JsonValue = { [text]: text, list: [text, { [text]: [text] }] };
@@ -126,7 +126,7 @@ export function hostileReader(reader: DashboardReader, text: string): DashboardR
         return operation === null ? null : hostileBulk(operation);
       },
       list: async (query) => (await reader.bulk.list(query)).map(hostileBulk),
-      // The texts in the filter are not in the storage.
+      // Passes on only the state, because no stored job matches the hostile text in the other filters.
       preview: ({ action, filter: { state } }) =>
         reader.bulk.preview({ action, filter: state === undefined ? {} : { state } }),
     },

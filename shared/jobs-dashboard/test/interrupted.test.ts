@@ -4,7 +4,7 @@ import type { HttpResponse } from '@longshore/test-support';
 import { expect } from 'chai';
 import { openSite, type Site, textOf } from './dashboard-site.js';
 
-/** The set of jobs, as the form of a confirmation page states it. */
+/** The field of a confirmation form that identifies the jobs that the page showed. */
 const confirmed = JSON.stringify({
   count: { count: 2, exact: true },
   asOf: '2100-01-01T00:00:00.000Z',
@@ -14,7 +14,7 @@ const confirmed = JSON.stringify({
 describe('an interrupted action', () => {
   const away = new StorageUnavailableError('away');
   let site: Site;
-  /** The operation that fails, and its error. */
+  /** The step of the action that fails, and its error; `null` if none fails. */
   let failing: { readonly step: 'begin' | 'commit'; readonly error: Error } | null = null;
 
   beforeEach(async () => {

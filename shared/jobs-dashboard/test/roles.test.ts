@@ -8,7 +8,7 @@ import { pages } from '../src/pages/routes.js';
 import { streamPath } from '../src/live/stream-routes.js';
 import { openSite, pagePaths, pathOf, type Site } from './dashboard-site.js';
 
-/** All routes. The effect of actions with a valid form, by role, is covered by the tests of actions. */
+/** All routes of pages, documents, exports, streams and actions. Actions with a valid form are tested elsewhere. */
 const routes = [
   ...[...Object.keys(pages), ...Object.keys(documents), exportPath, streamPath].map((route) => ({
     route,
@@ -17,7 +17,7 @@ const routes = [
   ...Object.keys(actions).map((route) => ({ route, acts: true })),
 ];
 
-/** Without its form, an action is rejected for every role. */
+/** Returns the expected status of a request without a form. Without its form, an action is rejected for every role. */
 function statusFor(role: string | null, acts: boolean, method: string): number {
   if (role === null) return 403;
   if (acts) return method === 'POST' ? 403 : 405;
@@ -26,13 +26,15 @@ function statusFor(role: string | null, acts: boolean, method: string): number {
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
-/** Without a field, the form of the display is valid for every role. */
+/**
+ * Returns the expected status of the form that sets the density, which needs no token and is allowed for every role.
+ */
 function statusOfDisplay(role: string | null, method: string): number {
   if (role === null) return 403;
   return method === 'POST' ? 303 : 405;
 }
 
-/** Their status for every client without a valid form; `undefined` where it is not tested. */
+/** Expected statuses of the sign-in routes without a valid form, by path; `undefined` for methods without a route. */
 const sessionRoutes: Readonly<Record<string, (method: string) => number | undefined>> = {
   '/sign-in': (method) => ({ GET: 303, HEAD: 303, POST: 403 })[method],
   '/sign-out': (method) => ({ POST: 403 })[method],

@@ -2,7 +2,10 @@ import { type JsonValue, MemoryStorage } from '@longshore/jobs';
 import { type ClaimedJob, newId, type NewJob, type Outcome } from '@longshore/jobs/storage';
 import type { ManualClock } from '@longshore/test-support';
 
-/** In the past that storages are seeded with, time goes by in leaps: no lease and no server may run out in one. */
+/**
+ * The timeout of servers and leases while a storage is seeded, in milliseconds. Seeding advances the clock in large
+ * steps, during which none of them must expire.
+ */
 export const NEVER_MS = 24 * 3_600_000;
 
 interface NewJobText {
@@ -12,11 +15,11 @@ interface NewJobText {
   maxAttempts?: number;
   inMs?: number;
   tags?: string[];
-  /** A job that it waits for. */
+  /** The id of a job that has to be done first. */
   after?: string;
 }
 
-/** Memory storage with a past, so that pages do not depend on when they are requested. */
+/** Memory storage with a manual clock, so that its seeded past, and the pages that show it, are always the same. */
 export class SeededStorage extends MemoryStorage {
   readonly manualClock: ManualClock;
   #leasesEndAt: Date | undefined;
@@ -30,7 +33,7 @@ export class SeededStorage extends MemoryStorage {
     this.#keepLeases();
   }
 
-  /** The manual clock leaves heartbeats behind; here every server sends them, and has just sent one. */
+  /** Makes every server appear to have just sent a heartbeat, however far the clock has been advanced since. */
   #keepServersAlive(): void {
     const list = this.servers.list.bind(this.servers);
     this.servers.list = async () =>
@@ -41,7 +44,7 @@ export class SeededStorage extends MemoryStorage {
       }));
   }
 
-  /** Renewed just before the first read, for as long as servers do. */
+  /** Makes every lease appear to have been renewed just before the first read. */
   #keepLeases(): void {
     const find = this.leases.find.bind(this.leases);
     this.leases.find = async (job) => {
@@ -58,7 +61,7 @@ export class SeededStorage extends MemoryStorage {
     return job.id;
   }
 
-  /** A job that is not enqueued yet. */
+  /** Returns a job without enqueueing it. */
   order({ name, queue = 'default', args = {}, maxAttempts = 10, inMs, tags, after }: NewJobText): NewJob {
     const due = inMs === undefined ? null : { inMs };
     const meta = {

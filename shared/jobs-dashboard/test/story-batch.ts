@@ -8,7 +8,7 @@ const refused = {
   stack: null,
 };
 
-/** A mailing to twelve readers, and a report when all of them have it. */
+/** Enqueues a mailing to twelve readers, and a report that runs when all of its jobs have finished. Returns its id. */
 export async function seedBatch(storage: SeededStorage): Promise<string> {
   const id = newId(storage.manualClock.now());
   const jobs = Array.from({ length: 12 }, (_each, index) => ({
@@ -26,7 +26,7 @@ export async function seedBatch(storage: SeededStorage): Promise<string> {
   return id;
 }
 
-/** Some of it is done, one reader's mailbox is full, one is being served. */
+/** Starts eight jobs of the batch: six are done, one has failed because a mailbox is full, and one is still running. */
 export async function startBatch(storage: SeededStorage, serverId: string): Promise<void> {
   for (let index = 0; index < 8; index += 1) {
     const claimed = await storage.start(serverId, newsletter);

@@ -12,7 +12,7 @@ const lines: readonly Line[] = [
   ['info', 'Page 90 of 214', { articles: 4_402 }],
 ];
 
-/** What the import says of itself on its way. */
+/** Reports the progress and the log lines of the running import. */
 export async function reportImport(storage: SeededStorage, { claim }: ClaimedJob): Promise<void> {
   const now = storage.manualClock.now();
   await storage.reports.report([

@@ -9,7 +9,7 @@ const countStock = defineJob({
 });
 const nightlyReport = defineJob({ name: 'nightly-report', args: Type.Object({ apiToken: Type.String() }) });
 
-/** What the shop does again and again. Gives the id of the one that runs often. */
+/** Adds the shop's recurring jobs. Returns the id of the one that runs most often. */
 export async function seedRecurring(storage: SeededStorage): Promise<string> {
   await storage.recurring.synchronize('shop', [
     defineRecurringJob({
@@ -45,7 +45,7 @@ export async function seedRecurring(storage: SeededStorage): Promise<string> {
   return 'count-stock';
 }
 
-/** Runs what is due, if anything is. */
+/** Enqueues and runs the recurring jobs that are due. */
 export async function fireRecurring(storage: SeededStorage, serverId: string): Promise<void> {
   const { fired } = await storage.recurring.fireDue(10);
   for (const _each of fired.flatMap(({ jobIds }) => jobIds)) {

@@ -10,7 +10,7 @@ const refused = {
   stack: null,
 };
 
-/** Ordinary jobs, more of them by day than by night, up to a time; the same ones each time. */
+/** Runs ordinary jobs until a time: more by day than by night, and the same ones whenever it is called. */
 export async function workUntil(storage: SeededStorage, untilMs: number): Promise<void> {
   const { manualClock: clock } = storage;
   const server = await storage.servers.register({

@@ -13,36 +13,39 @@ const MINUTE = 60_000;
 
 const done = (result: JsonValue): Outcome => ({ kind: 'done', result: JSON.stringify(result) });
 
-/** Ids of jobs with a story each. */
+/** The seeded storage, and the ids of jobs and other things in notable states. */
 export interface Story {
   storage: SeededStorage;
-  /** Done at once. */
+  /** A job that was done at its first attempt. */
   doneId: string;
-  /** Failed twice, then done. */
+  /** A job that failed twice and then was done. */
   retriedId: string;
-  /** All attempts used up. */
+  /** A job that has used up all its attempts. */
   failedId: string;
-  /** Its first server was lost; runs again. */
+  /** A job that is running again, after its first server was stopped. */
   processingId: string;
-  /** Waits for its next attempt. */
+  /** A job that waits for its next attempt. */
   retryingId: string;
-  /** Due in an hour. */
+  /** A job that is due in an hour. */
   scheduledId: string;
   enqueuedId: string;
-  /** Waits in a queue that no server takes. */
+  /** A job in a queue that no server consumes. */
   unservedId: string;
-  /** Waits for the one that is processing. */
+  /** A job that waits for `processingId`. */
   awaitingId: string;
   batchId: string;
-  /** Runs. */
+  /** A running server. */
   serverId: string;
-  /** Many jobs were cancelled. */
+  /** A bulk operation that has cancelled several jobs. */
   operationId: string;
   /** A recurring job that has run a few times. */
   recurringId: string;
 }
 
-/** An hour and a half in the life of a small shop; the clock ends at `endMs`. `busy`: after a day of work, and with more of it. */
+/**
+ * Seeds a storage with an hour and a half in the life of a small shop, after which the clock shows `endMs`. With
+ * `busy`, a day of work precedes it, and there is more work in it.
+ */
 export async function seedStory(
   endMs: number = Date.parse('2026-03-01T14:05:00Z'),
   { busy = false }: { busy?: boolean } = {},

@@ -1,5 +1,5 @@
 /**
- * The Postgres storage. The package `longshore` exports all of it.
+ * The Postgres storage. The package `longshore` re-exports everything from here.
  *
  * @module @longshore/jobs-postgres
  */

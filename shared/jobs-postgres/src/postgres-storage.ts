@@ -57,7 +57,7 @@ import { setOtherForms } from './connection/statement.js';
 /** Maximum time that each step of closing waits for running work, in milliseconds. */
 const closeGraceMs = 3_000;
 
-/** Stores jobs in Postgres 15 to 18; combines the roles of the storage contract. Connects when a role is first used. */
+/** Stores jobs in Postgres 15 to 18. Implements the whole storage contract, and connects on first use. */
 export class PostgresStorage implements JobStorage {
   readonly clock: DatabaseClock;
   readonly enqueuer: PostgresEnqueuer;
@@ -102,8 +102,9 @@ export class PostgresStorage implements JobStorage {
     const usersSearches = onReplica === undefined ? searches : new Database(onReplica, searchPlans);
     // The event feed does not share connections with searches.
     const feeds = new Database({ ...beside, poolSize: 2 }, searchPlans);
-    // Lookups have their own connections. A transaction that needs a queue's id could otherwise wait forever for a connection
-    // whose holder waits for a lock of that transaction, and callers that wait for a job (`?wait`) would queue behind lists.
+    // Lookups have separate connections. Otherwise, a transaction that needs a queue's id could wait forever for a
+    // connection that another caller uses while it waits for a lock of that transaction, and callers that wait for a
+    // job (`?wait`) would queue behind lists.
     const lookups = new Database({ ...beside, poolSize: 4 });
     const indexing = new Database({ ...beside, poolSize: 1 });
     const clock = new DatabaseClock(database);
@@ -209,14 +210,15 @@ export class PostgresStorage implements JobStorage {
     await migrate(this.#database.options, await jobStoreIn(this.#database.schema));
     await distribute(this.#database.options);
     await this.#housekeeping.days.make();
-    // Does now what the first caller would otherwise have to wait for.
+    // Opens connections and fills caches now, so that the first caller does not have to wait for that.
     await Promise.all([this.#database.connect(), this.#queueIds.all(), this.clock.read()]);
     if (this.#setsCap) await this.#queueIds.setCap();
   }
 
   async close(): Promise<void> {
     this.#limits.close();
-    // Closing the pools cuts off work that is still waiting for an unresponsive database.
+    // The time is limited, because the database may be unresponsive; closing the pools then cuts off the remaining
+    // work.
     const written = this.enqueuer.drained().then(() => this.servers.close());
     await endsWithin(closeGraceMs, Promise.all([written, this.timings.store().catch(() => undefined)]));
     await endsWithin(closeGraceMs, Promise.all([this.#notifier.close(), this.#historyIndexes.close()]));

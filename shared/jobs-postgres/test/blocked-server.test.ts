@@ -6,10 +6,10 @@ import { expect } from 'chai';
 import { PostgresStorage } from '../src/index.js';
 import { createStoreDatabase } from './support/store-database.js';
 
-/** Twice the least that a server may have: on a busy machine a thread's beat may come seconds late. */
+/** Twice the minimum, because on a busy machine the heartbeat of the thread can be seconds late. */
 const serverTimeoutMs = 10_000;
 
-/** Another process, which looks for dead servers in a loop, counting its searches and the servers found. */
+/** Program of another process, which rescues in a loop, and counts its searches and the dead servers and jobs found. */
 const rescuer = (url: string): string => `
   import { PostgresStorage } from ${JSON.stringify(new URL('../dist/index.js', import.meta.url).href)};
   const storage = new PostgresStorage({ url: ${JSON.stringify(url)} });
@@ -45,13 +45,13 @@ describe('A server whose handler blocks the event loop', () => {
     let runs = 0;
     const handler = handleJob(blocking, () => {
       runs++;
-      // Blocks without computing, which would slow down the tests beside it.
+      // Blocks without using the processor, because a busy loop would slow down tests that run concurrently.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, serverTimeoutMs + 1_500);
     });
     const other = spawn(process.execPath, ['--input-type=module', '-e', rescuer(database.url)], {
       stdio: ['pipe', 'pipe', 'inherit'],
     });
-    await once(other.stdout, 'data'); // it is searching
+    await once(other.stdout, 'data'); // the first search has ended
     const server = new JobServer({ storage, handlers: [handler], serverTimeoutMs });
     await server.start();
     const { id } = await new JobClient(storage).enqueue(blocking, {});

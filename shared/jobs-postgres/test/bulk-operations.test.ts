@@ -31,7 +31,7 @@ describe('Bulk operations on Postgres', () => {
     return storage.bulk.find(id);
   };
 
-  /** Stores an operation that ended a month ago and has changed so many jobs. */
+  /** Stores an operation that ended 31 days ago and records that it changed `jobs` jobs. */
   const recordOld = async (jobs: number): Promise<void> => {
     const id = '00000000-0000-7000-8000-000000000001';
     await database.query(
@@ -59,7 +59,7 @@ describe('Bulk operations on Postgres', () => {
 
   it('are deleted after 30 days, with all the jobs they recorded', async () => {
     await recordOld(12_000);
-    // Refuses statements that delete more than 10,000 rows, which may take too long.
+    // Makes statements fail that delete more than 10,000 rows, because these could take too long.
     await database.query(`
       create function longshore.bound() returns trigger language plpgsql as $$
       begin

@@ -37,7 +37,7 @@ describe('Continuations and batches on Postgres', () => {
     while (quiet < 3) quiet = (await by.maintenance.resolveDependencies(100)) === 0 ? quiet + 1 : 0;
   }
 
-  /** Claims jobs for a server of its own. */
+  /** Registers a new server and claims jobs for it. */
   async function claim(by: PostgresStorage, limit = 1): Promise<Claim[]> {
     const { id: serverId } = await by.servers.register({
       host: 'x',
@@ -77,7 +77,7 @@ describe('Continuations and batches on Postgres', () => {
     );
     const notified: (string | null)[] = [];
     const stop = storage.onNotification((queue) => notified.push(queue));
-    await eventually(() => storage.notificationsArrive); // starting to listen notifies, too
+    await eventually(() => storage.notificationsArrive); // a notification also arrives when listening starts
     notified.length = 0;
     const { failed } = await storage.maintenance.rescue();
     stop();
@@ -149,7 +149,7 @@ describe('Continuations and batches on Postgres', () => {
     let childId = '';
     await storage.completions.completeInTransaction(held, async () => {
       ({ id: childId } = await client.enqueue(childJob, {}, { after: { parents: [id] } }));
-      await resolveAll(); // waits for nobody: the parent is held by this very transaction
+      await resolveAll(); // does not block, although the open transaction has locked the parent
       return 'null';
     });
     await resolveAll();
@@ -180,10 +180,11 @@ describe('Continuations and batches on Postgres', () => {
     await client.enqueueMany(
       Array.from({ length: size }, () => ({ definition: childJob, args: {}, options })),
     );
-    const enqueuingMs = performance.now() - startedAt; // longer on a slow machine
+    const enqueuingMs = performance.now() - startedAt; // shows how fast this machine is
     await resolveAll();
     await storage.completions.complete([{ claim: await claimOne(), outcome: done, hasMeta: true }]);
-    // A statement that compares every job with every link takes seconds; one that looks each up, a fraction of one.
+    // A statement that compares every job with every dependency takes seconds; one that looks each job up takes a
+    // fraction of a second.
     const commandBatchMaxTimeoutMs = Math.max(1_500, Math.ceil(2 * enqueuingMs));
     const each = new PostgresStorage({ url: database.url, commandBatchMaxTimeoutMs });
     await resolveAll(each);

@@ -26,7 +26,7 @@ describe('A job that crashes Postgres', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  /** Connects as soon as Postgres has recovered: connections from before a crash may live for a moment longer. */
+  /** Retries until Postgres has recovered and accepts a connection. */
   function connected(): Promise<pg.Client> {
     return eventually(async () => {
       const client = new pg.Client(postgres.url);
@@ -36,11 +36,12 @@ describe('A job that crashes Postgres', () => {
     });
   }
 
-  /** Returns a function that kills a backend, so that Postgres loses its memory and recovers from the WAL. */
+  /** Returns a function that kills a backend, so that Postgres loses its shared memory and recovers from the WAL. */
   async function readyToCrash(): Promise<() => Promise<void>> {
     const [victim, other] = [await connected(), await connected()];
     const { rows } = await victim.query<{ pid: number }>('select pg_backend_pid() as pid');
-    const ended = new Promise((resolve) => other.once('end', resolve)); // when Postgres has noticed the crash
+    // Postgres ends all connections when it notices the crash.
+    const ended = new Promise((resolve) => other.once('end', resolve));
     return async () => {
       process.kill(rows[0]?.pid ?? 0, 'SIGKILL');
       await ended;

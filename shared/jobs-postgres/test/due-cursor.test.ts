@@ -7,7 +7,7 @@ interface Seen {
   readonly mark?: string;
 }
 
-/** Returns the cursor after polls that saw these snapshots and found nothing due. */
+/** Returns the cursor after polls with these snapshots that found no due job. */
 const after = (...polls: readonly Seen[]): DueCursor =>
   polls.reduce(
     (cursor, { snapshot, at, mark = null }) => cursor.after({ snapshot, at, mark, due: new Map() }),
@@ -27,7 +27,7 @@ describe('The cursor of due jobs', () => {
 
   it('moves back to before a mark for a transaction that had begun when it was set', () => {
     const cursor = after(
-      { snapshot: '10:10:', at: '1', mark: '11' }, // 10 was under way, and no snapshot showed it
+      { snapshot: '10:10:', at: '1', mark: '11' }, // transaction 10 was in progress, but this snapshot ends before 10
       { snapshot: '10:12:10', at: '2' },
     );
     expect([...cursor.underWay]).to.deep.equal([['10', '-infinity']]);

@@ -14,7 +14,7 @@ import { createStoreDatabase } from './support/store-database.js';
 
 const jobs = 5_000;
 
-/** Creates a scan that starts at the head only in its first poll. */
+/** Creates a scan whose first poll starts at the head, and all later ones at the cursor. */
 const newScan = (database: Database): DueScan => new DueScan(database, new PacedScan(-Infinity));
 
 describe('A scan for due jobs', () => {
@@ -46,7 +46,7 @@ describe('A scan for due jobs', () => {
       [queueId, count],
     );
 
-  /** The queues in which the next poll finds a due job. */
+  /** Polls once and returns the ids of the queues with a due job. */
   const dueIn = async (scan: DueScan): Promise<number[]> =>
     (await scan.poll()).filter(({ dueAt }) => dueAt !== null).map(({ id }) => id);
 
@@ -84,7 +84,7 @@ describe('A scan for due jobs', () => {
     const later = newScan(database);
     for (let polls = 0; polls < 5; polls++) {
       expect(await dueIn(later)).to.deep.equal([queueId]);
-      await schedule(`now() + interval '1 hour'`); // a transaction ends, so that the cursor moves
+      await schedule(`now() + interval '1 hour'`); // commits a transaction, so that the cursor moves
     }
   });
 
@@ -113,7 +113,7 @@ describe('A scan for due jobs', () => {
     const later = newScan(database);
     for (let polls = 0; polls < 3; polls++) {
       await later.poll();
-      await schedule(`now() + interval '1 hour'`); // a transaction ends, so that the cursor moves
+      await schedule(`now() + interval '1 hour'`); // commits a transaction, so that the cursor moves
     }
     const runAt = new Date('2020-01-01T00:00:00Z');
     await new JobClient(storage).enqueue(defineJob({ name: 'due', queue: 'default' }), {}, { runAt });

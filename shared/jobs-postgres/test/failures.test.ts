@@ -24,7 +24,7 @@ describe('Failed jobs in Postgres', () => {
     await database.drop();
   });
 
-  /** Jobs of one queue that failed, each a second before the one that comes first in its order. */
+  /** Stores failed jobs of one queue; the n-th failed `n + secondsAgo` seconds ago, but not before today (UTC). */
   const fail = async (name: string, jobs: number, message: string, secondsAgo = 0): Promise<void> => {
     await storage.queues.pause('failing');
     await database.query(

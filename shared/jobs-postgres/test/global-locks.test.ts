@@ -35,7 +35,10 @@ describe('Global locks', () => {
     await database.drop();
   });
 
-  /** While somebody writes into the queue `busy`. */
+  /**
+   * Calls `act` while another transaction has locked the queue `busy`, and commits that transaction once `then` has
+   * resolved. Resolves to the result of `act`.
+   */
   async function duringWrite<Result>(
     act: () => Promise<Result>,
     then: (acting: Promise<Result>) => Promise<unknown>,

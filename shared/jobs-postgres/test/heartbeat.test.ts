@@ -32,9 +32,9 @@ describe('The heartbeat of a server on Postgres', () => {
   it('continues while the event loop is blocked', async () => {
     const registration = await register(600);
     const first = await heartbeatOf(registration.id);
-    await eventually(async () => (await heartbeatOf(registration.id)) > first); // the thread is up
+    await eventually(async () => (await heartbeatOf(registration.id)) > first); // the heartbeat thread is running
     const blockedAt = Date.now();
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_200); // as a handler that computes does
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_200); // blocks like a handler that computes
     const last = await heartbeatOf(registration.id);
     await registration.unregister();
     expect(last).to.be.greaterThan(blockedAt);

@@ -11,10 +11,10 @@ import { createStoreDatabase } from './support/store-database.js';
 
 const perDay = 30_000;
 const dayMs = 86_400_000;
-/** Two days ago: yesterday may still be written for a quarter of an hour. */
+/** Two days ago, because jobs may still be added to yesterday's partition for a quarter of an hour. */
 const endedDay = new Date(Date.now() - 2 * dayMs).toISOString().slice(0, 10);
 
-/** More jobs than are looked through before the indexes are asked, on a day that has ended and on the one that runs. */
+/** Each of two days, one past and the current one, has more jobs than a query reads before it uses an index. */
 describe('A large history in Postgres', () => {
   let database: TestDatabase;
   let storage: PostgresStorage;
@@ -33,7 +33,7 @@ describe('A large history in Postgres', () => {
       [`${endedDay}T12:00:00Z`, 0],
       [new Date().toISOString(), perDay],
     ] as const) {
-      // The very first of each day are the rare ones.
+      // The first five jobs of each day are the rare ones.
       await database.query(
         `insert into longshore.job_history_done
            (queue_id, id, created_at, finished_at, priority, attempt, max_attempts, name, args, meta)
@@ -159,7 +159,7 @@ describe('A large history in Postgres', () => {
     const newest = [7, 6, 5, 4, 3, 2, 1].map((n) => 2 * perDay - 7 + n);
     expect(await search({ q: 'frequnt' })).to.deep.equal([newest, 10_000, true]);
     expect(await search({ q: 'rare' })).to.deep.equal([[], 0, true]);
-    const createdBefore = new Date(6 * 2 ** 16); // the first digits of the ids are the numbers of the jobs
+    const createdBefore = new Date(6 * 2 ** 16); // the first digits of the ids are the numbers of the jobs, not times
     expect(await search({ q: 'rare', createdBefore })).to.deep.equal([[5, 4, 3, 2, 1], 5, false]);
   });
 

@@ -112,7 +112,8 @@ describe('The hot path on Postgres', () => {
       await worker.close();
       await database.disconnected('measured');
       const [after] = await database.query<{ read: string }>(tuplesReadOfJob);
-      // Each job is met when it is claimed (twice), renewed (twice) and finished, and once more by the poll from the head.
+      // A job's tuple is read when the job is claimed (twice), renewed (twice) and finished, and by the poll from the
+      // head.
       expect(Number(after?.read) - Number(before?.read)).to.be.below(10 * sizes.batch * 12 + 500);
     });
   }

@@ -43,7 +43,7 @@ describe('Transactions of the Postgres storage', () => {
     }
   }
 
-  /** What a transaction is that begins in a session which somebody has made serializable. */
+  /** Returns the isolation level of a transaction in a session whose default level was set to serializable. */
   const levelOf = (opened: Database): Promise<string | undefined> =>
     opened
       .query({ text: 'set session characteristics as transaction isolation level serializable' })
@@ -109,7 +109,7 @@ describe('Transactions of the Postgres storage', () => {
             for each statement execute function public.note_level()`);
         }
         await setDefault(level);
-        await storage.close(); // what it opens from now on has the new default
+        await storage.close(); // connections opened from now on have the new default
         const after = new PostgresStorage({ url: database.url, pooler });
         try {
           await runEverything(after);
@@ -126,7 +126,7 @@ describe('Transactions of the Postgres storage', () => {
   }
 });
 
-/** Jobs of all kinds: of a limited queue, with keys, linked, recurring, done in the handler's own transaction. */
+/** Runs jobs in a limited queue, with keys, with parents, recurring, and completed in the handler's transaction. */
 async function runEverything(storage: PostgresStorage): Promise<void> {
   const job = defineJob({ name: 'any' });
   const limited = defineJob({ name: 'limited', queue: 'limited' });

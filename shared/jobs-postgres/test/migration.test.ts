@@ -5,13 +5,13 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { PostgresStorage } from '../src/index.js';
 
-/** The lock of node-pg-migrate, which lets only one process migrate. */
+/** Key of the advisory lock with which node-pg-migrate lets only one process migrate. */
 const migrationLock = '7241865325823964';
 
-/** Up to this file all tables are empty when it is applied. */
+/** Last migration of the first release. Up to it, all tables are empty when a migration is applied. */
 const lastOfFirstRelease = '006_planner-padding.sql';
 
-/** The tables on which a migration makes an index although it has not made them. */
+/** Returns the tables on which a migration creates an index without having created the table itself. */
 function indexedFromBefore(sql: string): string[] {
   const tablesIn = (pattern: RegExp): string[] => [...sql.matchAll(pattern)].map(([, table = '']) => table);
   const made = tablesIn(/\bcreate table (?:if not exists )?(?:longshore\.)?(\w+)/gi);

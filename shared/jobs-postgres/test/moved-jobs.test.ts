@@ -11,7 +11,7 @@ const later = new Date('2090-01-01T00:00:00Z');
 
 describe('A job that another process moved to another queue', () => {
   let database: TestDatabase;
-  /** Two processes: one looks jobs up, the other one moves them. */
+  /** Stands for a process that looks jobs up; `mover` stands for another, which moves them. */
   let storage: PostgresStorage;
   let mover: PostgresStorage;
   let connection: pg.Client;
@@ -43,7 +43,7 @@ describe('A job that another process moved to another queue', () => {
     });
   }
 
-  /** A job that `storage` has looked up in one queue and that is in another one now. */
+  /** Returns the id of a job that was moved to another queue after `storage` had looked it up. */
   async function moved(options: object = { runAt: later }): Promise<string> {
     const { id } = await new JobClient(mover).enqueue(work, { n: 1 }, options);
     expect(await storage.jobs.find(id)).to.include({ queue: 'from' });

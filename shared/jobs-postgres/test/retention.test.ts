@@ -7,7 +7,7 @@ import { createStoreDatabase } from './support/store-database.js';
 
 const dayMs = 86_400_000;
 
-/** Days ago, in UTC: `2026-01-31`. */
+/** Returns the UTC date that many days ago, such as `2026-01-31`. */
 const dayOf = (daysAgo: number): string => new Date(Date.now() - daysAgo * dayMs).toISOString().slice(0, 10);
 
 describe('The history of a Postgres storage', () => {
@@ -18,7 +18,7 @@ describe('The history of a Postgres storage', () => {
     database = await createStoreDatabase();
     storage = new PostgresStorage({ url: database.url });
     await storage.open();
-    await storage.queues.pause('default'); // makes it
+    await storage.queues.pause('default'); // creates the queue
   });
 
   afterEach(async () => {
@@ -26,7 +26,7 @@ describe('The history of a Postgres storage', () => {
     await database.drop();
   });
 
-  /** A table of jobs that ended in a state at noon of that day, as if it had been made in time. */
+  /** Creates the history partition of a day, with jobs that ended at its noon, and returns the partition's name. */
   async function endedOn(
     state: 'done' | 'failed' | 'cancelled',
     daysAgo: number,
@@ -50,14 +50,14 @@ describe('The history of a Postgres storage', () => {
     return name;
   }
 
-  /** A round of housekeeping by a server that has just started. */
+  /** Runs one round of housekeeping, as a server that has just started. */
   async function maintainOnce(options: Partial<PostgresOptions> = {}): Promise<void> {
     const starting = new PostgresStorage({ url: database.url, ...options });
     await starting.maintenance.maintain();
     await starting.close();
   }
 
-  /** A round of housekeeping, which the database then believes to have been a day ago. */
+  /** Runs one round of housekeeping and backdates it by a day, because a day is dropped only by a later round. */
   async function foresee(options: Partial<PostgresOptions> = {}): Promise<void> {
     await maintainOnce(options);
     await database.query(`update longshore.expiring_day set seen_at = seen_at - interval '1 day'`);

@@ -13,7 +13,7 @@ const work = defineJob({ name: 'work' });
 
 describe('Retired queues on Postgres', () => {
   let database: TestDatabase;
-  /** Two processes. */
+  /** Stands for one process; `other` stands for a second one. */
   let storage: PostgresStorage;
   let other: PostgresStorage;
   let direct: Database;
@@ -31,7 +31,7 @@ describe('Retired queues on Postgres', () => {
     await database.drop();
   });
 
-  /** A queue of one cancelled job, which both processes know. */
+  /** Creates a queue that both processes know and that contains only cancelled jobs. Returns its name. */
   async function idleQueue(queue: string): Promise<string> {
     for (const process of [storage, other]) {
       const { id } = await new JobClient(process).enqueue(work, {}, { queue });
@@ -54,7 +54,7 @@ describe('Retired queues on Postgres', () => {
 
   const lookForIdle = (): Promise<unknown> => direct.query(retireIdleQueues, [idleQueueDays]);
 
-  /** Has housekeeping look at the queues, then again `days` later. */
+  /** Runs the chore that retires idle queues now, and again as if `days` days had passed. */
   async function pass(days: number): Promise<void> {
     await lookForIdle();
     await database.query(`update longshore.queue set idle_since = idle_since - $1 * interval '1 day'`, [

@@ -7,8 +7,9 @@ const source = new URL('../src/', import.meta.url);
 const snapshot = new URL('statements.sql', import.meta.url);
 
 /**
- * Every statement that does not depend on the request, as it is sent. After a change, rewrite the file with
- * `WRITE_STATEMENTS=1 npx mocha shared/jobs-postgres/test/statements.test.ts` and review its diff.
+ * Compares every statement whose text does not depend on the request with the snapshot in `statements.sql`. After a
+ * change, update the snapshot with `WRITE_STATEMENTS=1 npx mocha shared/jobs-postgres/test/statements.test.ts` and
+ * review its diff.
  */
 describe('The static statements', () => {
   let statements: readonly (readonly [name: string, sql: string])[];
@@ -40,10 +41,10 @@ describe('The static statements', () => {
         .map(([, left, right]) => `${name}: ${left}, ${right}`);
     });
     expect(joined.toSorted()).to.deep.equal([
-      'longshore-claim-within-limits: setting, claimed', // one row
-      'longshore-declare-servers-dead: silent, dead', // servers
-      'longshore-resume-type-when-due: resumed, gap', // one row
-      'longshore-resume-type: resumed, gap', // one row
+      'longshore-claim-within-limits: setting, claimed', // one of them has one row
+      'longshore-declare-servers-dead: silent, dead', // as many rows as servers
+      'longshore-resume-type-when-due: resumed, gap', // one of them has one row
+      'longshore-resume-type: resumed, gap', // one of them has one row
       'longshore-sweep-unique: seen, stale', // at most 1 000 keys
     ]);
   });
@@ -53,7 +54,7 @@ describe('The static statements', () => {
     const client = new pg.Client({ connectionString: database.url });
     await client.connect();
     for (const [name, text] of statements) await client.query(`prepare "${name}" as ${text}`);
-    // Through JSON, because the column is missing in Postgres 15.
+    // Reads the column `result_types` through JSON, because it does not exist in Postgres 15.
     const { rows } = await client.query<{ name: string }>(
       `select name from pg_prepared_statements as prepared where to_jsonb(prepared) -> 'result_types' ? 'void'`,
     );

@@ -22,7 +22,7 @@ describe('Throughput of several queues on Postgres', () => {
     await database.drop();
   });
 
-  /** One job a minute in each of so many queues, for two hours up to now. */
+  /** Creates queues that completed one job per minute in the past two hours. Returns their names. */
   const workInQueues = async (queues: number): Promise<string[]> => {
     const names = Array.from({ length: queues }, (_each, index) => `queue-${index}`);
     for (const queue of names)
@@ -51,7 +51,7 @@ describe('Throughput of several queues on Postgres', () => {
       const query = { queues: [queue], sinceMs, bucketMs: 5 * minuteMs };
       const buckets = (await storage.statistics.throughputByQueue(query)).get(queue) ?? [];
       const total = buckets.reduce((sum, { done }) => sum + done, 0);
-      // The clock may strike a minute between the rows and the read.
+      // A new minute may begin between the insertion of the rows and the read.
       expect(total - sinceMs / minuteMs, `${sinceMs}`).to.be.within(0, 1);
     }
   });

@@ -32,13 +32,13 @@ describe('Timings whose connection breaks', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  /** While a standby is missing, commits take effect on disk, but Postgres does not confirm them. */
+  /** Requires a standby of this name for commits. While it is missing, commits reach the disk but are not confirmed. */
   async function requireStandby(name: string): Promise<void> {
     await admin.query(`alter system set synchronous_standby_names = '${name}'`);
     await admin.query('select pg_reload_conf()');
   }
 
-  /** Ends the connections whose commits have taken effect without having been confirmed. */
+  /** Terminates connections that wait for the confirmation of a commit. Returns whether there were any. */
   async function cutUnconfirmed(): Promise<boolean> {
     const { rows } = await admin.query(
       `select pg_terminate_backend(pid) from pg_stat_activity where wait_event = 'SyncRep' and query like '%longshore.timing %'`,

@@ -37,7 +37,7 @@ for (const days of [-366, -10, 10, 366]) {
       await database.drop();
     });
 
-    /** A storage of that process. */
+    /** Runs `work` with a storage that was opened while the clock is wrong. */
     async function wrongly<Result>(work: (wrong: PostgresStorage) => Promise<Result>): Promise<Result> {
       return withClock(days * dayMs, async () => {
         const wrong = new PostgresStorage({ url: database.url });

@@ -10,7 +10,7 @@ const warning = (key: string): ObservedWarning => ({
   link: `queues/${key}`,
 });
 
-/** Tests of announcing warnings. Each has its own targets; only one at a time has alerts. */
+/** Tests of announcing warnings; each test uses its own targets. */
 export function alerting(fixture: Fixture): void {
   let targets = 0;
   const newTarget = (): string => `hooks.example ${++targets}`;

@@ -13,7 +13,7 @@ export class BulkFixture {
     return this.carriedOut((await this.#fixture.storage.bulk.start(request)).id);
   }
 
-  /** Resolves to the operation when it has ended. */
+  /** Advances an operation until it has ended, and resolves to it. */
   async carriedOut(id: string): Promise<BulkOperation> {
     const { bulk } = this.#fixture.storage;
     for (;;) {
@@ -24,7 +24,7 @@ export class BulkFixture {
     }
   }
 
-  /** Enqueues this many jobs; resolves to their ids. */
+  /** Enqueues as many jobs as requested and resolves to their ids. */
   async fill(queue: string, jobs: number, job: Partial<NewJob> = {}): Promise<string[]> {
     const filled = Array.from({ length: jobs }, () => ({ ...newJob(queue), ...job, id: newId() }));
     await this.#fixture.storage.enqueuer.enqueue(filled);

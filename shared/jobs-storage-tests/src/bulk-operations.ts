@@ -4,7 +4,7 @@ import { type BulkRequest, type JobFilter, newId } from '@longshore/jobs/storage
 import { BulkFixture } from './bulk-fixture.js';
 import { type Fixture, until } from './storage-under-test.js';
 
-/** Reading, continuing and stopping bulk operations. */
+/** Tests of reading, continuing and stopping bulk operations. */
 export function keepingBulkOperations(fixture: Fixture): void {
   const bulk = new BulkFixture(fixture);
 
@@ -75,7 +75,7 @@ export function keepingBulkOperations(fixture: Fixture): void {
       const filter = { queue: [fixture.newQueue()] };
       started.push((await bulk.carryOut({ action: 'run', filter, requestedBy: 'ann' })).id);
     }
-    const newestFirst = started.toSorted().toReversed(); // within a millisecond ids have no order
+    const newestFirst = started.toSorted().toReversed(); // ids created in the same millisecond are in random order
     const [first, ...rest] = await fixture.storage.bulk.list({ limit: 3 });
     expect(first).to.include({
       id: newestFirst[0],

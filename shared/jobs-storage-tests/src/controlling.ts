@@ -50,7 +50,7 @@ const effects: Record<Verb, Record<JobState, JobState | 'same' | 'illegal' | 'go
 export function controlling(fixture: Fixture): void {
   const error: JobError = { name: 'Error', message: 'no', stack: null };
 
-  /** Creates a job in this state. */
+  /** Creates a job in this state and resolves to its id. */
   async function jobIn(state: JobState): Promise<string> {
     if (state === 'scheduled')
       return (await fixture.enqueue(fixture.newQueue(), { due: { inMs: 60_000 } })).id;

@@ -4,12 +4,12 @@ import type { NewJob } from '@longshore/jobs/storage';
 import { childOf } from './dependent-job.js';
 import { type Fixture, moveJob, until } from './storage-under-test.js';
 
-/** An unused queue is deleted, and exists again as soon as it is used. */
+/** Tests of deleting queues: only an unused queue can be deleted, and it exists again as soon as it is used. */
 export function deletingQueues(fixture: Fixture): void {
   const isListed = async (queue: string): Promise<boolean> =>
     (await fixture.storage.queues.list()).some(({ name }) => name === queue);
 
-  /** Creates and deletes a queue with one job, which was cancelled. */
+  /** Creates a queue with one job, cancels the job and deletes the queue. */
   async function deletedQueue(): Promise<{ queue: string; job: NewJob }> {
     const queue = fixture.newQueue();
     const job = await fixture.enqueue(queue);

@@ -9,7 +9,7 @@ export const outcomeOf: Record<FinishedState, Outcome> = {
   cancelled: { kind: 'cancelled', error },
 };
 
-/** Builds a job with parents. */
+/** Adds the parents of a job to its properties. */
 export function childOf(
   parents: readonly string[],
   when: ContinuationCondition = 'onDone',

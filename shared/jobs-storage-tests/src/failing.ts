@@ -3,7 +3,7 @@ import { it } from 'mocha';
 import type { ErrorGroup, FailurePosition } from '@longshore/jobs/storage';
 import { type Fixture, until } from './storage-under-test.js';
 
-/** Lists of latest failures; each test uses its own names and queues. */
+/** Tests of listing the latest failures; each test uses its own names and queues. */
 export function failing(fixture: Fixture): void {
   const failAgain = async (queue: string, message = 'No'): Promise<string> => {
     const { id: serverId } = await fixture.register(queue);
@@ -102,7 +102,7 @@ export function failing(fixture: Fixture): void {
       filter: { queue: [queue] },
       maxExamined: 2,
     });
-    // A storage may examine more.
+    // A storage may examine more jobs than `maxExamined`: here, all of them.
     if (some.last !== null) expect([some.jobs.length, some.last]).to.deep.equal([2, await positionOf(newer)]);
     else expect(some.jobs.at(-1)?.id).to.equal(other);
   });

@@ -52,7 +52,7 @@ import { Fixture, type StorageUnderTest } from './storage-under-test.js';
 export type { StorageUnderTest } from './storage-under-test.js';
 
 /**
- * Defines the tests that every storage must pass, with mocha. Call it at the top of a test file.
+ * Defines the mocha tests that every storage must pass. Call it at the top level of a test file.
  *
  * @param open opens an empty storage; called once, before the first test
  */

@@ -11,7 +11,7 @@ const keyed = (queue: string, key: string, limit: number): NewJob => ({
   meta: { concurrencyKey: key, concurrencyLimit: limit },
 });
 
-/** Limits how many jobs of a concurrency key run at once; keys do not affect each other. */
+/** Tests that a concurrency key limits how many of its jobs run at once, without affecting other keys. */
 export function keying(fixture: Fixture): void {
   async function resolved(): Promise<void> {
     await until(async () =>

@@ -6,7 +6,7 @@ import { type Fixture, newJob, until } from './storage-under-test.js';
 
 const error: JobError = { name: 'Error', message: 'no', stack: null };
 
-/** Queue limits hold across all servers, whatever they do concurrently. */
+/** Tests that the limits of a queue apply to all its servers together, whatever they do concurrently. */
 export function limiting(fixture: Fixture): void {
   /** Creates a queue with these limits, this many ready jobs and a server. */
   async function limited(limits: QueueLimits, jobs: number): Promise<{ queue: string; serverId: string }> {

@@ -1,15 +1,15 @@
 import type { ConflictPolicy, JobState } from '@longshore/jobs';
 import { type Claim, isFinished, type Outcome } from '@longshore/jobs/storage';
 
-/** A job of the model. */
+/** The properties of a job that the model tracks. */
 export interface ModelJob {
   state: JobState;
   attempt: number;
   maxAttempts: number;
   priority: number;
-  /** At most {@link concurrencyLimit} jobs with the same one run at once. */
+  /** At most {@link concurrencyLimit} jobs with the same key run at once. */
   concurrencyKey: string | null;
-  /** The claim of its current holder. */
+  /** The claim of the current attempt, or `null` if the job is not running. */
   claim: Claim | null;
   cancelRequested: boolean;
 }
@@ -19,22 +19,22 @@ export const concurrencyLimit = 2;
 /** A job to be enqueued. */
 export interface ModelOrder extends Pick<ModelJob, 'priority' | 'maxAttempts' | 'concurrencyKey'> {
   readonly due: 'now' | 'later';
-  /** A unique key, and what to do if an unfinished job holds it. */
+  /** A unique key, and what happens if an unfinished job already has this key. */
   readonly unique: { readonly key: string; readonly onConflict: ConflictPolicy } | null;
 }
 
 /** The expected result of an action on one job. */
 export type ModelResult = 'changed' | 'unchanged' | 'illegal' | 'unknown';
 
-/** A minimal model of the jobs in one queue: what a storage must do, regardless of how. */
+/** A minimal model of the jobs in one queue, which defines what a storage must do, but not how. */
 export class Model {
   readonly jobs = new Map<string, ModelJob>();
-  /** The job that last got each unique key. */
+  /** For each unique key, the id of the last job that was created with it. */
   readonly #holders = new Map<string, string>();
   paused = false;
 
   /**
-   * Returns the id of the job that holds the key, which is `id` if the job was created, or throws if it is rejected.
+   * Returns `id` if the job was created, the id of the unfinished job that already has its key, or `rejected`.
    */
   enqueue(id: string, { due, unique, ...content }: ModelOrder): string {
     const state = due === 'now' ? 'enqueued' : 'scheduled';
@@ -141,7 +141,7 @@ export class Model {
     return 'changed';
   }
 
-  /** Moves a job to a state or, if it was cancelled while running, cancels it. */
+  /** Moves a job that stops running to a state, or cancels it if that was requested while it ran. */
   #goOn(job: ModelJob, state: JobState): void {
     if (job.cancelRequested) this.#end(job, 'cancelled');
     else job.state = state;

@@ -16,7 +16,7 @@ import { type Fixture, newJob, until } from './storage-under-test.js';
 const error = { name: 'Error', message: 'no', stack: null };
 const hour = 3_600_000;
 
-/** The storage next to the model: its live servers, and all claims ever made, valid or not. */
+/** The storage that is compared with the model, its live servers, and all claims ever made, valid or not. */
 interface Real {
   readonly fixture: Fixture;
   readonly storage: JobStorage;
@@ -36,7 +36,7 @@ const outcomes: readonly Outcome[] = [
   { kind: 'snooze', delayMs: hour },
 ];
 
-/** Picks an item by a number that fast-check drew, which is valid for any number of items. */
+/** Picks an item by an index from fast-check, which wraps around at the end of the list. */
 function pick<Item>(items: readonly Item[], index: number): Item | undefined {
   return items[index % Math.max(items.length, 1)];
 }
@@ -86,7 +86,7 @@ const claim =
     }
   };
 
-/** Uses claims of any age: invalid ones must change nothing and be reported. */
+/** Uses a claim of any age. An invalid claim must change nothing; a valid one must not be reported as invalid. */
 const withClaim =
   (
     claimIndex: number,
@@ -98,9 +98,9 @@ const withClaim =
     if (drawn === undefined) return;
     const held = model.holds(drawn);
     const stale = await write(storage, drawn);
-    await storage.maintenance.maintain(); // may have to apply a cancellation that came too late for the attempt
+    await storage.maintenance.maintain(); // applies a cancellation that came too late to stop the attempt
     if (held) change(model, drawn);
-    // A repeated completion may be reported as successful, because the first response could have been lost.
+    // Invalid claims are not checked: a repeated completion may succeed, because the first response could be lost.
     if (held) expect(stale).to.deep.equal([]);
   };
 
@@ -139,7 +139,7 @@ const setPaused =
     model.paused = paused;
   };
 
-/** Names a step in counterexamples. */
+/** Gives steps the name that fast-check prints in counterexamples. */
 function named<Drawn>(
   arbitrary: fc.Arbitrary<Drawn>,
   name: string,
@@ -222,7 +222,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: named(fc.boolean(), 'pause', setPaused) },
 );
 
-/** Random sequences of everything that clients, servers and operators do, compared with a model. */
+/** Tests that run random sequences of what clients, servers and operators do, and compare each step with a model. */
 export function modelling(fixture: Fixture): void {
   it('is in the same state as the model after every step', async () => {
     await fc.assert(

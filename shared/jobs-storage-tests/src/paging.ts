@@ -5,7 +5,7 @@ import { type Fixture, newJob } from './storage-under-test.js';
 
 const kilobyte = 1_024;
 
-/** Pages of large jobs. */
+/** Tests of reading large jobs page by page. */
 export function paging(fixture: Fixture): void {
   /** Enqueues this many jobs, oldest first, each with arguments of this many bytes. */
   async function carrying(count: number, bytes: number): Promise<{ queue: string; ids: string[] }> {

@@ -4,7 +4,7 @@ import type { AuditEntry, PauseOptions, PauseState } from '@longshore/jobs/stora
 import { RecurringFixture } from './recurring-fixture.js';
 import { type Fixture, until } from './storage-under-test.js';
 
-/** How long pauses last whose end a test waits for, in milliseconds. */
+/** Duration of a pause whose end a test waits for, in milliseconds. */
 const shortMs = 80;
 
 /** Something that can be paused. */
@@ -14,7 +14,7 @@ interface Subject {
   readonly read: () => Promise<PauseState | undefined>;
 }
 
-/** Tests of the reasons and the ends of pauses. */
+/** Tests of who paused something, why, and until when. */
 export function pausing(fixture: Fixture): void {
   const recurring = new RecurringFixture(fixture);
   let types = 0;
@@ -50,7 +50,7 @@ export function pausing(fixture: Fixture): void {
 
   const inMs = (ms: number): Date => new Date(fixture.storage.clock.now() + ms);
 
-  /** Resolves once the pause has been ended by the storage. */
+  /** Waits until the storage has ended the pause, and resolves to the audit entry of the resumption. */
   async function resumed(action: string, target: string): Promise<AuditEntry> {
     return until(async () => {
       await fixture.storage.maintenance.resumeDue(100);
@@ -156,7 +156,7 @@ export function pausing(fixture: Fixture): void {
     const queue = fixture.newQueue();
     await fixture.storage.queues.pause(queue, { until: inMs(10_000) });
     const { nextDueMs } = await fixture.storage.maintenance.resumeDue(100);
-    expect(nextDueMs).to.be.within(1, 11_000); // this process only estimates the storage's clock
+    expect(nextDueMs).to.be.within(1, 11_000); // some leeway, because this process only estimates the storage's clock
     await fixture.storage.queues.resume(queue);
   });
 

@@ -5,7 +5,7 @@ import { readingManyQueues } from './many-queues.js';
 import { type Fixture, newJob, until } from './storage-under-test.js';
 
 export function reading(fixture: Fixture): void {
-  /** Creates one job in each of four states, oldest first: done, processing, enqueued, scheduled. */
+  /** Creates four jobs whose states are, oldest first: done, processing, enqueued, scheduled. */
   async function fourStates(): Promise<{ queue: string; ids: string[] }> {
     const queue = fixture.newQueue();
     const start = Date.now();

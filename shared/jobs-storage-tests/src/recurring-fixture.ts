@@ -34,8 +34,9 @@ export class RecurringFixture {
   }
 
   /**
-   * Adds a recurring job that became due about this long ago, at a full minute, and each minute since; if it became due in
-   * this minute, it is due again in an hour, so that the next minute changes nothing for a test.
+   * Adds a recurring job that became due about `agoMs` milliseconds ago, at a full minute, and has been due every
+   * minute since. If `agoMs` is 0, it is next due in an hour, so that a minute that begins during the test changes
+   * nothing.
    */
   async addDue(agoMs: number, options: Options = {}): Promise<RecurringJob & { nextDueAt: Date }> {
     const now = await this.#fixture.storage.readClock();
@@ -46,7 +47,7 @@ export class RecurringFixture {
     return { ...(await this.find(id)), nextDueAt };
   }
 
-  /** Fires due recurring jobs, which must include this one. */
+  /** Fires all due recurring jobs, and throws if the given one is not among them. */
   async fire(id: string): Promise<FiredRecurringJob> {
     const { fired } = await this.#fixture.storage.recurring.fireDue(1_000);
     const own = fired.find((entry) => entry.id === id);
@@ -60,7 +61,7 @@ export class RecurringFixture {
     return found;
   }
 
-  /** Runs every ready job of a queue. */
+  /** Completes up to ten ready jobs of a queue. */
   async finish(queue: string): Promise<void> {
     const { id } = await this.#fixture.register(queue);
     const claimed = await this.#fixture.claim(id, queue);

@@ -89,7 +89,7 @@ export function rescuing(fixture: Fixture): void {
     await fixture.silence(id);
     await fixture.storage.maintenance.rescue();
     const lost = (await fixture.storage.servers.listLost()).find((server) => server.id === id);
-    // Five were running; the job on its last attempt may have been.
+    // Five were running, as the concurrency allows; the job on its last attempt is counted because it may have been.
     expect(lost?.processing).to.equal(6);
   });
 

@@ -245,10 +245,11 @@ export function serving(fixture: Fixture): void {
       const end = new Date(fixture.storage.clock.now() + 300);
       await fixture.storage.jobTypes.pause(paused.name, { until: end });
       const { id } = await client.enqueue(paused, {});
-      await jobIn((await client.enqueue(other, {})).id, inState('done')); // claims have passed the paused job
+      // When a later job is done, claims have skipped the paused one.
+      await jobIn((await client.enqueue(other, {})).id, inState('done'));
       const job = await jobIn(id, inState('done'));
       expect(job.startedAt).to.be.within(end, new Date(end.getTime() + 1_000));
-      // Claims go by the end of the pause. The chore that removes it and records the resumption may run after them.
+      // Claims ignore a pause that is over; the chore that removes it and records the resumption may run later.
       const entry = await until(async () => {
         const [newest] = await fixture.storage.audit.list({ limit: 1, target: paused.name });
         return newest;

@@ -5,7 +5,7 @@ import { bounds, type NewJob, timeBounds } from '@longshore/jobs/storage';
 import { jobInState, whileServing } from './serving-queue.js';
 import { type Fixture, newJob } from './storage-under-test.js';
 
-/** Values out of bounds are rejected, and do no harm if they get in anyway. */
+/** Tests that values out of bounds are rejected or clamped, and that unreadable errors do no harm. */
 export function settingAside(fixture: Fixture): void {
   const refused: [string, Partial<NewJob>][] = [
     ['a delay beyond ten years', { due: { inMs: bounds.delayMs.max + 1 } }],
@@ -77,7 +77,7 @@ export function settingAside(fixture: Fixture): void {
       { claim, outcome: { kind: 'snooze', delayMs: 1e300 } },
       { claim: other, outcome: { kind: 'snooze', delayMs: Number.NaN } },
     ]);
-    const now = (await fixture.storage.readClock()).getTime(); // other tests move the memory storage's clock
+    const now = (await fixture.storage.readClock()).getTime(); // other tests have moved the clock of the memory storage
     for (const { jobId } of [claim, other]) {
       const runAt = (await fixture.storage.jobs.find(jobId))?.runAt?.getTime() ?? 0;
       expect(runAt - now).to.be.closeTo(bounds.delayMs.max, 600_000);

@@ -20,7 +20,7 @@ export interface StorageUnderTest {
   close(): Promise<void>;
 }
 
-/** Provides the tests with the storage and common operations. */
+/** Opens the storage before the first test, and offers common operations on it. */
 export class Fixture {
   #subject: StorageUnderTest | undefined;
   readonly #registrations: ServerRegistration[] = [];
@@ -61,7 +61,7 @@ export class Fixture {
     return complete;
   }
 
-  /** @param jobNames the names of jobs that the server has handlers for; any by default */
+  /** @param jobNames the names of jobs that the server has handlers for; by default it accepts any job */
   async register(queue: string, jobNames?: readonly string[]): Promise<ServerRegistration> {
     const registration = await this.storage.servers.register({
       host: 'conformance',
@@ -105,7 +105,7 @@ export function newJob(queue: string): NewJob {
   return { id: newId(), name: 'work', queue, priority: 0, args: '{"n":1}', maxAttempts: 10, due: null };
 }
 
-/** Repeats until the result is not `undefined`; limited by the test's timeout. */
+/** Calls `look` until its result is not `undefined`; limited by the test's timeout. */
 export async function until<Result>(look: () => Promise<Result | undefined>): Promise<Result> {
   for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, 16)) {
     const found = await look();

@@ -4,7 +4,7 @@ import type { Claim, NewJob, Outcome } from '@longshore/jobs/storage';
 import { childOf, error } from './dependent-job.js';
 import { type Fixture, newJob, until } from './storage-under-test.js';
 
-/** The transitions of a job. */
+/** Tests of a job's recorded transitions. */
 export function transitions(fixture: Fixture): void {
   /** Returns each transition as `state reason`. */
   const stepsOf = async (id: string): Promise<string[]> =>

@@ -14,7 +14,7 @@ import { type Fixture, moveJob, until } from './storage-under-test.js';
 
 const error = { name: 'Error', message: 'no', stack: null };
 
-/** Only one job of the same name and queue holds a key at a time. */
+/** Tests that at most one job of the same name and queue holds a unique key at a time. */
 export function uniqueness(fixture: Fixture): void {
   const client = (): JobClient => new JobClient(fixture.storage);
   const definition = (): JobDefinition => defineJob({ name: 'unique', queue: fixture.newQueue() });
@@ -26,7 +26,7 @@ export function uniqueness(fixture: Fixture): void {
     options: EnqueueOptions = {},
   ): Promise<EnqueuedJob> => client().enqueue(job, args, { ...options, unique: { key: 'a', ...unique } });
 
-  /** Starts the next job, and ends it if an outcome is given. */
+  /** Claims the next job, and completes it if an outcome is given. */
   async function run({ queue }: JobDefinition, outcome?: Outcome): Promise<void> {
     const { id } = await fixture.register(queue);
     const [job] = await until(async () => {

@@ -1,6 +1,7 @@
 /**
- * Definitions, handlers, client, server and memory storage: the API for applications. Everything that only storages and
- * storage tools need is in `@longshore/jobs/storage`. The package `longshore` exports all of this, and the Postgres storage.
+ * The API for applications: job definitions, handlers, the client, the server and the memory storage. What only storage
+ * implementations and their tools need is exported by `@longshore/jobs/storage`. The package `longshore` exports
+ * everything in this module, together with the Postgres storage.
  *
  * @module @longshore/jobs
  */

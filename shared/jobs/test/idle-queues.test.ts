@@ -18,7 +18,7 @@ describe('The idle queues of a memory storage', () => {
 
   afterEach(() => storage.close());
 
-  /** Has housekeeping look at the queues, and again `days` later. */
+  /** Runs housekeeping now, and again `days` days later. */
   async function pass(days: number): Promise<void> {
     await storage.maintenance.maintain();
     nowMs += days * dayMs;

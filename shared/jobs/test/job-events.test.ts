@@ -10,7 +10,7 @@ describe('Job events', () => {
 
   beforeEach(async () => {
     let nowMs = Date.now();
-    storage = new MemoryStorage({ clock: { now: () => ++nowMs } }); // no two events at one time
+    storage = new MemoryStorage({ clock: { now: () => ++nowMs } }); // gives each event a different time
     events = new JobEvents(storage, { pollIntervalMs: 5 });
     const server = { host: 'x', pid: 1, queues: ['default'], concurrency: 1, timeoutMs: 60_000 };
     ({ id: serverId } = await storage.servers.register(server));
@@ -42,7 +42,7 @@ describe('Job events', () => {
     return id;
   }
 
-  /** Takes events until there are so many, or no more come. */
+  /** Reads `count` events, or all of them if the stream ends earlier. */
   async function take(stream: EventStream | null, count = Infinity): Promise<DeliveredEvent[]> {
     const heard: DeliveredEvent[] = [];
     for await (const each of stream ?? []) if (heard.push(each) >= count) break;

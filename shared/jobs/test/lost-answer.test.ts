@@ -9,7 +9,7 @@ import {
   StorageUnavailableError,
 } from '../src/index.js';
 
-/** Hands over the first jobs that are claimed, but the answer gets lost, as when a connection is cut. */
+/** Carries out the first successful claim but loses its response, as when a connection is cut. */
 class StorageBehindACutConnection extends MemoryStorage {
   cut = true;
 

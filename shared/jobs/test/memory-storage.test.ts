@@ -8,7 +8,7 @@ describeStorage('Memory', async () => {
   return {
     storage,
     silence: async () => {
-      aheadMs += 120_000; // longer than the timeout of any server of the suite
+      aheadMs += 120_000; // longer than the timeout of every server in the suite
     },
     setNextDue: async (id, at) => {
       const before = aheadMs;

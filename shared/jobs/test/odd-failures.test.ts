@@ -20,7 +20,7 @@ const claimed: ClaimedJob = {
 
 const tenYearsMs = 315_360_000_000;
 
-/** Makes values that throw when they are printed, read, or asked what they are. */
+/** Makes values that throw when they are printed, read or inspected. */
 const hostile = fc.constantFrom<Making>(
   () => Object.create(null) as unknown,
   () => ({
@@ -61,7 +61,7 @@ const hostile = fc.constantFrom<Making>(
   },
 );
 
-/** Made when it is used: fast-check looks into what it generates. */
+/** Creates an odd value only when it is used, because fast-check inspects the values that it generates. */
 type Making = () => unknown;
 
 const member: fc.Arbitrary<Making> = fc.oneof(
@@ -72,7 +72,7 @@ const member: fc.Arbitrary<Making> = fc.oneof(
   fc.string({ unit: 'binary' }).map((value) => () => value),
 );
 
-/** An error some members of which are odd, by value or by a getter that throws. */
+/** An error with some odd members: each has an odd value or a getter that throws. */
 const oddError: fc.Arbitrary<Making> = fc
   .dictionary(
     fc.constantFrom('name', 'message', 'stack', 'cause', 'delayMs', 'constructor'),
@@ -113,7 +113,7 @@ function failureOf(value: unknown, options: Partial<Parameters<typeof defineJob>
   );
 }
 
-/** What Postgres keeps, and what another process can read. */
+/** Expects an outcome that Postgres can store and another process can read. */
 function expectStorable(outcome: Outcome): void {
   const text = JSON.stringify(outcome);
   expect(JSON.parse(text)).to.deep.equal(outcome);

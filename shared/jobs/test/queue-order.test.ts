@@ -19,7 +19,7 @@ describe('The order of queues', () => {
       const [first = ''] = order.next();
       firsts.set(first, (firsts.get(first) ?? 0) + 1);
     }
-    // Twelve standard deviations off would fail it.
+    // The tolerances are about twelve standard deviations, so that chance never fails the test.
     expect((firsts.get('critical') ?? 0) / 20_000).to.be.closeTo(0.6, 0.04);
     expect((firsts.get('low') ?? 0) / 20_000).to.be.closeTo(0.1, 0.025);
   });

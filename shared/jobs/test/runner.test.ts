@@ -18,7 +18,7 @@ const claimed = (attempt: number): ClaimedJob => ({
 });
 
 describe('A server that loses leases', () => {
-  /** The outcome of one attempt that runs while a claim is dropped. */
+  /** Returns the outcomes of attempt `running` of a job, whose attempt `dropped` loses its lease while it runs. */
   async function endAfterDrop(running: number, dropped: number): Promise<unknown[]> {
     let finish: () => void = () => undefined;
     const work = handleJob(

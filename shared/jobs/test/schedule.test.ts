@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { InvalidScheduleError, nextOccurrences } from '../src/index.js';
 import { Schedule } from '../src/storage/index.js';
 
-const zone = 'Europe/Berlin'; // 2026: forward on 29 March at 01:00Z, back on 25 October at 01:00Z
+const zone = 'Europe/Berlin'; // in 2026, clocks go forward on 29 March and back on 25 October, both at 01:00Z
 
 function times(cron: string, count: number, after: string, timeZone = zone): string[] {
   return nextOccurrences({ cron, timeZone }, count, new Date(after)).map((time) =>

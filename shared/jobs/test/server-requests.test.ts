@@ -6,7 +6,7 @@ import { jobInState } from './support/serving.js';
 
 const work = defineJob({ name: 'work' });
 
-/** The shortest that a job server takes. */
+/** Shortest server timeout that a job server accepts. */
 const serverTimeoutMs = 5_000;
 
 describe('A job server that receives an operator’s request', () => {

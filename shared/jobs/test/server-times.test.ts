@@ -9,7 +9,7 @@ import {
   MemoryStorage,
 } from '../src/index.js';
 
-/** Records when it is polled, asked for jobs, and asked to renew leases. */
+/** Records when a server polls, claims jobs and renews leases. */
 class NotingStorage extends MemoryStorage {
   readonly polledAtMs: number[] = [];
   override notificationsArrive = true;
@@ -43,7 +43,7 @@ class NotingStorage extends MemoryStorage {
   }
 }
 
-/** Timers may fire this much before their time. */
+/** Tolerance for timers that fire early, in milliseconds. */
 const earlyMs = 5;
 
 describe('The times of a job server', () => {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { keepStoredDigits } from '../src/storage/index.js';
 
-/** What becomes of a document that somebody reads into JavaScript, changes and writes back. */
+/** Returns the stored document after JavaScript has parsed it, changed it and written it back. */
 function changed(stored: string, change: (value: Record<string, unknown>) => unknown): string {
   return keepStoredDigits(stored, JSON.stringify(change(JSON.parse(stored) as Record<string, unknown>)));
 }

@@ -1,4 +1,4 @@
-// The loader of TypeScript that the tests run with does not reach into threads on Node 20, so this module brings it along.
+// On Node 20, threads do not inherit the TypeScript loader of the tests, so this module registers it.
 import { register } from 'tsx/esm/api';
 
 register();

@@ -3,7 +3,7 @@ import { isMainThread } from 'node:worker_threads';
 import type { JobContext } from '../src/index.js';
 import { CancelJob, SnoozeJob } from '../src/job/errors.js';
 
-/** A class that the definition of the tests gives up on; this thread has its own. */
+/** An error that the tests' job definition does not retry. The thread loads its own copy of this class. */
 export class HopelessError extends Error {
   readonly reasonCode = 7;
 }
@@ -49,13 +49,13 @@ const behaviours: Record<string, (context: Context) => unknown> = {
     log.info('waiting');
     await sleep(60_000, null, { signal });
   },
-  // Never gives its event loop a chance, but asks.
+  // Blocks the event loop of the thread, but checks the signal.
   compute: ({ log, signal }) => {
     log.info('computing');
     while (!signal.aborted);
     signal.throwIfAborted();
   },
-  // Neither listens nor asks.
+  // Blocks the event loop of the thread and never checks the signal.
   burn: ({ log }) => {
     log.info('burning');
     for (;;);

@@ -2,7 +2,7 @@ import { readFile, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 
-/** The absolute paths of the Postgres programs installed by npm. */
+/** The absolute paths of the Postgres programs that npm has installed. */
 export interface Binaries {
   readonly postgres: string;
   readonly initdb: string;

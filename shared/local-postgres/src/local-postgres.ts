@@ -11,7 +11,7 @@ import { clearStaleLock, portOfRunning } from './lock-file.js';
 export interface LocalPostgresOptions {
   /**
    * The directory of the data and the password. Created if missing, and kept after `stop`. Only one Postgres at a time
-   * may use it.
+   * can use it.
    */
   readonly directory: string;
   /** TCP port on 127.0.0.1; a free one by default. */
@@ -32,12 +32,12 @@ export interface LocalPostgres {
   readonly port: number;
   /** Resolves when the Postgres process has ended, for whatever reason; never rejects. */
   readonly ended: Promise<void>;
-  /** Disconnects all clients, ends Postgres and waits for it. May be called more than once. */
+  /** Disconnects all clients, ends Postgres and waits for it. Can be called more than once. */
   stop(): Promise<void>;
 }
 
 /**
- * How long Postgres may take for its last checkpoint when it is stopped, in milliseconds. If that is not enough, it
+ * Time that Postgres gets for its last checkpoint when it is stopped, in milliseconds. If that is not enough, it
  * recovers at the next start.
  */
 const stopDeadlineMs = 2_500;

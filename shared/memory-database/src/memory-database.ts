@@ -24,7 +24,7 @@ export class MemoryDatabase implements Database {
   readonly #migrations: MemoryDatabaseMigrations[] = [];
   #opened: Promise<Opened> | undefined;
 
-  /** The same members as the Postgres database of an application has. Here both are the database itself. */
+  /** Counterparts of the connection pools of an application's Postgres database. Here, both are the database itself. */
   readonly pool: Database = this;
   readonly reads: Database = this;
 
@@ -51,7 +51,7 @@ export class MemoryDatabase implements Database {
 
   /** Ends the connection and frees the memory. */
   async close(): Promise<void> {
-    const opened = await this.#opened?.catch(() => undefined); // what failed to open is closed already
+    const opened = await this.#opened?.catch(() => undefined); // a database that failed to open is already closed
     await opened?.pool.end();
     await opened?.postgres.close();
   }
@@ -81,7 +81,11 @@ async function open(migrations: readonly MemoryDatabaseMigrations[]): Promise<Op
   return { postgres, pool };
 }
 
-/** @throws {Error} if a migration fails; the message names it */
+/**
+ * Runs the migrations of a directory.
+ *
+ * @throws {Error} if a migration fails; the message names it
+ */
 async function apply({ directory, schema }: MemoryDatabaseMigrations, pool: pg.Pool): Promise<void> {
   const client = await pool.connect();
   const dir = fileURLToPath(directory);

@@ -1,5 +1,6 @@
-// node build-renderer.ts: downloads the package that assets/scalar.json pins, without its dependencies, and writes its browser
-// bundle, compressed, to assets/scalar.js.br. Imports nothing but Node.js, because images build it before they install anything.
+// node build-renderer.ts: downloads the package that assets/scalar.json pins, without its dependencies, and writes its
+// browser bundle, compressed, to assets/scalar.js.br. Imports nothing but Node.js, because images build it before they
+// install anything.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,11 +9,11 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants } from 'node:zlib';
 
-/** A file of an npm package, in an exact version. */
+/** A file in an exact version of an npm package. */
 export interface Pin {
   readonly package: string;
   readonly version: string;
-  /** The SHA-512 of the package's archive, as lock files have it: `sha512-<base64>`. */
+  /** The SHA-512 of the package's archive, in the format of lock files: `sha512-<base64>`. */
   readonly integrity: string;
   /** The path in the package. */
   readonly file: string;
@@ -57,7 +58,7 @@ function build(): void {
     [constants.BROTLI_PARAM_LGWIN]: 24,
     [constants.BROTLI_PARAM_SIZE_HINT]: script.length,
   };
-  // Renamed when complete, so that an interrupted build leaves nothing that looks finished.
+  // Renamed only when complete, so that an interrupted build does not leave a partial file under the final name.
   const target = path.join(assets, 'scalar.js.br');
   const partial = `${target}.${process.pid}`;
   writeFileSync(partial, brotliCompressSync(script, { params }));

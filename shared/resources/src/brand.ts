@@ -2,8 +2,9 @@
 type Class = abstract new (...args: never[]) => object;
 
 /**
- * Makes `instanceof` recognise instances of a class across copies of this package. A process has two copies if two versions
- * are installed, or if a bundle contains one and its dependencies load the other. Subclasses are recognised as usual.
+ * Makes `instanceof` recognise instances of a class across copies of this package. A process has two copies if two
+ * versions are installed, or if a bundle contains one and its dependencies load the other. Subclasses are recognised as
+ * usual.
  *
  * @param name identifies the class; the same in all copies and versions
  */

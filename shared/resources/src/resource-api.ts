@@ -20,56 +20,62 @@ export interface ResourceApiOptions {
   readonly resources: readonly Resource[];
   /** Required if any resource is a table. */
   readonly platform?: Platform;
-  /** Scheme, host and port that links start with, e.g. `https://example.com`; a trailing slash is dropped. */
+  /** Scheme, host and port that links start with, e.g. `https://example.com`; a trailing slash is removed. */
   readonly baseUrl: string;
-  /** Path before `/api` in links, e.g. `/shop`; default ''. Requests are answered with and without it: gateways may strip it. */
+  /**
+   * Path before `/api` in links, e.g. `/shop`; default empty. Requests are served with and without it, because a
+   * gateway may strip it.
+   */
   readonly prefix?: string;
   /** Identifies the caller; without it the API is open to all. */
   readonly authenticate?: Authenticate;
   /** The security schemes of the OpenAPI document by name; default: bearer tokens. */
   readonly securitySchemes?: SecuritySchemes;
-  /** Returns the scope that a call needs; default: `read` for GET, `write` for everything else. `admin` allows everything. */
+  /**
+   * Returns the scope that a call requires; default: `read` for GET, `write` for everything else. `admin` allows
+   * everything.
+   */
   readonly scopeOf?: ScopeOf;
   /**
-   * For each resource, the field that decides which rows a caller with a `rowScope` may see. Such callers may not use
-   * resources that are not listed; default: none is.
+   * For each resource, the field that determines which rows a caller with a `rowScope` may see. Such callers may not
+   * use resources that are not listed. Default: no resource is listed.
    */
   readonly rowScopes?: RowScopes;
-  /** How many requests each caller may send; default: no limit. */
+  /** Limits how many requests each caller may send; default: no limit. */
   readonly rateLimit?: RateLimit;
-  /** How many event streams and `?wait` calls may be open at once. */
+  /** Limits how many event streams and `?wait` calls may be open at once. */
   readonly listenerLimits?: ListenerLimits;
-  /** How often the credentials of an open event stream are checked again, in milliseconds; default 30 000. */
+  /** Interval at which the credentials of an open event stream are checked again, in milliseconds; default 30 000. */
   readonly recheckMs?: number;
   /**
-   * Converts an error that a storage throws, e.g. a lost connection to 50301. If it returns undefined, the response is a
-   * 500.
+   * Converts an error that a storage throws, e.g. a lost connection to 50301. If it returns undefined and the error is
+   * not a known error of Postgres, the response is a 500.
    */
   readonly classifyError?: (error: unknown) => ApiError | undefined;
   /** Where idempotency records are kept; default: in this process. */
   readonly idempotency?: IdempotencyStore;
   /** Title, description and version in the OpenAPI document. */
   readonly info?: ApiInfo;
-  /** Origins whose pages may call from a browser, e.g. `https://app.example.com`; default none. */
+  /** Origins whose pages may call the API from a browser, e.g. `https://app.example.com`; default: none. */
   readonly corsOrigins?: readonly string[];
   /**
-   * Called first with every request, including those that later middleware answers; throws an ApiError to reject it. Default:
-   * accepts all.
+   * Called with every request before anything else, including requests that later middleware serves; throws an ApiError
+   * to reject the request. Default: accepts all.
    */
   readonly guard?: RequestGuard;
   /** Who sees the stack trace of a 500; default `always`. */
   readonly errorStack?: ErrorStackPolicy;
   readonly log: ApiLog;
-  /** Largest body in bytes; default 1 MiB. */
+  /** Maximum size of a request body, in bytes; default 1 MiB. */
   readonly bodyLimitBytes?: number;
 }
 
 const defaultInfo: ApiInfo = { title: 'API', description: 'A resource-style API.', version: '1.0.0' };
 
 /**
- * Creates the API as Koa middleware. Use it first: it answers everything under `/api` and the pages `/errors/{code}`,
+ * Creates the API as Koa middleware. Use it first: it serves everything under `/api` and the pages `/errors/{code}`,
  * with or without the prefix, and sends the error payload if later middleware throws or gives no response.
- * @throws {DefinitionError} if two resources share a name
+ * @throws {DefinitionError} if two resources share a name, or a resource is a table and there is no `platform`
  */
 export function createResourceApi(options: ResourceApiOptions): Middleware {
   const catalog = createCatalog(options.resources, options.platform);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { errorCatalogue, type ErrorPayload, type OpenApiDocument } from '@longshore/resources';
 import { type Library, newBook, serveLibrary } from './support/library.js';
 
-/** Statuses that the document does not list for each operation: those of unsupported methods. */
+/** Statuses that are also allowed, because the document does not list the responses to unsupported methods. */
 const undocumented = [204, 400, 404, 405];
 
 const text = fc.oneof(
@@ -91,7 +91,8 @@ const request = fc.record({
 });
 
 function encode(value: string): string {
-  // A lone surrogate cannot be encoded. Percent signs are kept, so that some encodings are invalid.
+  // Lone surrogates are replaced, because they cannot be encoded. Percent signs are not encoded, so that some encodings
+  // are invalid.
   return encodeURIComponent(value.toWellFormed()).replaceAll('%25', '%');
 }
 

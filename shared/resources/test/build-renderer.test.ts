@@ -22,7 +22,7 @@ describe('The renderer of the reference', () => {
   const read = (integrity: string): string =>
     pinnedFile({ package: 'pinned', version: `file:${directory}`, integrity, file: 'script.js' }).toString();
 
-  /** Reads the integrity of the package from the error. */
+  /** Returns the actual integrity of the package, which the error message contains. */
   const actual = (): string => {
     try {
       return read(wrong);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { EventStream } from '../src/pipeline/event-stream.js';
 import type { ServerSentEvent } from '../src/definition/event-source.js';
 
-/** A stream that sends these events and then stays silent until it is closed. */
+/** Returns a stream that sends these events and then stays silent until it is closed. */
 function silentAfter(events: readonly ServerSentEvent[]): {
   events: AsyncIterable<ServerSentEvent>;
   isLeft: () => boolean;

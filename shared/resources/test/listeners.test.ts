@@ -83,7 +83,7 @@ describe('A listener with credentials', () => {
     const gone = await listenToEvents(url, { 'x-listener': 'gone' });
     const other = await listenToEvents(url, { 'x-listener': 'other' });
     gone.close();
-    /** Counts the checks of one caller until the other has been checked five times. */
+    /** Returns the listeners whose credentials are checked until those of `other` have been checked five times. */
     const lookedAt = (): Promise<Set<string | undefined>> =>
       new Promise((resolve) => {
         const seen: (string | undefined)[] = [];

@@ -6,7 +6,7 @@ import { createRateLimit, type OpenApiDocument, readOrWrite } from '@longshore/r
 import { compileClient } from '@longshore/test-support';
 import { type Library, serveLibrary } from './support/library.js';
 
-/** A client as a caller would write it, with the types generated from the document. */
+/** The source of a client, as a caller would write it, with the types generated from the document. */
 const client = `
   import type { Client } from 'openapi-fetch';
   import type { paths } from './schema.js';
@@ -44,7 +44,8 @@ describe('The OpenAPI document', () => {
   });
 
   it('passes Redocly’s strict rules', async () => {
-    // `/books/search/{keyword}` beside `/books/{bookId}/lend`: an item cannot have the id `search`.
+    // Redocly considers `/books/search/{keyword}` and `/books/{bookId}/lend` ambiguous, but no item can have the id
+    // `search`.
     const rules = { 'no-ambiguous-paths': 'off' as const };
     const config = await createConfig({ extends: ['recommended-strict'], rules });
     const problems = await lintFromString({ source: text, config });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { createRateLimit } from '@longshore/resources';
 import { type Library, newBook, serveLibrary } from './support/library.js';
 
-/** One error for each check, in the order that http-api.md documents. */
+/** A part of a request that makes one check fail, and the status of the response. */
 interface Fault {
   readonly name: string;
   readonly status: number;

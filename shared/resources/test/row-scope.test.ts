@@ -4,7 +4,7 @@ import { defineResource, type Principal } from '@longshore/resources';
 import { serve } from './support/api.js';
 import { type Library, newBook, serveLibrary } from './support/library.js';
 
-/** A caller that may see only the books of one author. */
+/** A caller who may see only the books of one author. */
 const scoped: Principal = { name: 'austens-publisher', scopes: ['admin'], rowScope: ['austen'] };
 
 describe('A caller with a row scope', () => {

@@ -5,7 +5,7 @@ import type { Database, Resource } from '@longshore/resources';
 export interface ApplicationServices {
   /** The database with the application's tables. With `API_STORAGE=memory`, a Postgres in the memory of the process. */
   readonly database: Database;
-  /** A directory that handlers may write files to. */
+  /** A directory to which handlers can write files. */
   readonly directory: string;
 }
 
@@ -65,8 +65,8 @@ export interface AssembledApplication extends Pick<Application, 'name' | 'tables
 /**
  * Checks and returns an application, so that mistakes surface as soon as its module is loaded.
  *
- * @throws {RangeError} that lists every problem: an invalid name, recurring jobs with the same id, or resources with
- *   the same name
+ * @throws {RangeError} with a message that lists every problem: an invalid name, recurring jobs with the same id, or
+ *   resources with the same name
  */
 export function defineApplication(application: Application): Application {
   const { name, recurring = [], tables } = application;
@@ -84,7 +84,8 @@ export function defineApplication(application: Application): Application {
 /**
  * Creates the handlers of an application and checks them together with its recurring jobs.
  *
- * @throws {RangeError} that lists every problem: two handlers for one job, or a recurring job without a handler
+ * @throws {RangeError} with a message that lists every problem: two handlers for one job, or a recurring job without a
+ *   handler
  */
 export function assembleApplication(
   { name, createHandlers, recurring = [], tables }: Application,

@@ -20,7 +20,7 @@ export type Config<Schema extends TObject> = Readonly<Static<Schema>>;
  * Reads the environment variables of a schema, converts them to numbers and booleans, and fills in defaults. An empty
  * variable counts as not set, because Compose and Kubernetes pass unset variables as empty.
  *
- * @throws {ConfigError} that lists every problem. The message never contains values, because they may be secret
+ * @throws {ConfigError} with a message that lists every problem. It never contains values, because they may be secret
  */
 export function readConfig<Schema extends TObject>(schema: Schema, environment: Environment): Config<Schema> {
   const values: Record<string, unknown> = {};

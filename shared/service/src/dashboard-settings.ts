@@ -58,7 +58,10 @@ export function alertSettings(config: DashboardConfig): AlertSettings | null {
   };
 }
 
-/** Creates something from the configuration, whose mistakes become a {@link ConfigError} that names the variable. */
+/**
+ * Calls `create` with options from the configuration. Converts a TypeError about a mistake in them to a
+ * {@link ConfigError} that names the variable.
+ */
 export function asConfigured<Created>(create: () => Created): Created {
   try {
     return create();

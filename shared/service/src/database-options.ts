@@ -27,7 +27,7 @@ export function databaseOptions(config: Config<typeof variables>, applicationNam
   };
 }
 
-/** Returns for how many days a storage keeps finished jobs. */
+/** Returns how long a storage keeps finished jobs, in days by final state. */
 export function retentionDays(
   config: Pick<
     Config<typeof variables>,

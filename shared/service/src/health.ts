@@ -23,7 +23,7 @@ const readyMs = 2_000;
  * most a second old). Paths match exactly, so a gateway that blocks one of them does not have to consider other
  * spellings.
  *
- * @param count middleware that rate-limits requests for `/metrics`
+ * @param count middleware that counts requests for `/metrics` towards a rate limit
  */
 export function healthRoutes(health: Health, count: Koa.Middleware = (_context, next) => next()): Router {
   const router = new Router({ sensitive: true, strict: true });
@@ -82,7 +82,10 @@ async function inTime(check: Promise<void>): Promise<void> {
 /** The health routes of a service, and methods that change what they report. */
 export interface Readiness {
   readonly routes: Router;
-  /** Call it when the storage is open. From then on, `/readyz` checks the storage; before, the service is not ready. */
+  /**
+   * Call this when the storage is open. From then on, `/readyz` checks the storage; until then, the service is not
+   * ready.
+   */
   opened(): void;
   /** Adds metrics about the attempts of a job server to `/metrics`. */
   runs(server: JobServer): void;
@@ -91,7 +94,7 @@ export interface Readiness {
 /**
  * Creates the health routes of a service that uses a job storage. The service is not ready until the storage is open.
  *
- * @param count middleware that rate-limits requests for `/metrics`
+ * @param count middleware that counts requests for `/metrics` towards a rate limit
  */
 export function storageHealth(service: string, storage: JobStorage, count?: Koa.Middleware): Readiness {
   let open = false;

@@ -4,13 +4,13 @@ import { limitConnections } from '@longshore/resources';
 import type Koa from 'koa';
 import type { Logger } from './logger.js';
 
-/** Time limits for receiving the headers of a request, and for receiving all of it, in milliseconds. */
+/** Time limits for receiving the headers of a request and for receiving the whole request, in milliseconds. */
 const headersMs = 20_000;
 const requestMs = 120_000;
 
 /**
- * How long requests in progress may take when a listener closes, in milliseconds. After that, their connections are
- * closed.
+ * Time that requests in progress have to finish when a listener closes, in milliseconds. After that, their connections
+ * are closed.
  */
 const drainMs = 5_000;
 
@@ -60,7 +60,7 @@ export async function listen(
       keepAliveTimeout: config.HTTP_KEEP_ALIVE_MS,
       headersTimeout: headersMs,
       requestTimeout: requestMs,
-      requireHostHeader: rootUrl === undefined, // the API itself rejects requests without one, with an error payload
+      requireHostHeader: rootUrl === undefined, // the API rejects requests without a Host header with an error payload
     },
     (request, response) => void handle(request, response),
   );
@@ -75,7 +75,7 @@ export async function listen(
   return { server, port, close: () => close(server) };
 }
 
-/** Returns whether the error means that the client closed the connection, as event streams usually end. */
+/** Returns whether the error means that the client closed the connection, which is how event streams usually end. */
 function isDisconnect(error: unknown): boolean {
   return error instanceof Error && 'code' in error && ['ECONNRESET', 'EPIPE'].includes(String(error.code));
 }

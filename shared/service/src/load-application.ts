@@ -12,9 +12,10 @@ import { ConfigError } from './config.js';
 /**
  * Loads the application of a service and creates its handlers.
  *
- * @param specifier the name of a package, or a path that starts with a dot or a slash; relative paths start at the
- *   working directory
- * @throws {ConfigError} if no application is named, the module does not exist, or it does not export a valid application
+ * @param specifier the name of a package, or a path that starts with a dot or a slash; relative paths are resolved
+ *   against the working directory
+ * @throws {ConfigError} if no application is named, the module cannot be loaded, or it does not export a valid
+ *   application
  */
 export async function loadApplication(
   specifier: string | undefined,

@@ -3,11 +3,11 @@ import type Koa from 'koa';
 import { listOf } from './config.js';
 
 /**
- * Rejects requests for `/metrics` whose host name is not one of this service. Otherwise a web page could read the
- * metrics by pointing its own name at this service (DNS rebinding). IP addresses and `localhost` are always accepted,
+ * Rejects requests for `/metrics` that name a host other than this service. Otherwise a web page could read the metrics
+ * by pointing its own host name at this service (DNS rebinding). IP addresses and `localhost` are always accepted,
  * because nobody can point those elsewhere.
  *
- * @param allowedHosts additional names, comma-separated, without ports
+ * @param allowedHosts additional host names, comma-separated, without ports
  */
 export function metricsGuard(allowedHosts = ''): Koa.Middleware {
   const names = new Set(['localhost', ...listOf(allowedHosts).map((name) => name.toLowerCase())]);

@@ -8,7 +8,7 @@ const unfinishedStates = jobStates.filter(
 
 /**
  * Maximum number of queues that are reported separately: those with the most unfinished jobs. The unfinished jobs of
- * the others are summed up as `(others)`.
+ * the other queues are summed up as `(others)`.
  */
 const maxQueues = 500;
 
@@ -67,8 +67,8 @@ export function createMetrics(
   });
   let reading: Promise<Queue[]> | undefined;
   /**
-   * Lists the queues, those with the most unfinished jobs first. The gauges below are collected at the same time, so
-   * they share one read.
+   * Lists the queues, starting with those that have the most unfinished jobs. The gauges below are collected at the
+   * same time, so they share one read.
    */
   const listQueues = (): Promise<Queue[]> =>
     (reading ??= storage.queues

@@ -8,9 +8,9 @@ const ownVariables = ['LONGSHORE_APP', 'LONGSHORE_KEY', 'LONGSHORE_URL'];
 const maxMistakes = 3;
 
 /**
- * Returns a warning for each environment variable that looks as if it should have an effect but has none: an unknown variable
- * with the prefix `LONGSHORE_`, or one that resembles a known name and has its prefix. Other unknown variables, such as
- * `DATABASE_HOST`, may belong to the application.
+ * Returns a warning for each environment variable that looks as if it should have an effect but has none: an unknown
+ * variable with the prefix `LONGSHORE_`, or one that resembles a known name and has its prefix. Other unknown
+ * variables, such as `DATABASE_HOST`, may belong to the application.
  */
 export function misspeltVariables(environment: Environment, variables: readonly string[]): string[] {
   const known = [...new Set([...variables, ...ownVariables])].filter((name) => name.includes('_'));

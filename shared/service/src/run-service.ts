@@ -5,14 +5,14 @@ import { surviveStrayErrors } from './stray-errors.js';
 
 /** A service that runs until it is stopped. */
 export interface RunningService {
-  /** Finishes or hands back work in progress, and releases all resources. */
+  /** Finishes the work in progress or returns it to the queue, and releases all resources. */
   stop(): Promise<void>;
-  /** Aborts if the service ends by itself, for example at an operator’s request. The process then exits. */
+  /** Aborts if the service ends without being stopped, for example at an operator's request. The process then exits. */
   readonly ended?: AbortSignal;
 }
 
 export interface ServiceDescription<Config> {
-  /** The name of the service, which is in every log line. */
+  /** The name of the service, which every log line contains. */
   readonly name: string;
   readonly environment: Environment;
   /** The names of the service's environment variables, for finding misspelt ones. */
@@ -32,8 +32,8 @@ export interface ServiceDescription<Config> {
  * Runs a service until SIGTERM or SIGINT, or until it ends by itself, and then stops it. A second signal ends the
  * process immediately.
  *
- * @returns the exit code: 0 after the service was stopped, 1 if the configuration is invalid or starting or stopping
- *   failed
+ * @returns the exit code: 0 if the service was stopped or had nothing left to do, 1 if the configuration is invalid or
+ *   starting or stopping failed
  */
 export async function runService<Config extends { readonly LOG_LEVEL: string }>(
   service: ServiceDescription<Config>,

@@ -7,7 +7,7 @@ export interface ProxyConfig {
 
 /**
  * Creates the Koa application of a service. Takes the addresses of clients from `X-Forwarded-For` if there are trusted
- * proxies. If none is configured but a request comes through a proxy, logs a warning once, because all clients then
+ * proxies. If no proxy is configured but a request comes through one, logs a warning once, because all clients then
  * share the address and the limits of the proxy.
  */
 export function createServiceApp({ HTTP_TRUSTED_PROXIES }: ProxyConfig, logger: Logger): Koa {

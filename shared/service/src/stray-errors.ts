@@ -7,8 +7,8 @@ const minuteMs = 60_000;
 
 /**
  * Keeps the process running when an error is thrown where nothing can catch it: in a timer that a handler left behind,
- * in a listener on its signal, or in a promise that it does not await. Otherwise one handler could end all jobs of the
- * process.
+ * in a listener on the handler's signal, or in a promise that the handler does not await. Otherwise one handler could
+ * end all jobs of the process.
  */
 export function surviveStrayErrors(logger: Logger): void {
   let count = 0;

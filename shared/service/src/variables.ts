@@ -14,8 +14,8 @@ export const serviceVariables = {
    */
   HTTP_MAX_CONNECTIONS_PER_ADDRESS: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 10_000 }),
   /**
-   * How long to keep an idle HTTP connection, in milliseconds. Exceeds the idle timeout of most load balancers (60 s);
-   * otherwise, a connection might be closed just as the load balancer reuses it.
+   * How long to keep an idle HTTP connection, in milliseconds. The default exceeds the idle timeout of most load
+   * balancers (60 s); otherwise, a connection might be closed just as the load balancer reuses it.
    */
   HTTP_KEEP_ALIVE_MS: Type.Integer({ minimum: 1_000, maximum: 3_600_000, default: 75_000 }),
 };
@@ -60,16 +60,19 @@ export const databaseVariables = {
     maximum: 3_600_000,
     default: 300_000,
   }),
-  /** How long a handler's transaction may be idle between statements, in milliseconds. */
+  /** Maximum time that a handler's transaction can be idle between statements, in milliseconds. */
   DATABASE_TRANSACTION_IDLE_TIMEOUT_MS: Type.Integer({
     minimum: 1_000,
     maximum: 86_400_000,
     default: 300_000,
   }),
   DATABASE_USE_RECOMMENDED_ISOLATION_LEVEL: Type.Boolean({ default: true }),
-  /** Whether changes to jobs of the same queue may run concurrently. With `false`, they run one after the other. */
+  /** Whether jobs of the same queue can be changed concurrently. With `false`, changes run one after the other. */
   DATABASE_DISABLE_GLOBAL_LOCKS: Type.Boolean({ default: true }),
-  /** How long finished jobs are kept, in days. */
+  /**
+   * How long jobs are kept after they have ended in the state `done`, in days. The next two variables apply to failed
+   * and cancelled jobs.
+   */
   DATABASE_RETENTION_DONE_DAYS: Type.Integer({ minimum: 1, maximum: 3_650, default: 7 }),
   DATABASE_RETENTION_FAILED_DAYS: Type.Integer({ minimum: 1, maximum: 3_650, default: 30 }),
   DATABASE_RETENTION_CANCELLED_DAYS: Type.Integer({ minimum: 1, maximum: 3_650, default: 7 }),
@@ -92,7 +95,7 @@ export const serverVariables = {
     default: 300_000,
   }),
   WORKER_QUEUE_POLL_INTERVAL_MS: Type.Integer({ minimum: 0, maximum: 60_000, default: 0 }),
-  /** How long running jobs may continue after SIGTERM, in milliseconds. */
+  /** How long running jobs can continue after SIGTERM, in milliseconds. */
   WORKER_STOP_TIMEOUT_MS: Type.Integer({ minimum: 0, maximum: 3_600_000, default: 25_000 }),
   /** Maximum number of threads for CPU-bound handlers. */
   WORKER_THREADS: Type.Integer({
@@ -100,7 +103,7 @@ export const serverVariables = {
     maximum: 256,
     default: Math.max(1, availableParallelism() - 1),
   }),
-  /** Maximum number of log lines per attempt, and maximum size of a line. */
+  /** Maximum number of log lines per attempt. The next variable is the maximum size of a line in bytes. */
   WORKER_JOB_LOG_MAX_LINES: Type.Integer({ minimum: 0, maximum: 100_000, default: 1_000 }),
   WORKER_JOB_LOG_MAX_LINE_BYTES: Type.Integer({ minimum: 100, maximum: 65_536, default: 4_096 }),
   /** Directory for files written by the application's jobs and by test jobs (`POST /test`). */
@@ -122,7 +125,7 @@ export const dashboardVariables = {
   DASHBOARD_ACCENT: Type.String({ pattern: '^(#([0-9a-fA-F]{3}){1,2})?$', default: '' }),
   /** The password that all users share. Only one way to sign in can be configured. */
   DASHBOARD_PASSWORD: Type.String({ default: '' }),
-  /** Users with passwords of their own: `ann:admin:{password},bob:viewer:scrypt:{salt}:{hash}`. */
+  /** Users with individual passwords: `ann:admin:{password},bob:viewer:scrypt:{salt}:{hash}`. */
   DASHBOARD_USERS: Type.String({ default: '' }),
   /** The OpenID Connect provider with which people sign in, and this dashboard's registration there. */
   DASHBOARD_OIDC_ISSUER: Type.String({ default: '' }),
@@ -143,19 +146,19 @@ export const dashboardVariables = {
   /** The role of users without a mapped group; `none` denies them access. */
   DASHBOARD_DEFAULT_ROLE: Type.Enum(['none', 'viewer', 'operator', 'admin'], { default: 'none' }),
   /**
-   * The key that signs sessions and forms; the same in all processes. Derived from the passwords or the client secret by
-   * default.
+   * The key that signs sessions and forms; the same in all processes. Derived from the passwords or the client secret
+   * by default.
    */
   DASHBOARD_SECRET: Type.String({ default: '' }),
   /** Whether actions that pause or delete something require a reason. */
   DASHBOARD_REQUIRE_REASONS: Type.Boolean({ default: false }),
   /** The webhooks that receive a message when a warning begins or ends, comma-separated. */
   DASHBOARD_ALERT_URLS: Type.String({ default: '' }),
-  /** The key that signs these messages: 24 to 64 random bytes as Base64, optionally after `whsec_`. */
+  /** The key that signs messages to webhooks: 24 to 64 random bytes as Base64, optionally after `whsec_`. */
   DASHBOARD_ALERT_SECRET: Type.String({ default: '' }),
-  /** The format of these messages: Standard Webhooks, or only the text that Slack and compatible chats show. */
+  /** The format of messages to webhooks: Standard Webhooks, or only the text that Slack and compatible chats show. */
   DASHBOARD_ALERT_FORMAT: Type.Enum(['standard', 'slack'], { default: 'standard' }),
-  /** Links from a job to its logs and its trace, with placeholders such as `{jobId}`. */
+  /** The URL of a job's logs, with placeholders such as `{jobId}`. The next variable is the URL of its trace. */
   DASHBOARD_LOG_URL: Type.String({ default: '' }),
   DASHBOARD_TRACE_URL: Type.String({ default: '' }),
 };

@@ -10,7 +10,7 @@ const pauseMs = 500;
  *
  * @param work the task, which must be safe to repeat after it has failed halfway
  * @param signal ends the waiting when it aborts
- * @throws the reason of the signal if it aborts, and any error of `work` except that the storage cannot be reached
+ * @throws the reason of the signal if it aborts, and every error of `work` other than a `StorageUnavailableError`
  */
 export async function whenAvailable<Result>(
   work: () => Promise<Result>,
@@ -28,7 +28,11 @@ export async function whenAvailable<Result>(
   }
 }
 
-/** @throws the reason of the signal if it aborts */
+/**
+ * Waits before the next attempt.
+ *
+ * @throws the reason of the signal if it aborts
+ */
 async function pause(signal: AbortSignal): Promise<void> {
   await sleep(pauseMs, undefined, { signal }).catch(() => signal.throwIfAborted());
 }

@@ -4,7 +4,9 @@ import { expect } from 'chai';
 import { pino } from 'pino';
 import { createServiceApp, listen } from '../src/index.js';
 
-/** Sends requests with these values of `X-Forwarded-For`; returns the addresses that the service saw, and its warnings. */
+/**
+ * Sends requests with these values of `X-Forwarded-For`; returns the addresses that the service saw, and its warnings.
+ */
 async function seen(trusted: number, forwarded: readonly string[]) {
   const stream = new PassThrough();
   const lines: string[] = [];

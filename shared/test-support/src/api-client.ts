@@ -8,7 +8,7 @@ const plainFetch = globalThis.fetch;
  * Returns an HTTP client for tests. A request rejects with an Error if its response does not match the API's OpenAPI
  * document.
  *
- * @param documentUrl returns the base URL of the server that has the document; by default `baseUrl`
+ * @param documentUrl returns the base URL of the server that serves the document; `baseUrl` by default
  */
 export function apiClient(baseUrl: string, documentUrl = async (): Promise<string> => baseUrl): HttpClient {
   const api = new DocumentedApi(documentUrl);
@@ -16,9 +16,10 @@ export function apiClient(baseUrl: string, documentUrl = async (): Promise<strin
 }
 
 /**
- * Returns a `fetch` for paths of an API. Like {@link apiClient}, it rejects if the response does not match the document.
+ * Returns a `fetch` for paths of an API. Like {@link apiClient}, it rejects if the response does not match the
+ * document.
  *
- * @param documentUrl returns the base URL of the server that has the document; by default `baseUrl`
+ * @param documentUrl returns the base URL of the server that serves the document; `baseUrl` by default
  */
 export function apiFetch(
   baseUrl: string,
@@ -44,8 +45,8 @@ export function apiFetch(
 }
 
 /**
- * Replaces this process's `fetch` by one that rejects if the response to a request under `/api/v1` does not match the document
- * that the same server has.
+ * Replaces this process's `fetch` by one that rejects if the response to a request under `/api/v1` does not match the
+ * OpenAPI document of the server that responded.
  */
 export function checkFetchedAnswers(): void {
   const fetches = new Map<string, ReturnType<typeof apiFetch>>();
@@ -60,7 +61,7 @@ export function checkFetchedAnswers(): void {
   };
 }
 
-/** Returns the parts of a request as options of `fetch`. */
+/** Converts a request to options of `fetch`. */
 async function initOf(request: Request): Promise<RequestInit> {
   const { method, headers, signal } = request;
   const body = await request.text();

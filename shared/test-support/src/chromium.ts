@@ -9,10 +9,13 @@ const places = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ];
 
-/** How long a page may take to get into the expected state, in milliseconds. It is for hanging tests only. */
+/**
+ * Maximum wait for a page to reach the expected state, in milliseconds. Long, because it only has to stop tests that
+ * hang.
+ */
 const patienceMs = 120_000;
 
-/** Starts the installed Chromium, headless and quiet on the network. Throws if there is none. */
+/** Starts the installed Chromium, headless and without background network traffic. Throws if there is none. */
 export async function launchChromium(): Promise<Browser> {
   const executablePath = places.find((place) => existsSync(place));
   if (executablePath === undefined) throw new Error(`No Chromium at any of: ${places.join(', ')}`);

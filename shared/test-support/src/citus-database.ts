@@ -12,8 +12,8 @@ interface Node {
 let created = 0;
 
 /**
- * Creates an empty database on every node of the cluster whose coordinator `CITUS_URL` names. The nodes must accept the URL's
- * user and password, under the addresses by which the coordinator knows them.
+ * Creates an empty database on every node of the cluster whose coordinator `CITUS_URL` names. The nodes must accept the
+ * URL's user and password, under the addresses by which the coordinator knows them.
  */
 export async function createCitusDatabase(): Promise<TestDatabase> {
   const coordinator = citusUrl();

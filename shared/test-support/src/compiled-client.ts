@@ -8,7 +8,10 @@ export interface CompiledClient {
   readonly load: () => Promise<Record<string, (client: unknown) => Promise<unknown>>>;
 }
 
-/** Compiles a client against the types that openapi-typescript generates from a document; writes nothing to disk. */
+/**
+ * Compiles a client against the types that openapi-typescript generates from an OpenAPI document. Writes nothing to
+ * disk.
+ */
 export async function compileClient(document: object, source: string): Promise<CompiledClient> {
   const files = new Map([
     [

@@ -3,16 +3,16 @@ import { readFile } from 'node:fs/promises';
 /** A numeric option as documented in a table of docs/operations.md. */
 export interface DocumentedOption {
   readonly name: string;
-  /** `null` if it is not a single number. */
+  /** The default value; `null` if it is not a single number. */
   readonly default: number | null;
   readonly least: number;
   readonly most: number;
 }
 
 /**
- * Returns the options with a range from the table after a text.
+ * Returns the options of a table in docs/operations.md whose row gives a range.
  *
- * @param before a text that occurs once, before the table
+ * @param before a text that occurs only once, before the table
  */
 export async function documentedOptions(before: string): Promise<DocumentedOption[]> {
   const page = await readFile(new URL('../../../docs/operations.md', import.meta.url), 'utf8');

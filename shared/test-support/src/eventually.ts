@@ -1,17 +1,20 @@
 export interface EventuallyOptions {
-  /** When to give up, in milliseconds. The default, 90 000, is for hanging tests only: a busy machine may be 25 times slower. */
+  /**
+   * When to give up, in milliseconds. The default, 90 000, is so long that only hanging tests reach it, even on a busy
+   * machine that is 25 times slower than usual.
+   */
   readonly deadlineMs?: number;
   /**
    * Longest pause between two checks, in milliseconds; 20 by default. The first pause is 1 ms, and each is twice as
-   * long as the one before: most conditions hold soon, and frequent checks of the others would slow down the work that
-   * they wait for.
+   * long as the one before. Most conditions hold soon, and checking the others often would slow down the work that they
+   * wait for.
    */
   readonly everyMs?: number;
 }
 
 /**
- * Repeats until the condition returns something truthy or stops throwing, and returns its result. Tests wait with
- * this, never by sleeping.
+ * Calls the condition repeatedly until it returns a truthy value without throwing, and returns that value. Tests wait
+ * with this function, never by sleeping.
  *
  * @throws the condition's last error if the deadline passes, or an Error if the condition did not throw
  */

@@ -29,7 +29,7 @@ export interface HttpClient {
 }
 
 /**
- * Creates an HTTP client for tests. Each request uses its own connection, so none outlives its test.
+ * Creates an HTTP client for tests. Each request uses its own connection, so no connection outlives its test.
  *
  * @param check rejects if a response is wrong; the request then rejects with the same error
  */

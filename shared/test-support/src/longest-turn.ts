@@ -10,13 +10,14 @@ const isLinux = existsSync(schedulerStatistics);
  */
 const everyMs = 1;
 
-/** Garbage collection of what other tests left behind may fall into one measurement, but hardly into each. */
+/** Number of measurements. Garbage collection for earlier tests can distort one of them, but hardly all. */
 const measurements = 3;
 
 /**
  * Measures the longest turn of the event loop during some work, in milliseconds of CPU time: how long other requests
- * have to wait. Does the work three times, and returns the best result. Excludes other load on the machine and, on Linux,
- * other threads of this process. The result may include the turns of one more millisecond.
+ * have to wait. Does the work three times and returns the shortest result. Excludes other load on the machine and, on
+ * Linux, other threads of this process. Because samples are a millisecond apart, the result may include short turns
+ * directly before or after the longest one.
  */
 export async function longestTurn(work: () => Promise<unknown>): Promise<number> {
   let best = Infinity;

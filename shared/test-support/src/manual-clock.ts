@@ -12,7 +12,7 @@ export class ManualClock {
     this.#nowMs = start.getTime();
   }
 
-  /** Milliseconds since 1970, as `Date.now()`. */
+  /** Returns milliseconds since 1970, as `Date.now()` does. */
   readonly now = (): number => this.#nowMs;
 
   /** Resolves when the clock has been moved by this many milliseconds. */

@@ -1,11 +1,14 @@
-/** Mocha hooks for a whole run; registered in `.mocharc.yaml`. Loading it puts `fetch` under the contract of the API. */
+/**
+ * Mocha hooks for a whole run; registered in `.mocharc.yaml`. From the import of this module on, `fetch` checks
+ * responses against the API's OpenAPI document.
+ */
 import { checkFetchedAnswers } from './api-client.js';
 import { dropTemplates, undroppedDatabases } from './test-database.js';
 import { stopTestPostgres } from './test-postgres.js';
 
 checkFetchedAnswers();
 
-/** How long the process may take to end after the last test. */
+/** Time that the process has to end after the last test, in milliseconds. */
 const lingerMs = 3_000;
 
 export const mochaHooks = {
@@ -18,7 +21,7 @@ export const mochaHooks = {
 export async function mochaGlobalTeardown(): Promise<void> {
   await dropTemplates();
   await stopTestPostgres();
-  // The timer does not keep the process running, so it fires only if something else does.
+  // The timer does not keep the process running, so it fires only if something else keeps it running.
   setTimeout(() => {
     console.error(`Something keeps the tests from ending: ${process.getActiveResourcesInfo().join(', ')}`);
     // Runs after mocha has set the number of failures as exit code.

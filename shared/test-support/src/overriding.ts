@@ -1,4 +1,4 @@
-/** Members to replace; in nested objects, only the given ones. */
+/** The members of an object to replace. In nested objects, only the given members are replaced. */
 export type Overrides<T> = {
   [K in keyof T]?: T[K] extends (...args: never[]) => unknown ? T[K] : Overrides<T[K]>;
 };

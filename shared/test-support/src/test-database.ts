@@ -11,32 +11,36 @@ export interface TestDatabase {
   /** Runs one statement on its own connection and returns the rows. */
   query<Row extends pg.QueryResultRow>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
   /**
-   * Resolves when no client whose application name begins so is connected. Postgres has then added what they did to
-   * its statistics. Throws after 10 seconds.
+   * Resolves when no client is connected whose application name starts with `applicationName`. Postgres has then added
+   * what these clients did to its statistics. Rejects if that takes more than a minute (90 seconds with Citus).
    */
   disconnected(applicationName: string): Promise<void>;
   /**
    * Drops the database. Throws if a client is still connected, so a leaked pool fails the test that leaked it.
    *
-   * @param deadlineMs how long a closed pool's connections may take to disappear from the server; 60 000 by default
+   * @param deadlineMs how long to wait, in milliseconds, for a closed pool's connections to disappear from the server;
+   *   60 000 by default
    */
   drop(deadlineMs?: number): Promise<void>;
 }
 
-/** How long a closed pool's connections may take to disappear from the server. */
+/** How long to wait for a closed pool's connections to disappear from the server, in milliseconds. */
 const disconnectDeadlineMs = 60_000;
 
 const templates = new Map<Migrate, Promise<string>>();
 const open = new Map<string, string>();
 let created = 0;
 
-/** The connection that creates and drops databases. Kept between tests, because connecting costs more than most statements. */
+/**
+ * The connection that creates and drops databases. It is kept between tests, because connecting takes longer than most
+ * statements.
+ */
 let admin: Promise<pg.Client> | undefined;
 
 /**
- * Creates a database for the caller: empty, or a clone of a template that `migrate` prepared once for the whole run,
- * if the same function is passed each time. Call `drop` when done; a database that still exists at the end fails the
- * run.
+ * Creates a database for the caller. It is empty, or a clone of a template that `migrate` has prepared once for the
+ * whole run, provided that every caller passes the same function. Call `drop` when done; a database that still exists
+ * at the end fails the run.
  */
 export async function createTestDatabase(migrate?: Migrate): Promise<TestDatabase> {
   const creator = new Error('created here').stack ?? '';

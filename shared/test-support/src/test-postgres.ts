@@ -9,14 +9,14 @@ interface TestPostgres {
   stop(): Promise<void>;
 }
 
-/** Memory that must be free for the data to be kept in it, in bytes: several times what a test run needs. */
+/** Memory that must be free, in bytes, for the data to be kept in memory: several times what a test run needs. */
 const minBytesInMemory = 4_000_000_000;
 
 let started: Promise<TestPostgres> | undefined;
 
 /**
- * Returns the Postgres of this test run: the one named by `TEST_POSTGRES_URL` (with a role that may create
- * databases), otherwise a local one, started on first use.
+ * Returns the Postgres of this test run: the one at `TEST_POSTGRES_URL` (whose role must be allowed to create
+ * databases), otherwise a local one, which is started on first use.
  */
 export function testPostgres(): Promise<TestPostgres> {
   const given = process.env['TEST_POSTGRES_URL'];
@@ -43,8 +43,8 @@ async function startTemporary(): Promise<TestPostgres> {
 }
 
 /**
- * Returns the directory for the data: in memory if this machine has enough to spare, otherwise on disk. Each test database
- * is a copy of 860 files, which was measured to take 80 ms in memory and 500 ms on a disk.
+ * Returns the directory for the data: in memory if this machine has enough to spare, otherwise on disk. Each test
+ * database is a copy of 860 files, which takes 80 ms in memory and 500 ms on a disk.
  */
 async function parentDirectory(): Promise<string> {
   const memory = await statfs('/dev/shm').catch(() => null);

@@ -8,11 +8,11 @@ export interface DrainOptions {
   readonly timeoutMs?: number;
 }
 
-/** The outcomes of the attempts during a call. */
+/** The outcomes of the attempts that ended during a call of `drain`. */
 export interface DrainReport {
   readonly done: number;
   readonly failed: number;
-  /** Attempts that failed, and whose job will be retried. */
+  /** Attempts that failed and will be retried. */
   readonly retrying: number;
   readonly cancelled: number;
   readonly snoozed: number;
@@ -26,10 +26,11 @@ const unfinished = ['enqueued', 'processing'] as const;
 const checkMs = 2;
 
 /**
- * Runs jobs until none is ready, including jobs that other jobs enqueue or make ready. Scheduled jobs run if they are due by
- * the storage's clock, so a failed job is retried only after the clock has moved past its delay.
+ * Runs jobs until no job is ready, including jobs that other jobs enqueue or make ready. Scheduled jobs run if they are
+ * due by the storage's clock, so a failed job is retried only after the clock has moved past its delay.
  *
- * @param target a storage and the handlers to run its jobs with, or a running server, which then does all the work
+ * @param target a storage, whose jobs the given handlers run, or a running server, which then does all the work
+ * @throws {TypeError} if `target` is a storage and no handlers are given
  * @throws {Error} if jobs are left when the time is up, for example because their queue is paused
  */
 export async function drain(

@@ -2,7 +2,7 @@ import type { JobContext, JobHandler, RunJob, RunningJob } from '@longshore/jobs
 import { type LogLevel, newId } from '@longshore/jobs/storage';
 import { inTestTransaction, type Query } from './test-transaction.js';
 
-/** The context of the handler, apart from its arguments. */
+/** Options of {@link runJob}, including members of the handler's `job` that differ from the defaults. */
 export interface RunJobOptions extends Partial<Omit<RunningJob, 'args' | 'name'>> {
   /** The signal that the handler receives. */
   readonly signal?: AbortSignal;
@@ -10,7 +10,7 @@ export interface RunJobOptions extends Partial<Omit<RunningJob, 'args' | 'name'>
   readonly query?: Query;
 }
 
-/** The effects of a handler. */
+/** What a handler returned, logged and reported. */
 export interface JobRun<Result> {
   /** The result as it would be stored: `null` if the handler returned nothing. */
   readonly result: Result;
@@ -24,8 +24,8 @@ export interface JobRun<Result> {
 }
 
 /**
- * Runs one attempt of a handler, without a storage and in the current thread. Checks the arguments and the result against the
- * definition, as an enqueuer and a server would.
+ * Runs one attempt of a handler, without a storage and in the current thread. Checks the arguments and the result
+ * against the definition, as an enqueuer and a server would.
  *
  * @throws {InvalidArgumentsError} if the arguments or the result do not match the definition
  * @throws whatever the handler throws, including `CancelJob` and `SnoozeJob`

@@ -1,4 +1,4 @@
-/** A clock that only the test moves. Give it to a `MemoryStorage`, whose times then follow it. */
+/** A clock that only the test moves. A `MemoryStorage` to which it is passed takes all times from it. */
 export class TestClock {
   #nowMs: number;
 

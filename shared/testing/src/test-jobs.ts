@@ -7,15 +7,15 @@ import { inTestTransaction, type Query, type TestTransaction } from './test-tran
 export interface TestJobsOptions {
   /** The handlers with which `drain` runs jobs. */
   readonly handlers?: readonly JobHandler[];
-  /** Answers the statements of transactions; by default, with no rows. */
+  /** Returns the rows for statements in transactions; by default, none. */
   readonly query?: Query;
   /** The start time of the clock; 2026-01-01T00:00:00Z by default. */
   readonly start?: Date | string;
 }
 
 /**
- * Jobs in memory, for one test: a storage, a client and a clock, with the helpers of this package. Nothing runs between calls,
- * so there is nothing to stop after a test, whether it passes or fails.
+ * Jobs in memory, for one test: a storage, a client and a clock, with the helpers of this package. Nothing runs between
+ * calls, so there is nothing to stop after a test, whether it passes or fails.
  */
 export class TestJobs {
   readonly clock: TestClock;

@@ -1,11 +1,11 @@
 import type { TransactionClient, TransactionRows } from '@longshore/jobs';
 
-/** Answers a statement with rows. May pass the statement on to a real client. */
+/** Returns the rows for a statement. Can pass the statement on to a real client. */
 export type Query = (text: string, values: unknown[]) => Promise<{ readonly rows: readonly unknown[] }>;
 
 /**
- * A transaction without a database: jobs of a `MemoryStorage` enqueued in it exist once it commits. Records the statements,
- * and answers them with `query`, or with no rows by default.
+ * A transaction without a database. Jobs that are enqueued in it, in a `MemoryStorage`, exist once it commits. Records
+ * the statements and answers them with `query`, or with no rows by default.
  */
 export class TestTransaction implements TransactionClient {
   /** The statements that ran, in order. */

@@ -3,16 +3,16 @@ import { defineJob, defineRecurringJob, handleJob, type JobHandler } from '@long
 import Type, { type Static } from 'typebox';
 
 const args = Type.Object({
-  /** How long the job takes. */
+  /** Duration of the job, in milliseconds. */
   ms: Type.Number({ minimum: 0 }),
-  /** How many attempts fail. */
+  /** Number of attempts that fail before one succeeds. */
   failures: Type.Integer({ minimum: 0 }),
   /** A concurrency key shared with other jobs; at most `limit` of them run at once. */
   key: Type.Optional(Type.String()),
   limit: Type.Optional(Type.Integer()),
 });
 
-/** Faults cost attempts, so jobs get as many as necessary. */
+/** Faults cost attempts, so jobs have more than they can ever need. */
 const patience = { maxAttempts: 1_000, retryDelay: [200, 500] };
 
 const plain = defineJob({ name: 'plain', queue: 'plain', args, ...patience });
@@ -52,15 +52,16 @@ function enter(database: Database, { args, job }: Attempt, together: number | nu
 }
 
 /**
- * How often, and with which pause in milliseconds, the number of transactions of a key is checked if it is too high.
+ * Maximum number of times that the transactions of a key are counted while the result is too high, and the pause
+ * between two counts, in milliseconds.
  */
 const maxChecks = 5;
 const checkEveryMs = 20;
 
 /**
- * Counts the open transactions of jobs with this key, including this one, by a lock that they share. Postgres
- * releases a transaction's locks shortly after others see its commit, so if there are too many, the smallest of
- * several counts is used.
+ * Counts the open transactions of jobs with this key, including this one, by means of a shared lock that each of them
+ * takes. Postgres releases a transaction's locks shortly after others see its commit, so if the count is too high, the
+ * smallest of several counts is used.
  */
 async function openTogether(client: Database, { args: { key = '', limit = 0 } }: Attempt): Promise<number> {
   await client.query('select pg_advisory_xact_lock_shared(77, hashtext($1))', [key]);
@@ -102,7 +103,8 @@ async function work({ args, job }: Attempt): Promise<void> {
 }
 
 /**
- * Jobs whose handlers record what they do in a ledger: after the work, or in the transaction that completes the job.
+ * An application whose handlers record their effects in a ledger: after the work, or in the transaction that completes
+ * the job.
  */
 export const application = {
   name: 'fault-ledger',

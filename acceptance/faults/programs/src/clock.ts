@@ -5,7 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 
-/** How long a reading of the file is used. */
+/** Time for which a value that was read from the file is used, in milliseconds. */
 const readEveryMs = 50;
 
 const file = process.env['CLOCK_FILE'] ?? '';

@@ -11,7 +11,7 @@ import { SqlEntrance } from './sql-entrance.js';
 /** Number of concurrent requests. */
 const lanes = 4;
 
-/** Mean pause between a lane's requests. */
+/** Mean pause between a lane's requests, in milliseconds. */
 const pauseMs = 300;
 
 const [kind, url = '', seed] = process.argv.slice(2);

@@ -1,16 +1,16 @@
 import type { JobOrder, Order } from './job-order.js';
 
-/** Timeout of a request. */
+/** Timeout of a request, in milliseconds. */
 const patienceMs = 15_000;
 
 const isId = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
 
-/** A valid request was rejected as invalid. */
+/** Thrown if a valid request was rejected as invalid, or if one idempotency key created several jobs. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError';
 }
 
-/** The accepted jobs or batch. */
+/** The job or batch that was accepted. */
 export interface Accepted {
   readonly what: 'job' | 'batch';
   readonly id: string;
@@ -25,7 +25,7 @@ export class HttpEntrance {
     this.#api = api;
   }
 
-  /** Resolves when the API has accepted it. */
+  /** Resolves when the API has accepted the order. */
   async enqueue(order: Order): Promise<Accepted> {
     const accepted = await this.#enqueue(order);
     this.#latest = accepted.id;
@@ -45,7 +45,7 @@ export class HttpEntrance {
         return { what: 'job', id: await this.#post('jobs', { ...bodyOf(order.job), ...after }) };
       }
       case 'repeated': {
-        // Without a runAt, which would differ in each request.
+        // The body has no `runAt`, because it would differ in each request.
         const body = { name: order.job.name, args: order.job.args, idempotencyKey: order.key };
         const post = (): Promise<string> => this.#post('jobs', body);
         const [first, second] = await Promise.allSettled([post(), post()]);

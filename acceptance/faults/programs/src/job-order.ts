@@ -9,25 +9,25 @@ export interface JobOrder {
     readonly key?: string;
     readonly limit?: number;
   };
-  /** 0 for immediately. */
+  /** Delay in milliseconds; 0 for a job that is ready immediately. */
   readonly delayMs: number;
-  /** Enqueues it in a transaction that also writes a row of the enqueuer's; only from SQL. */
+  /** Whether to enqueue the job in a transaction that also writes a row to `ledger.request`. Only used from SQL. */
   readonly withRow: boolean;
 }
 
-/** The next step of a lane. From SQL, only single jobs. */
+/** The next step of a lane. `SqlEntrance` enqueues a single job for each. */
 export type Order =
   | { readonly kind: 'job'; readonly job: JobOrder }
   /** Depends on the last job or batch that this lane enqueued. */
   | { readonly kind: 'continuation'; readonly job: JobOrder }
-  /** The same request several times, with an idempotency key. */
+  /** Sends the same request several times, with an idempotency key. */
   | { readonly kind: 'repeated'; readonly job: JobOrder; readonly key: string }
   | { readonly kind: 'batch'; readonly jobs: readonly JobOrder[]; readonly callback: JobOrder };
 
 const concurrencyKeys = ['amber', 'basalt', 'coral'];
 const uniqueKeys = ['door', 'east', 'fir', 'gate'];
 
-/** Returns a random job: long, late, failing once or twice, or with keys of several kinds. */
+/** Returns a random job, which may take long, be delayed, fail once or twice, or have a concurrency or unique key. */
 export function jobOrder(random: () => number): JobOrder {
   const chance = (probability: number): boolean => random() < probability;
   const name = nameOf(random());
@@ -55,7 +55,7 @@ function nameOf(share: number): JobOrder['name'] {
   return share < 0.92 ? 'keyed' : 'unique';
 }
 
-/** Returns a member of a batch; unique jobs could turn out to be existing ones, which are not members. */
+/** Returns a job without a key, because a job with a unique key may turn out to exist already, outside of the batch. */
 function memberOf(random: () => number): JobOrder {
   const { args, ...job } = jobOrder(random);
   return { ...job, name: 'transactional', args: { ms: args.ms, failures: args.failures } };

@@ -1,4 +1,4 @@
-/** Generates numbers from 0 to 1 from a seed: mulberry32, by Tommy Ettinger (public domain). */
+/** Returns a generator of numbers from 0 to 1 with a seed: mulberry32, by Tommy Ettinger (public domain). */
 export function mulberry32(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -17,7 +17,7 @@ export class SqlEntrance {
     this.#url = url;
   }
 
-  /** Resolves after the commit. Enqueues one job of an order with several. */
+  /** Enqueues one job; of a batch, only the callback. Resolves after the commit. */
   async enqueue(order: Order): Promise<Accepted> {
     const { name, args, delayMs, withRow } = order.kind === 'batch' ? order.callback : order.job;
     try {

@@ -20,7 +20,7 @@ const acts: Readonly<Record<Act, (context: Context) => unknown>> = {
   return: ({ args: { value } }) => value,
   'odd-result': ({ args: { which = 0 } }) => oddThings[which % oddThings.length]?.(),
   throw: ({ args: { which = 0 } }) => {
-    throw throwables[which % throwables.length]?.() as Error; // it may be anything
+    throw throwables[which % throwables.length]?.() as Error; // a handler can throw anything
   },
   snooze: ({ args: { number = 0 }, job }) => {
     if (job.attempt > 3) return null;
@@ -40,7 +40,7 @@ const acts: Readonly<Record<Act, (context: Context) => unknown>> = {
   },
 };
 
-/** Does what a misbehaving handler might do, according to its arguments. */
+/** A job whose arguments select what a misbehaving handler might do. */
 const mischief = defineJob({
   name: 'mischief',
   queue: 'mischief',

@@ -1,17 +1,17 @@
-// Prints what publint and attw find in tarballs, as JSON: the findings by the file of the tarball.
+// Prints the findings of publint and attw in tarballs as JSON, by the path of the tarball.
 import { readFile } from 'node:fs/promises';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 
-/** The ways of loading a package that ours do not support, because they contain ES modules only. */
+/** The ways of loading a package that ours do not support, because they contain only ES modules. */
 const unsupported = new Set(['node10', 'node16-cjs']);
 
 const findings = {};
 for (const file of process.argv.slice(2)) {
   const tarball = new Uint8Array(await readFile(file));
   const { messages, pkg } = await publint({ pack: { tarball: tarball.buffer }, strict: true });
-  // A package of commands has nothing to import.
+  // A package that contains only a command has nothing to import.
   const analysis = pkg.exports ? await checkPackage(createPackageFromTarballData(tarball)) : { problems: [] };
   const problems = (analysis.problems ?? []).filter(({ resolutionKind }) => !unsupported.has(resolutionKind));
   findings[file] = [

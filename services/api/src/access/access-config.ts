@@ -12,10 +12,10 @@ function listOfOnes(one: string): string {
   return ` *${one}( *, *${one})* *`;
 }
 
-/** Environment variables of authentication, rate limits, and the hosts and origins that may use the API. */
+/** Environment variables for authentication, rate limits, and the hosts and origins that may use the API. */
 export const accessVariables = {
   /**
-   * Accepted kinds of credentials. By default, API keys in production, and none otherwise: callers then need no
+   * Accepted kinds of credentials. By default, API keys are required in production; otherwise callers need no
    * credentials.
    */
   API_AUTH: Type.Optional(Type.String({ pattern: '^(none|keys|jwt|keys, *jwt|jwt, *keys)$' })),
@@ -29,9 +29,12 @@ export const accessVariables = {
   /** The prefix of this API's scopes in tokens, e.g. `longshore:`; scopes without it are ignored. */
   API_JWT_SCOPE_PREFIX: Type.String({ pattern: '^[\\x21\\x23-\\x5b\\x5d-\\x7e]{0,200}$', default: '' }),
   API_JWT_CLOCK_TOLERANCE_S: Type.Integer({ minimum: 0, maximum: 300, default: 5 }),
-  /** Number of requests per second that each caller may send on average; 0 for no limit. */
+  /**
+   * Average number of requests per second that each caller may send; 0 for no limit. By default 1,000 if the API
+   * requires credentials, otherwise no limit.
+   */
   API_RATE_LIMIT_PER_SECOND: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
-  /** Number of requests that a caller may send at once after a pause. */
+  /** Maximum number of requests that a caller may send at once after a pause. By default, twice the rate per second. */
   API_RATE_LIMIT_BURST: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000_000 })),
   /**
    * Host names that the API accepts besides loopback names and the host of `API_BASE_URL`; comma-separated, without
@@ -56,9 +59,9 @@ export function acceptedKinds({ API_AUTH, NODE_ENV }: AccessConfig): ReadonlySet
 }
 
 /**
- * Checks the variables of authentication together.
+ * Validates the authentication variables as a whole.
  *
- * @throws {ConfigError} if they contradict each other, or one that is needed is missing or malformed
+ * @throws {ConfigError} if they contradict each other, or a required variable is missing or malformed
  */
 export function checkAccess(config: AccessConfig): void {
   const kinds = acceptedKinds(config);

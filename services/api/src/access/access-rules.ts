@@ -3,7 +3,10 @@ import type { RowScopes, ScopeOf } from '@longshore/resources';
 import { apiKeys } from './api-keys-resource.js';
 import type { Scope } from './api-key.js';
 
-/** The permissions of each scope, for the documentation. `admin` includes all other scopes; no other scope includes another. */
+/**
+ * The permissions of each scope, for the documentation. `admin` includes all other scopes; no other scope includes
+ * another.
+ */
 export const scopeMeanings: Readonly<Record<Scope, string>> = {
   read: 'GET on everything except API keys',
   write:
@@ -32,8 +35,8 @@ export function scopeRules(platform: ReadonlySet<string>): ScopeOf {
 }
 
 /**
- * Returns, for each resource, the field that holds the queue, so that a key restricted to certain queues sees only
- * their rows.
+ * Returns the field that holds the queue for each resource whose rows belong to a queue. A key that is restricted to
+ * certain queues sees only the rows of those queues.
  */
 export function queueRowScopes(definitions: readonly JobDefinition[]): RowScopes {
   const queues = new Map(definitions.map(({ name, queue }) => [name, queue]));

@@ -6,10 +6,15 @@ export interface ApiKeyStore {
   /** Returns all keys, in no particular order. */
   list(): Promise<readonly ApiKey[]>;
   find(id: string): Promise<ApiKey | undefined>;
-  /** @param transaction the transaction to write in; by default, the key is stored immediately */
+  /**
+   * Stores a new key.
+   *
+   * @param transaction the transaction to write in; by default, the key is stored immediately
+   */
   add(key: ApiKey, transaction?: Transaction): Promise<void>;
   /**
-   * Replaces a key's terms with those that `change` returns. Returns the changed key; `undefined` if it does not exist.
+   * Replaces a key's terms with those that `change` returns. Returns the changed key; `undefined` if there is no such
+   * key.
    */
   change(id: string, change: (current: ApiKey) => ApiKeyTerms): Promise<ApiKey | undefined>;
   /** Deletes a key, after calling `check`, which may throw to prevent it. Returns `false` if the key does not exist. */

@@ -5,7 +5,7 @@ export const scopes = ['read', 'write', 'operate', 'admin'] as const;
 
 export type Scope = (typeof scopes)[number];
 
-/** The members of a key that can be changed. */
+/** The properties of a key that can be changed. */
 export interface ApiKeyTerms {
   readonly name: string;
   readonly scopes: readonly Scope[];
@@ -26,14 +26,14 @@ export interface ApiKey extends ApiKeyTerms {
   readonly lastUsedAt: Date | null;
 }
 
-/** The format of a key: `lsk_{id}_{secret}`. The prefix lets secret scanners recognize leaked keys. */
+/** The format of a token: `lsk_{id}_{secret}`. The prefix lets secret scanners recognize leaked tokens. */
 const form = /^lsk_([0-9a-f]{16})_[0-9a-f]{64}$/;
 
 /**
  * Generates a key and its token. The token is not stored, so it can only be shown now.
  *
- * The hash is a plain SHA-256. Slow hashes are for passwords, which can be guessed. A token has 256 random bits, which
- * cannot be guessed, and every request has to compute the hash.
+ * The hash is a plain SHA-256. A slow hash protects passwords, which can be guessed, but a token has 256 random bits
+ * and cannot be guessed. A slow hash would also delay every request, because each one computes the hash.
  */
 export function newApiKey(terms: ApiKeyTerms, createdBy: string | null): { key: ApiKey; token: string } {
   const id = randomBytes(8).toString('hex');

@@ -73,7 +73,7 @@ const NewApiKey = Type.Object({
   expiresAt: Type.Optional(ExpiresAt),
 });
 
-/** A change to a key, to be logged. */
+/** A change to an API key, for the log. */
 export interface ApiKeyEvent {
   readonly action: 'made' | 'changed' | 'revoked';
   readonly id: string;

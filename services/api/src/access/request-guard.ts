@@ -19,7 +19,7 @@ const reading = new Set(['GET', 'HEAD', 'OPTIONS']);
  * name.
  *
  * - 42101: the host name is not one of this service, as in DNS rebinding. Checked if the API requires no credentials,
- *   or if `HTTP_ALLOWED_HOSTS` is set.
+ *   or if `HTTP_ALLOWED_HOSTS` is set. `/metrics` can also be requested by IP address.
  * - 40301: the request does not come directly from this machine, and access is not configured.
  * - 40302: the request would make a change and comes from a page of another site (cross-site request forgery).
  */

@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { startApi } from '../../src/api-service.js';
 import { readApiConfig } from '../../src/config.js';
 
-/** A key that `API_ADMIN_KEY` may name. */
+/** The value of `API_ADMIN_KEY` in tests. */
 export const adminKey = 'an-admin-key-that-only-tests-know';
 
 export interface Call {
@@ -16,20 +16,21 @@ export interface Call {
 
 export interface RunningApi {
   readonly url: string;
-  /** The log lines so far. */
+  /** Returns everything that has been logged so far. */
   readonly log: () => string;
   readonly call: (method: string, path: string, call?: Call) => Promise<HttpResponse>;
-  /** The codes of the answer's error payload. */
+  /** Sends a request and returns the codes in its error payload; empty if there is none. */
   readonly codes: (method: string, path: string, call?: Call) => Promise<readonly number[]>;
-  /** Makes a key with the admin key; its token, and its id. */
+  /** Creates an API key as the admin, and returns its token and its id. */
   readonly makeKey: (terms: object) => Promise<{ token: string; id: string }>;
   readonly stop: () => Promise<void>;
 }
 
-/** Starts the api in this process on a free port. By default, it keeps jobs in memory and runs no server. */
+/** Starts the API in this process on a free port. By default, it keeps jobs in memory and runs no job server. */
 export async function runApi(environment: Readonly<Record<string, string>> = {}): Promise<RunningApi> {
   const { url, text, stop: stopApi } = await start(environment);
-  // Reading the document would count as a request of the test's.
+  // If a test limits requests, the client reads the OpenAPI document from a second, practically unlimited API.
+  // Otherwise that request would count against the limit.
   const unlimited =
     environment['API_RATE_LIMIT_BURST'] === undefined
       ? undefined

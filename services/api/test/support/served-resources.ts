@@ -11,8 +11,8 @@ import { testRoute } from '../../src/test-route.js';
 import { adminKey } from './running-api.js';
 
 /**
- * Serves the resources of the jobs in this storage, and those of the example application, whose database is named but never
- * asked. API keys are kept in memory, and the admin key is known.
+ * Serves the job resources over `storage`, and the resources of the example application over a database that does not
+ * exist. API keys are kept in memory; the admin key is {@link adminKey}.
  */
 export async function serveResources(
   storage: JobStorage,

@@ -21,7 +21,7 @@ export const customers = defineResource(
   tableStorage({
     name: 'app.customer',
     operations: {
-      // Enqueues the job in the transaction of the request: both happen, or neither does.
+      // Enqueues the job in the transaction of the request, so that both are committed or neither is.
       welcome: async ({ item, enqueue }) => {
         await enqueue(sendWelcome, { email: item.email });
       },

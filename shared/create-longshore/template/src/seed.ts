@@ -1,6 +1,6 @@
 import type { Database } from '@longshore/resources';
 
-/** Replaces the customers by example rows, or fills the empty table: npx longshore seed --rows 1000. */
+/** Fills the table with example customers if it is empty, or replaces all customers: npx longshore seed --rows 1000. */
 export async function seed(database: Database, rows: number, { replace = false } = {}): Promise<void> {
   if (replace) await database.query('delete from app.customer');
   await database.query(

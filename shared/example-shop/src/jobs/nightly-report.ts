@@ -18,7 +18,7 @@ export const nightlyReport = defineJob({
   ),
 });
 
-/** Reports on the previous day at 00:30 UTC. Days are in UTC, as in the report. */
+/** Runs at 00:30 UTC and reports on the previous day in UTC. */
 export const everyNight = defineRecurringJob({
   id: 'nightly-report',
   definition: nightlyReport,

@@ -2,8 +2,8 @@ import { defineJob, handleJob } from '@longshore/jobs';
 import Type from 'typebox';
 
 /**
- * Finds the smallest number of parcels that an order's items fit into. This is bin packing, which takes hours in the
- * worst case.
+ * Finds the smallest number of parcels that can hold the items of an order. This is the bin packing problem, which can
+ * take hours in the worst case.
  */
 export const packParcels = defineJob({
   name: 'pack-parcels',

@@ -24,10 +24,10 @@ export const run: RunJob<Order> = ({ args: { weights, limit }, log, progress, si
 };
 
 /**
- * Packs the items from `index` onwards by backtracking. Of several parcels with the same room left, only the first is
+ * Packs the items from `index` onwards by backtracking. If several parcels have the same room left, only the first is
  * tried.
  *
- * @returns whether all of them fit
+ * @returns whether all of the items fit
  */
 function pack(
   items: readonly number[],

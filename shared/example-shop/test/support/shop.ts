@@ -68,7 +68,7 @@ async function migrate(url: string): Promise<void> {
   await client.end();
 }
 
-/** Opens jobs and seeded tables in one database. */
+/** Opens a job store, and the seeded tables of the shop, in the same database. */
 async function openPostgres(): Promise<OpenStorage> {
   const database = await createTestDatabase(migrate);
   const pool = new pg.Pool({ connectionString: database.url, max: 5 });

@@ -9,19 +9,22 @@ const work = defineJob({ name: 'work' });
 export interface EventsUnderTest {
   readonly events: JobEvents;
   readonly http: HttpClient;
-  /** Of the version of the API. */
+  /** The base URL of the API, including the version. */
   readonly url: string;
-  /** A job that is ready. */
+  /** The id of a job that is ready. */
   readonly id: string;
-  /** How often the feed has been read. */
+  /** Returns how often the feed has been read. */
   readonly reads: () => number;
   enqueue(queue?: string): Promise<string>;
-  /** Runs the jobs of a queue; each is done with the result `ashore`. */
+  /** Completes the jobs of a queue, each with the result `ashore`. */
   run(queue?: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The API over a storage in memory, where no two things happen at one time. */
+/**
+ * Serves the API over in-memory storage, with a clock that advances by a millisecond each time it is read, so that no
+ * two events have the same time.
+ */
 export async function serveEvents(): Promise<EventsUnderTest> {
   let nowMs = Date.now();
   let reads = 0;

@@ -14,14 +14,14 @@ import { after, before, describe } from 'mocha';
 import Type from 'typebox';
 import { classifyStorageError, jobsApi, type JobsApiOptions } from '../../src/index.js';
 
-/** The sum of two numbers. */
+/** A job that adds two numbers. */
 export const add = defineJob({
   name: 'add',
   args: Type.Object({ a: Type.Number(), b: Type.Number() }, { additionalProperties: false }),
   timeoutMs: 60_000,
 });
 
-/** A job that fails for good. */
+/** A job that fails at its only attempt. */
 export const fail = defineJob({ name: 'fail', queue: 'failures', maxAttempts: 1 });
 
 export interface ItemBody {
@@ -29,14 +29,14 @@ export interface ItemBody {
   readonly [field: string]: unknown;
 }
 
-/** What most tests do with an answer. */
+/** A response, and its body in the forms that tests need. */
 export interface Answer {
   readonly status: number;
   readonly headers: HttpResponse['headers'];
   readonly text: string;
   readonly item: ItemBody;
   readonly items: ItemBody[];
-  /** The codes of its errors. */
+  /** The codes in the error payload. */
   readonly codes: number[];
 }
 
@@ -47,7 +47,7 @@ interface Opened {
   readonly close: () => Promise<void>;
 }
 
-/** The API of the jobs over one storage. One serves all tests of a file: each keeps to queues of its own. */
+/** The job resources, served over one storage. All tests of a file share it, so each test uses separate queues. */
 export class JobsApiUnderTest {
   readonly #open: () => Promise<{ storage: JobStorage; close: () => Promise<void> }>;
   readonly #options: Partial<JobsApiOptions>;
@@ -93,7 +93,7 @@ export class JobsApiUnderTest {
     return this.#running.storage;
   }
 
-  /** @param path below the version: `/jobs?limit=1` */
+  /** @param path the path after the version: `/jobs?limit=1` */
   async call(
     method: string,
     path: string,
@@ -138,17 +138,17 @@ export class JobsApiUnderTest {
     return this.call('DELETE', path);
   }
 
-  /** A name that no other test uses, for a queue or a recurring job. */
+  /** Returns a name for a queue or a recurring job that no other test uses. */
   newName(): string {
     return `name-${++this.#names}`;
   }
 
-  /** Enqueues `add` in this queue. */
+  /** Enqueues a job `add` in a queue. */
   async enqueue(queue: string, body: object = {}): Promise<ItemBody> {
     return (await this.post('/jobs', { name: 'add', args: { a: 1, b: 2 }, queue, ...body })).item;
   }
 
-  /** Runs jobs of this queue while `work` is done. */
+  /** Runs the jobs of a queue until `work` is done. */
   async withServer(queue: string, work: (server: JobServer) => Promise<void>): Promise<void> {
     const server = new JobServer({
       storage: this.storage,
@@ -177,7 +177,7 @@ export class JobsApiUnderTest {
   }
 }
 
-/** The same tests over both storages. */
+/** Runs the tests on each storage: in memory, and on Postgres. */
 export function onEachStorage(
   title: string,
   tests: (api: JobsApiUnderTest) => void,
@@ -201,7 +201,7 @@ async function openMemory(): Promise<{ storage: JobStorage; close: () => Promise
   return { storage, close: () => storage.close() };
 }
 
-/** Opens a storage in a clone of a migrated database. */
+/** Opens Postgres storage in a clone of a migrated database. */
 export async function openPostgres(): Promise<{ storage: JobStorage; close: () => Promise<void> }> {
   const database = await createTestDatabase(migrate);
   const storage = new PostgresStorage({ url: database.url });

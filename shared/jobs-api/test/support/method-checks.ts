@@ -9,7 +9,7 @@ const itemAnswered = ({ status, headers }: Answer): void => {
   expect(headers['etag']).to.match(/^".+"$/);
 };
 
-/** What "Methods" of docs/http-api.md says. */
+/** Checks for the rules in the section "Methods" of docs/http-api.md. */
 export const checks: Record<Exclude<Row['kind'], 'stream'>, Partial<Record<Method, Check>>> = {
   collection: {
     GET: async (api, url) => {
@@ -74,7 +74,7 @@ export const checks: Record<Exclude<Row['kind'], 'stream'>, Partial<Record<Metho
       expect((await api.put(url, { colour: 'red' })).codes).to.deep.equal([42203]);
       const [first, second] = [await api.put(url), await api.put(url, {})];
       itemAnswered(first);
-      expect(second.status).to.be.oneOf([200, 409, 404]); // a server that is to stop may be gone
+      expect(second.status).to.be.oneOf([200, 409, 404]); // a stopping server may already be gone
     },
   },
 };

@@ -1,10 +1,10 @@
-/** What the rows are tried with. */
+/** The ids and names that requests use in place of the parameters of a path. */
 export interface Places {
-  /** A scheduled job, and one that has been cancelled. */
+  /** A scheduled job. */
   readonly job: string;
   readonly finished: string;
   readonly queue: string;
-  /** A queue that nothing uses. */
+  /** A queue without unfinished jobs. */
   readonly idle: string;
   readonly server: string;
   readonly recurring: string;
@@ -15,11 +15,11 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export interface Row {
   readonly path: (places: Places) => string;
-  /** What it is by the table of methods. */
+  /** The kind of route, as in the table of methods. */
   readonly kind: 'collection' | 'item' | 'operation' | 'stream';
-  /** The methods that it offers, each with a body that is right if it takes one. */
+  /** The supported methods, each with a valid body, or `undefined` if it takes none. */
   readonly offers: Partial<Record<Method, unknown>>;
-  /** An item that may be deleted, if that of the path may not. */
+  /** The path of an item that can be deleted, if the item at `path` cannot. */
   readonly deletable?: Row['path'];
 }
 
@@ -37,7 +37,10 @@ const item = (path: Row['path'], offers: Row['offers'] = read): Row => ({ path, 
 const operation = (path: Row['path']): Row => ({ path, kind: 'operation', offers: verb });
 const stream = (path: Row['path']): Row => ({ path, kind: 'stream', offers: read });
 
-/** The table "Resources of the job platform" of docs/http-api.md, in an order in which each row still finds what it needs. */
+/**
+ * The rows of the table "Resources of the job platform" in docs/http-api.md. They are in an order in which no row
+ * removes what a later row needs.
+ */
 export const rows = (places: Places): readonly Row[] => [
   collection(() => '/jobs', {
     GET: undefined,
@@ -104,7 +107,7 @@ export const rows = (places: Places): readonly Row[] => [
   ...['quiet', 'stop'].map((name) => operation(({ server }) => `/servers/${server}/${name}`)),
 ];
 
-/** The id of nothing. */
+/** A well-formed id that no item has. */
 export const nobody = '01890a5d-ac96-774b-bcce-b302099a8057';
 
 export const unknownPlaces: Places = {
@@ -117,7 +120,7 @@ export const unknownPlaces: Places = {
   batch: nobody,
 };
 
-/** As the table has them. */
+/** The placeholders that the table uses. */
 export const namedPlaces: Places = {
   job: '{id}',
   finished: '{id}',

@@ -17,7 +17,7 @@ export class Age {
     this.dueAt = Date.now() + this.#everyMs;
   }
 
-  /** Includes regions that are nearly due, so that one request refreshes several. @param {number} now */
+  /** Returns whether the region is due or nearly due, so that one request refreshes several. @param {number} now */
   isDue(now) {
     return this.dueAt - this.#everyMs / 4 <= now;
   }

@@ -12,7 +12,7 @@ export function confirmInPlace() {
   document.addEventListener('submit', (event) => {
     const form = event.target;
     if (!(form instanceof HTMLFormElement) || form.method !== 'get') return;
-    // Not `form.action`: its buttons have that name.
+    // `form.action` would return the buttons of the form, which are named `action`.
     const action = new URL(form.getAttribute('action') ?? '', location.href).href;
     if (!isConfirmation(action)) return;
     event.preventDefault();
@@ -27,7 +27,7 @@ let opening = false;
 
 /** @param {string} url */
 async function ask(url) {
-  // The second click of a double click.
+  // Ignores the second click of a double click.
   if (opening) return;
   opening = true;
   try {
@@ -43,8 +43,10 @@ async function ask(url) {
 }
 
 /**
+ * Opens a dialog with the content of a confirmation page.
+ *
  * @param {Element | null} content
- * @param {string} base base URL of its links
+ * @param {string} base base URL of the links in the content
  */
 function open(content, base) {
   const title = content?.querySelector('h1');
@@ -70,7 +72,8 @@ function open(content, base) {
 }
 
 /**
- * Reloads an incomplete part of the confirmation every half second; the page behind is not refreshed.
+ * Reloads the region of a dialog every half second until it is complete. The server marks an incomplete region by a
+ * refresh interval of 500 ms. The page behind the dialog is not refreshed.
  *
  * @param {HTMLElement} region
  * @param {string} url
@@ -93,7 +96,7 @@ async function complete(region, url) {
 }
 
 /**
- * Focuses what closes the dialog, which is the safe choice.
+ * Focuses the link that closes the dialog, because going back is the safe choice.
  *
  * @param {HTMLDialogElement} dialog
  */
@@ -103,8 +106,10 @@ function focusBack(dialog) {
 }
 
 /**
+ * Makes the URLs of links and forms absolute.
+ *
  * @param {Element} content
- * @param {string} base base URL of its links
+ * @param {string} base URL that they are relative to
  */
 function settle(content, base) {
   for (const element of content.querySelectorAll('a[href], form[action]')) {

@@ -1,6 +1,6 @@
 const SHOWN_MS = 2_000;
 
-/** Copies the value of a button, or the document that it names, to the clipboard. */
+/** Makes copy buttons copy their value, or the document at their `data-from` URL, to the clipboard. */
 export function copyOnClick() {
   const status = document.createElement('p');
   status.className = 'sr-only';
@@ -20,7 +20,8 @@ export function copyOnClick() {
 }
 
 /**
- * Browsers provide the clipboard only to pages that come over TLS or from this machine. On others, selects the text.
+ * Copies the text. Browsers provide the clipboard only to pages served over TLS or from this machine; on other pages,
+ * selects the text instead.
  *
  * @param {HTMLButtonElement} button
  * @returns {Promise<string>} the result, as the label of the button

@@ -21,7 +21,7 @@ setInterval(updateTimes, 1_000);
 countMarks();
 confirmInPlace();
 copyOnClick();
-// Makes Safari apply `:hover` to what is tapped, such as a time.
+// Makes Safari apply `:hover` to elements that are tapped, such as times.
 document.addEventListener('touchstart', () => {}, { passive: true });
 
 const status = document.getElementById('live');
@@ -31,8 +31,8 @@ const regions = [...document.querySelectorAll('[data-region]')].filter(
 );
 if (status && regions.length > 0) new LivePage(regions, status).start();
 
-// On a phone, navigation and tabs are one line each, and the current item may be out of view. The page itself must not
-// scroll, because warnings are at its top.
+// On a phone, the navigation and the tabs are one line each, and the current item can be out of view. Scrolls only that
+// line, not the page, because warnings are at the top of the page.
 for (const current of document.querySelectorAll('nav [aria-current]')) {
   const line = current.closest('.ways, .tabs ul');
   if (!line) continue;

@@ -1,6 +1,6 @@
 const SETTING = 'longshore-keys';
 
-/** What each key does. Returns whether the key was used. @type {Record<string, () => boolean>} */
+/** Actions by key. Each returns whether it handled the key. @type {Record<string, () => boolean>} */
 const actions = { '/': focusSearch, j: () => moveBy(1), k: () => moveBy(-1), '?': showKeys };
 
 /** Handles single-key shortcuts, except in fields and dialogs, unless the viewer has turned them off. */
@@ -28,9 +28,9 @@ function focusSearch() {
 }
 
 /**
- * Focuses the link of another row of a list.
+ * Moves the focus to the link of the next or the previous row of a list.
  *
- * @param {number} step
+ * @param {number} step 1 for the next row, -1 for the previous one
  */
 function moveBy(step) {
   const rows = [
@@ -42,7 +42,7 @@ function moveBy(step) {
   return link !== undefined;
 }
 
-/** Shows the shortcuts, which the help page lists, in a dialog. */
+/** Shows the list of shortcuts from the help page in a dialog. */
 function showKeys() {
   const help = document.querySelector('nav a[href$="help"]');
   if (!(help instanceof HTMLAnchorElement)) return false;

@@ -11,7 +11,7 @@ export class LivePage {
   #ageText;
   #button;
   #again;
-  /** The part that is hidden on phones. */
+  /** The part of the status text that is hidden on phones. */
   #how = document.createElement('span');
   #paused = false;
   #signedOut = false;
@@ -24,7 +24,7 @@ export class LivePage {
 
   /**
    * @param {readonly HTMLElement[]} regions
-   * @param {HTMLElement} status shows their age
+   * @param {HTMLElement} status shows the age of the regions
    */
   constructor(regions, status) {
     this.#regions = regions;
@@ -153,7 +153,8 @@ export class LivePage {
   }
 
   /**
-   * Returns whether the region must not be refreshed now: it is out of sight, streamed or in use.
+   * Returns whether the region must not be refreshed now: updates are paused, the page is hidden, or the region is
+   * streamed or in use.
    *
    * @param {HTMLElement} region
    */
@@ -167,7 +168,7 @@ export class LivePage {
   }
 
   /**
-   * Returns whether the reader is selecting something in the region or has a confirmation open.
+   * Returns whether the viewer has selected text or rows in the region, or has a dialog or the form of an action open.
    *
    * @param {HTMLElement} region
    */
@@ -181,7 +182,7 @@ export class LivePage {
     );
   }
 
-  /** Shows the state of the least up-to-date region. */
+  /** Shows the age of the region that was updated least recently, and why updates have stopped, if they have. */
   #showAge() {
     const polled = this.#regions.filter((region) => !this.#isStreamed(region));
     const ages = polled.map((region) => this.#age(region));
@@ -213,7 +214,7 @@ function part(root, selector) {
   throw new Error(`No ${selector} on this page`);
 }
 
-/** @param {string | null} health the overall state, which every response includes */
+/** @param {string | null} health the `Longshore-Health` header: tone and text, such as `attention 2 warnings` */
 function showHealth(health) {
   const place = document.getElementById('health');
   if (!health || !place) return;

@@ -1,4 +1,4 @@
-/** Selects or clears all rows of a list at once, and counts the selected ones. */
+/** Makes the checkbox of a list select or clear all rows at once, and counts the selected rows. */
 export function countMarks() {
   showMarks();
   document.addEventListener('change', ({ target }) => {

@@ -57,8 +57,8 @@ export class Stream {
   }
 
   /**
-   * Reconnects after a pause. Browsers give up after any status other than 200, which a proxy may send during a
-   * restart, and the server if the job is not running at the moment.
+   * Reconnects after a pause. Browsers give up after any status other than 200. A proxy can send one during a restart,
+   * and the server sends one if the job is not running at the moment.
    */
   #retry() {
     this.#close();

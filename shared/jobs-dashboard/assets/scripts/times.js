@@ -1,4 +1,4 @@
-/** Keeps the times of a page up to date, in the viewer's zone; the server renders them in UTC. */
+/** Keeps the times of a page up to date, in the viewer's time zone. The server renders them in UTC. */
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -31,7 +31,7 @@ const dayWith = (detail) =>
     ...(detail.includes('seconds') ? { second: '2-digit' } : {}),
   });
 
-/** The heading of a day. */
+/** The format of the headings of days: `Monday, 2 March 2026`. */
 const date = new Intl.DateTimeFormat('en-GB', {
   weekday: 'long',
   day: 'numeric',
@@ -42,7 +42,7 @@ const date = new Intl.DateTimeFormat('en-GB', {
 let aheadMs = 0;
 
 /**
- * Sets the clock to that of the server, which may differ from the viewer's.
+ * Sets the page's clock to the server's, which can differ from the viewer's.
  *
  * @param {string} now when the server rendered the page
  */
@@ -51,7 +51,7 @@ export function setClock(now) {
 }
 
 /**
- * Converts the exact times in a part of a page to the viewer's zone; called once for each part.
+ * Converts the exact times in a part of a page to the viewer's time zone. Must be called only once for each part.
  *
  * @param {ParentNode} root
  */
@@ -78,7 +78,7 @@ export function showTimes(root) {
 }
 
 /**
- * Moves the headings of days to where they belong in the viewer's zone.
+ * Moves the headings of days to where days begin in the viewer's time zone.
  *
  * @param {ParentNode} root
  */

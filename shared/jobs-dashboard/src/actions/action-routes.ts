@@ -16,7 +16,7 @@ export interface ActionContext {
   readonly control: DashboardControl;
   readonly authenticator: Authenticator;
   readonly layout: Layout;
-  /** Called after each action, so that pages show its effect. */
+  /** Clears the cache. Called after each action, so that pages show its effect. */
   readonly clearCache: () => void;
   readonly now: () => number;
   readonly redact: RegExp;

@@ -5,7 +5,7 @@ import type { Form } from '../http/form.js';
 import type { Intent } from './audit-details.js';
 import type { DashboardControl } from './control.js';
 
-/** The action that a form requests. */
+/** A submitted form that requests an action. */
 export interface ActionRequest {
   /** The part of the path that identifies what to change, such as the id of a job. */
   readonly target: string;
@@ -15,7 +15,7 @@ export interface ActionRequest {
   readonly nowMs: number;
   /** The viewer's reason; `null` if they gave none. */
   readonly reason: string | null;
-  /** Matches the names of members whose values are never shown. */
+  /** Matches the keys whose values are never shown. */
   readonly redact: RegExp;
 }
 
@@ -25,7 +25,7 @@ export interface ActionResult {
   readonly next: string;
   /** What was changed, if the path does not identify it. */
   readonly target?: string;
-  /** How many things were changed; `null` if counting took too long. 1 by default. */
+  /** How many things were changed; `null` if counting took too long. By default 1, or 0 if `changed` is `false`. */
   readonly count?: JobCount | null;
   /** The values before the change, with the same names as the `values` of the intent. */
   readonly before?: JsonValue;
@@ -34,17 +34,18 @@ export interface ActionResult {
 }
 
 /**
- * Returns the `audit` option of a storage's action. `judge` turns the result of that action into the result for the operator.
+ * Builds the `audit` option of a storage call: a function that returns the audit entry for the result of that call.
  *
- * @param judge throws a Problem if the target does not exist or its state does not allow the action
+ * @param judge converts the result of the storage call to the result for the operator; throws a Problem if the target
+ *   does not exist or its state does not allow the action
  */
 export type Audited = <Result>(judge: (result: Result) => ActionResult) => (result: Result) => NewAuditEntry;
 
 /** An action that operators can take. */
 export interface Action {
-  /** The lowest role that may take it. */
+  /** The lowest role that is allowed to take the action. */
   readonly role: Role;
-  /** Whether the action requires a reason if the dashboard is configured to ask for reasons; `false` by default. */
+  /** Whether the action requires a reason if the option `requireReasons` is set; `false` by default. */
   readonly isReasoned?: boolean;
   /** The flash message of the next page; missing if that page shows the result anyway. */
   readonly flash?: string;
@@ -55,7 +56,7 @@ export interface Action {
    */
   readonly intent?: (request: ActionRequest) => Intent;
   /**
-   * Carries out the action in one call of the storage.
+   * Carries out the action in one storage call.
    *
    * @throws {Problem} if a field of the form is invalid
    */

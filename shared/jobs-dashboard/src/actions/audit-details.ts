@@ -3,7 +3,7 @@ import type { JobCount } from '@longshore/jobs/storage';
 
 /** What is known about an action before it is carried out, besides the viewer, the action and the target. */
 export interface Intent {
-  /** What to change, if the path does not identify it, because its name may be any text. */
+  /** The thing to change, if the path does not identify it, because its name can be any string. */
   readonly target?: string;
   /** The jobs of a bulk action: `{ state, terms }` or `{ ids }`. */
   readonly filter?: { readonly [member: string]: JsonValue };
@@ -12,6 +12,8 @@ export interface Intent {
 }
 
 /**
+ * The outcome of an action:
+ *
  * - `refused`: nothing was changed, for the reason given
  * - `without effect`: no change was needed
  * - `done`: `count` things were changed
@@ -53,7 +55,7 @@ export function storedDetails({ filter = {}, values }: Intent, details: Partial<
   };
 }
 
-/** Reads what {@link storedDetails} has written; missing members get their defaults. */
+/** Parses the result of {@link storedDetails}; missing members get their defaults. */
 export function auditDetails(stored: JsonValue): AuditDetails {
   const { outcome, why, values, before, address, unverified, counted, via, automatic } = membersOf(stored);
   return {

@@ -57,7 +57,7 @@ export async function runAudited(
     });
   } catch (error) {
     if (error instanceof Problem) throw error;
-    // The storage asks for the audit entry before it commits. If it has not asked, nothing was changed.
+    // The storage requests the audit entry, which sets `outcome`, before it commits. Without one, nothing was changed.
     throw new InterruptedAction(outcome === null ? 'undone' : 'unknown', error);
   }
   if (outcome === null) throw new Error(`The action ${pending.action} has stored no audit entry`);

@@ -2,8 +2,8 @@
 const MEMORY_MS = 10_000;
 
 /**
- * Carries out a form once, even if it is submitted several times in quick succession with the same token.
- * After a failure it can be submitted again.
+ * Carries out the action of a form once, even if the form is submitted several times in quick succession with the same
+ * token. After a failure, the form can be submitted again.
  */
 export class Once<Result> {
   readonly #now: () => number;

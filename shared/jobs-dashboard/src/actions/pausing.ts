@@ -12,13 +12,13 @@ export function pauseIn({ form, viewer, reason, nowMs }: ActionRequest): NewPaus
   return { by: viewer.name, reason, until: pauseEndField(form, nowMs) };
 }
 
-/** Returns what the audit records of a pause besides its reason: its end, if it has one. */
+/** Returns what the audit entry of a pause contains besides the reason: the end of the pause, if it has one. */
 export function pauseIntent(request: ActionRequest): Intent {
   const { until } = pauseIn(request);
   return until === null ? {} : { values: { until: until.toISOString() } };
 }
 
-/** Returns whether a pause changes something, given the state before it; `null` means that it was not paused. */
+/** Returns whether the requested pause differs from the state before it. `before` is `null` if nothing was paused. */
 export function isNewPause(before: PauseState | null, request: ActionRequest): boolean {
   return !isSamePause(before ?? notPaused, pauseIn(request));
 }

@@ -10,22 +10,23 @@ import type { Origin } from './message-body.js';
 import { observedWarnings } from './observed-warnings.js';
 import { TIMEOUT_MS, Webhook, type WebhookOptions } from './webhook.js';
 
-/** How often the warnings are checked by one of the processes, in milliseconds. */
+/** How often one of the processes checks the warnings, in milliseconds. */
 const EVERY_MS = 10_000;
 /** How often each process polls for messages to send, in milliseconds. */
 const POLL_MS = 2_000;
 const READ_TIMEOUT_MS = 5_000;
 const CACHE_MS = 1_000;
-/** Maximum number of messages taken at once. */
+/** Maximum number of messages claimed at once. */
 const BATCH = 10;
-/** Twice the time that a message may take to send. */
+/** Lease of a claimed message, in milliseconds: twice the time limit for sending it. */
 const LEASE_MS = 2 * TIMEOUT_MS;
 
 export interface AlertOptions extends Partial<Origin> {
   readonly storage: DashboardReader & { readonly alerts: Alerts };
   readonly webhooks: readonly WebhookOptions[];
   /**
-   * Called with each failed attempt and the webhook’s host, and when checking the warnings or reading the messages fails.
+   * Called with the error of each failed delivery and the target of the webhook (its host and a short hash of its URL),
+   * and with `null` as the target if checking the warnings or reading the messages fails.
    */
   readonly onError?: ((error: Error, target: string | null) => void) | undefined;
   /** Milliseconds between checks of the warnings. Default 10 000. */
@@ -35,8 +36,8 @@ export interface AlertOptions extends Partial<Origin> {
 }
 
 /**
- * Sends a message to each webhook when a warning begins or ends. Any number of processes may do this for the same
- * storage: they take turns checking, and one of them sends each message, at least once.
+ * Sends a message to each webhook when a warning begins or ends. Any number of processes can do this for the same
+ * storage: they take turns checking the warnings, and each message is sent by one of them, at least once.
  */
 export class AlertSender {
   readonly #options: AlertOptions;

@@ -2,12 +2,14 @@ import type { AlertContent, AlertMessage } from '@longshore/jobs/storage';
 import { counted } from '../format/count.js';
 
 /**
- * - `standard`: a message of the Standard Webhooks specification, whose `text` chats can show
- * - `slack`: only what Slack accepts
+ * The format of messages:
+ *
+ * - `standard`: as defined by the Standard Webhooks specification, with a `text` member that chat services can show
+ * - `slack`: an object with only a `text` member, as Slack expects it
  */
 export type WebhookFormat = 'standard' | 'slack';
 
-/** Where messages come from. */
+/** The installation that messages come from. */
 export interface Origin {
   /** The name of the installation; empty if it has none. */
   readonly instance: string;
@@ -33,7 +35,7 @@ function dataOf(content: AlertContent, origin: Origin): object {
   return { instance, key, text, advice, since, endedAt, url: urlOf(link, origin) };
 }
 
-/** `staging: Queue “mail” was paused 5 min ago. Resume it to let them run. https://…` */
+/** Returns text such as `staging: Queue “mail” was paused 5 min ago. Resume it to let them run. https://…`. */
 function textOf(content: AlertContent, origin: Origin): string {
   const before = origin.instance === '' ? '' : `${origin.instance}: `;
   if (content.type === 'warnings.began')

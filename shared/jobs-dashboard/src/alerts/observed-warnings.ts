@@ -3,8 +3,8 @@ import type { Warning } from '../diagnosis/warning.js';
 import { plainText } from '../format/plain-text.js';
 
 /**
- * Returns warnings as alerts. Of measured warnings about the same thing, the most urgent one is returned, under a key that does
- * not depend on the cause: what is measured changes from one moment to the next, and must not begin another alert.
+ * Converts warnings to alerts. Measured warnings about the same subject share one key, and only the most urgent of them
+ * is returned: the measured cause changes from one moment to the next, which must not begin another alert.
  *
  * @param warnings most urgent first
  */

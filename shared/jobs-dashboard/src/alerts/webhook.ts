@@ -3,14 +3,17 @@ import type { AlertMessage } from '@longshore/jobs/storage';
 import { Webhook as Signer } from 'standardwebhooks';
 import { bodyOf, type Origin, type WebhookFormat } from './message-body.js';
 
-/** How long a webhook may take to respond, in milliseconds. */
+/** Time limit for the response of a webhook, in milliseconds. */
 export const TIMEOUT_MS = 10_000;
-/** How much of a response body is reported with its status, in characters. */
+/** Maximum length of the response body that is reported with the status, in characters. */
 const MAX_ANSWER = 200;
 
 export interface WebhookOptions {
   readonly url: string;
-  /** The key that signs messages, as Base64, optionally after `whsec_`; 24 to 64 bytes. Without one, they are not signed. */
+  /**
+   * The key that signs messages: 24 to 64 bytes as Base64, optionally after `whsec_`. Without a key, messages are not
+   * signed.
+   */
   readonly secret: string | undefined;
   readonly format: WebhookFormat;
   /** Whether the URL may begin with `http:`. */
@@ -19,7 +22,7 @@ export interface WebhookOptions {
 
 /** A webhook that receives alerts. */
 export class Webhook {
-  /** Identifies it in the storage without revealing its path, which may be a secret: `hooks.example.com 1f2e3d4c`. */
+  /** Identifies the webhook without revealing its path, which can be a secret: `hooks.example.com 1f2e3d4c`. */
   readonly target: string;
   readonly #options: WebhookOptions;
   readonly #signer: Signer | null;
@@ -36,7 +39,7 @@ export class Webhook {
   /**
    * Sends a message. The receiver must answer with a 2xx status.
    *
-   * @throws {Error} if it does not; the message does not contain the URL
+   * @throws {Error} if the receiver does not, or cannot be reached; the error message does not contain the URL
    */
   async send(message: AlertMessage, origin: Origin, signal: AbortSignal): Promise<void> {
     const { url, format } = this.#options;

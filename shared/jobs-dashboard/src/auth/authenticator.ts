@@ -17,8 +17,8 @@ export interface Authenticator {
   /** Returns the flash message, or `null` if it has expired or belongs to another viewer. */
   readFlash(ctx: Context, viewer: Viewer, token: string): string | null;
   /**
-   * Why requests are refused: `closed` if access has not been configured, `forbidden` if the host application denies it,
-   * `sign-in` if the client has to sign in first.
+   * Why requests are refused: `closed` if access has not been configured, `forbidden` if the host application denies
+   * it, `sign-in` if the client has to sign in first.
    */
   readonly denial: 'closed' | 'forbidden' | 'sign-in';
 }

@@ -22,7 +22,12 @@ export interface AuthenticatorOptions {
   readonly secret?: string | undefined;
 }
 
-/** @throws {TypeError} if more than one way to authenticate is given, or one is not valid */
+/**
+ * Creates the authenticator for the configured way to authenticate. Without one, only direct loopback clients have
+ * access, and nobody does in production.
+ *
+ * @throws {TypeError} if more than one way to authenticate is given, or one is not valid
+ */
 export function createAuthenticator(
   options: AuthenticatorOptions,
   now: () => number,

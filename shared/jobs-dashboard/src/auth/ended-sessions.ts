@@ -3,7 +3,7 @@ const MAX_SESSIONS = 10_000;
 /** Remembers sessions that were ended by signing out, because their tokens still have a valid signature. */
 export class EndedSessions {
   readonly #now: () => number;
-  /** When each session would have expired, oldest first. */
+  /** When each session would have expired, by session id; earliest first. */
   readonly #until = new Map<string, number>();
 
   constructor(now: () => number) {

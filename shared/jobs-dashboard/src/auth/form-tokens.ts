@@ -9,7 +9,7 @@ const RENEWAL_MS = 3_600_000;
  */
 const FLASH_MS = 20_000;
 
-/** Tokens that prove that a form was served by this dashboard, to this viewer, not long ago. */
+/** Issues tokens that prove that a form was recently served by this dashboard to this viewer. */
 export class FormTokens {
   readonly #tokens: SignedTokens;
   readonly #now: () => number;

@@ -7,7 +7,7 @@ import type { SignedTokens } from './signed-tokens.js';
 import type { Viewer } from './viewer.js';
 
 const COOKIE = 'longshore_sign_in';
-/** How long a sign-in at the provider may take, in milliseconds. */
+/** Time limit of a sign-in at the provider, in milliseconds. */
 const SIGN_IN_MS = 10 * 60_000;
 
 /** An OpenID Connect provider at which people sign in. */
@@ -15,13 +15,16 @@ export interface OpenIdOptions extends RoleMapping {
   /** The issuer's URL, without `/.well-known/openid-configuration`. */
   readonly issuer: string;
   readonly clientId: string;
-  /** Not needed by public clients. */
+  /** The client's secret; missing for a public client. */
   readonly clientSecret?: string | undefined;
   /** The public URL of the dashboard, such as `https://ops.example.com/job-dashboard`. */
   readonly baseUrl: string;
   /** Defaults to `openid profile email`. */
   readonly scope?: string | undefined;
-  /** The claim with the user's roles or groups; a path such as `realm_access.roles` names a nested one. Defaults to `roles`. */
+  /**
+   * The claim with the user's roles or groups; a path such as `realm_access.roles` names a nested one. Defaults to
+   * `roles`.
+   */
   readonly roleClaim?: string | undefined;
 }
 
@@ -44,8 +47,8 @@ export type SignInResult =
   | { readonly kind: 'refused'; readonly why: string };
 
 /**
- * Signs people in by OpenID Connect, using the authorization code flow with PKCE (RFC 7636). Nothing is stored: a signed
- * cookie carries the state of the flow.
+ * Signs people in with OpenID Connect, using the authorization code flow with PKCE (RFC 7636). Nothing is stored: a
+ * signed cookie carries the state of the flow.
  */
 export class OpenIdProvider {
   readonly #options: OpenIdOptions;
@@ -123,14 +126,14 @@ export class OpenIdProvider {
     if (claims === undefined) throw new Error('The provider returned no ID token');
     const { userinfo_endpoint: more } = configuration.serverMetadata();
     if (more === undefined || this.#groupsIn(claims) !== undefined) return claims;
-    // Some providers put names and groups only into the user info.
+    // Some providers return names and groups only from the user info endpoint.
     const info = await client.fetchUserInfo(configuration, granted.access_token, claims.sub);
     return { ...(info as Partial<IDToken>), ...claims };
   }
 
   /**
-   * Returns the role claim: a list, or a text that names one group; undefined if there is none. A claim whose own name contains
-   * dots takes precedence over a nested one.
+   * Returns the role claim as a list, even if the claim is a single group; `undefined` if there is no such claim. A
+   * claim whose own name contains dots takes precedence over a nested one.
    */
   #groupsIn(claims: object): readonly unknown[] | undefined {
     const { roleClaim = 'roles' } = this.#options;
@@ -154,7 +157,8 @@ export class OpenIdProvider {
     const { issuer, clientId, clientSecret = '' } = this.#options;
     const authentication = clientSecret === '' ? client.None() : client.ClientSecretPost(clientSecret);
     const url = new URL(issuer);
-    // Marked as deprecated only to warn; the constructor permits plain HTTP on this machine only.
+    // `allowInsecureRequests` is marked as deprecated only as a warning. The constructor allows plain HTTP only for an
+    // issuer on this machine.
     const execute = url.protocol === 'https:' ? [] : [client.allowInsecureRequests];
     return client.discovery(url, clientId, undefined, authentication, { execute, timeout: 10 });
   }

@@ -7,7 +7,7 @@ const derive = promisify<string, Buffer, number, typeof cost, Buffer>(scrypt);
 
 const hashed = /^scrypt:([\w-]{22}):([\w-]{43})$/;
 
-/** Returns whether the text is a hash from {@link hashPassword}, not the password itself. */
+/** Returns whether the string is a hash from {@link hashPassword}, not the password itself. */
 export function isHash(text: string): boolean {
   return hashed.test(text);
 }
@@ -32,7 +32,7 @@ export class Password {
     this.#digest = salt === undefined ? this.#digestOf(text) : null;
   }
 
-  /** Returns whether this is the password, if that is known without computing the slow hash. */
+  /** Returns whether the candidate is already known to be the password, without computing the slow hash. */
   isKnown(candidate: string): boolean {
     return this.#digest !== null && timingSafeEqual(this.#digestOf(candidate), this.#digest);
   }
@@ -47,7 +47,7 @@ export class Password {
   }
 
   #digestOf(text: string): Buffer {
-    // A plain hash is sufficient, because the digest never leaves the process; an HMAC takes twice as long.
+    // A plain hash is sufficient, because the digest never leaves the process. An HMAC would take twice as long.
     return hash('sha256', this.#key + text, 'buffer');
   }
 }
@@ -60,9 +60,9 @@ export async function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * Derives the key that signs sessions. Processes with the same configuration share sessions, a restart keeps them, and a change
- * of the users, their passwords or the provider ends them. Deliberately slow: otherwise a session cookie could be used to guess
- * a password offline.
+ * Derives the key that signs sessions. Processes with the same configuration share sessions, a restart keeps them, and
+ * a change of the users, their passwords or the provider ends them. Deliberately slow: otherwise a session cookie could
+ * be used to guess a password offline.
  *
  * @param secret the configured secret, if there is one
  * @param access the configured users, password or provider

@@ -12,7 +12,7 @@ import type { Role, Viewer } from './viewer.js';
 const MAX_FAILURES_PER_MINUTE = 10;
 const MAX_TRIES_PER_MINUTE = 100;
 
-/** How many passwords may wait to be compared with a hash; further ones are answered with 429. */
+/** Maximum number of passwords that wait to be compared with a hash. Further ones are answered with 429. */
 const MAX_WAITING = 10;
 const QUEUE_WAIT_MS = 1_000;
 
@@ -35,7 +35,7 @@ interface Account {
   readonly password: Password;
 }
 
-/** The passwords of the users, or one that all of them share. Limits how often a client may guess. */
+/** Checks the passwords of users, or one password that all users share. Limits how often a client can guess. */
 export class Passwords {
   readonly #shared: Password | null;
   readonly #users: ReadonlyMap<string, Account>;
@@ -45,8 +45,8 @@ export class Passwords {
   readonly #tries: Throttle;
   readonly #onAccess: OnAccess;
   /**
-   * Comparing with a hash takes a thread of Node's pool, which DNS lookups and file access need too. One at a time also keeps
-   * the limits exact: each comparison is counted before the next begins.
+   * Limits comparisons with a hash to one at a time. Each occupies a thread of Node's pool, which DNS lookups and file
+   * access need too. The limits also stay exact this way, because each comparison is counted before the next begins.
    */
   readonly #oneAtATime = pLimit(1);
 
@@ -75,8 +75,8 @@ export class Passwords {
   }
 
   /**
-   * Checks a password, unless too many wrong ones came from this address. Several people may share an address (behind an
-   * untrusted gateway, for example), so the right password is accepted up to a higher limit.
+   * Checks a password, unless too many wrong ones came from this address. Several people may share an address (behind
+   * an untrusted gateway, for example), so the right password is accepted up to a higher limit.
    */
   async check(ctx: Context, name: string, password: string): Promise<PasswordCheck> {
     const account = this.#accountOf(name);

@@ -8,18 +8,18 @@ export interface ProxyHeaderOptions extends RoleMapping {
   readonly userHeader: string;
   /** The header with the user's groups. */
   readonly groupsHeader?: string | undefined;
-  /** Separates groups in that header. Defaults to a comma; Authentik sends `|`. */
+  /** The separator of the groups in `groupsHeader`. Defaults to a comma; Authentik sends `|`. */
   readonly groupsSeparator?: string | undefined;
   /**
-   * Addresses and networks of the proxies, such as `10.0.0.0/8`. Headers from other addresses are ignored, because anyone
-   * could send them.
+   * Addresses and networks of the proxies, such as `10.0.0.0/8`. Headers from other addresses are ignored, because
+   * anyone could send them.
    */
   readonly addresses: readonly string[];
 }
 
 /**
- * Returns an {@link Authorize} function that trusts the headers of an authenticating proxy. The proxy must overwrite any such
- * headers that clients send.
+ * Returns an {@link Authorize} function that trusts the headers of an authenticating proxy. The proxy must overwrite
+ * any such headers that clients send.
  *
  * @throws {TypeError} if an address is invalid, or no user could get a role
  */

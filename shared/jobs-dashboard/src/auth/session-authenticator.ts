@@ -14,8 +14,8 @@ export type SignInMethod =
   | { readonly kind: 'provider'; readonly provider: OpenIdProvider };
 
 /**
- * Authenticates people by sessions, which begin with a sign-in. If passwords are configured, scripts can instead send one
- * with each request, by HTTP Basic authentication.
+ * Authenticates people by sessions, which begin with a sign-in. If passwords are configured, scripts can instead send a
+ * password with each request, by HTTP Basic authentication.
  */
 export class SessionAuthenticator implements Authenticator {
   readonly denial = 'sign-in';
@@ -83,8 +83,8 @@ export class SessionAuthenticator implements Authenticator {
   }
 
   /**
-   * Returns the subject for which tokens are valid: the session or, without one, the user. Empty for a client that is about
-   * to sign in.
+   * Returns the subject for which tokens are valid: the session or, without one, the user. Empty for a client that is
+   * about to sign in.
    */
   #subject(ctx: Context, viewer: Viewer | null): string {
     const session = this.#sessions.of(ctx);

@@ -14,8 +14,8 @@ export interface Session {
 }
 
 /**
- * Sessions of 12 hours, each in a signed cookie that also holds the viewer's name and role. Processes with the same key
- * share them.
+ * Sessions of 12 hours, each in a signed cookie that also contains the viewer's name and role. Processes with the same
+ * key share all sessions.
  */
 export class Sessions {
   readonly #tokens: SignedTokens;
@@ -57,9 +57,9 @@ export function readCookie(ctx: Context, name: string): string {
 }
 
 /**
- * Sets a cookie that scripts cannot read. The cookie has no path, so browsers limit it to the folder of this response, which
- * must be the dashboard's. That also works behind a gateway that strips a prefix, because browsers apply the path that they
- * see.
+ * Sets a cookie that scripts cannot read. The cookie has no path, so browsers limit it to the folder of the requested
+ * URL, which must be the dashboard's. This also works behind a gateway that strips a prefix from the path, because
+ * browsers apply the path that they requested.
  *
  * @param value empty to delete the cookie
  */
@@ -75,7 +75,7 @@ export function setCookie(ctx: Context, name: string, value: string, maxAge: num
   });
 }
 
-/** Returns the name of a cookie. Browsers accept the prefix only over TLS (RFC 6265bis, 4.1.3). */
+/** Returns the name of a cookie. Browsers accept the prefix `__Secure-` only over TLS (RFC 6265bis, 4.1.3). */
 function cookieName({ secure }: Context, name: string): string {
   return secure ? `__Secure-${name}` : name;
 }

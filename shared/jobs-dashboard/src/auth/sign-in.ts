@@ -132,14 +132,14 @@ function problemOf(result: Exclude<SignInResult, { kind: 'in' | 'expired' }>): P
   });
 }
 
-/** Returns the path and query of `next`, never of another site. */
+/** Returns the path and query of `next` without its origin, so that signing in never leads to another site. */
 function pathInside(next: string): string {
   if (!URL.canParse(next, 'http://dashboard/')) return '';
   const { pathname, search } = new URL(next, 'http://dashboard/');
   return pathname.slice(1) + search;
 }
 
-/** Redirects. Unlike `ctx.redirect`, keeps relative links relative. */
+/** Redirects to a location. Unlike `ctx.redirect`, keeps relative URLs relative. */
 function redirect(ctx: Context, status: 302 | 303, location: string): void {
   ctx.status = status;
   ctx.set('Location', location);

@@ -20,7 +20,7 @@ export class Throttle {
     this.#now = now;
   }
 
-  /** Returns the milliseconds until this address may try again; 0 if it need not wait. */
+  /** Returns the time until this address can try again, in milliseconds; 0 if it does not have to wait. */
   waitMs(address: string): number {
     const window = this.#windows.get(networkOf(address));
     if (window === undefined || window.count < this.#limit) return 0;

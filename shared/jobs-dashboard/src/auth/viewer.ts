@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 
-/** Each role includes the ones before it. */
+/** All roles, lowest first. Each includes the rights of those before it. */
 export const roles = ['viewer', 'operator', 'admin'] as const;
 
 /** `viewer` is read-only; `operator` also acts on jobs, queues and servers; `admin` also deletes. */
@@ -21,7 +21,7 @@ export interface Viewer {
 }
 
 /**
- * The host application's decision about a request: who it is, or `null` to refuse it with 403. To send people to a
+ * Returns who sent a request, or `null` to refuse it with 403. Provided by the host application. To send people to a
  * sign-in page of your own, redirect in a middleware before the dashboard's.
  */
 export type Authorize = (ctx: Context) => Viewer | null | Promise<Viewer | null>;

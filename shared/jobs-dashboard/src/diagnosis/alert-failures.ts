@@ -3,7 +3,7 @@ import { counted } from '../format/count.js';
 import { sentence } from '../format/sentence.js';
 import type { Warning } from './warning.js';
 
-/** How many failed messages are read. */
+/** Maximum number of failed messages to read. */
 export const MOST_FAILURES = 100;
 
 /** Returns a warning for each webhook that alerts could not be delivered to. */

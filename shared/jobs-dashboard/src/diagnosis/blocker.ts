@@ -19,7 +19,7 @@ export interface Blocker {
   readonly occupant?: string;
 }
 
-/** What a blocker may depend on besides the queue and its consumers. */
+/** What a blocker can depend on besides the queue and its consumers. */
 export interface BlockerContext {
   /** All queues; needed to name the one whose jobs occupy the consumers. */
   readonly queues?: readonly Queue[];
@@ -34,8 +34,8 @@ export interface BlockerContext {
 const STUCK_MS = 30_000;
 
 /**
- * Returns the blocker of a queue's ready jobs; `null` if the next job should start at once. If several apply, one that
- * stops the whole queue takes precedence.
+ * Returns the blocker of a queue's ready jobs; `null` if the next job should start at once. If there are several, one
+ * that stops the whole queue takes precedence.
  *
  * It is not known whether the rate limit has a token left, so the rate limit is returned only if no other limit
  * explains the wait.
@@ -51,7 +51,7 @@ export function findBlocker(
   return blockerOfQueue(queue, consumers, nowMs) ?? blockerOfNextJob(queue, consumers, nowMs, context);
 }
 
-/** Returns a blocker that stops the whole queue. */
+/** Returns a blocker that stops the whole queue: a pause, or the lack of working servers; `null` if there is none. */
 export function blockerOfQueue(
   { name, ...pause }: Queue,
   consumers: readonly Server[],
@@ -83,7 +83,7 @@ function allOf({ length }: readonly Server[]): string {
   return length === 1 ? 'the only server that takes' : `all ${formatNumber(length)} servers that take`;
 }
 
-/** Returns a blocker that goes away when running jobs end, or `stuck` if the wait has no known reason. */
+/** Returns a blocker of the next job, such as a limit or busy servers, or `stuck` if the wait has no known reason. */
 function blockerOfNextJob(
   queue: Queue,
   consumers: readonly Server[],
@@ -121,11 +121,12 @@ function blockerOfNextJob(
     );
   }
   const [type] = pausedJobs;
-  // A server that has just started is not to blame for the time before.
+  // The time before any of these servers started does not count as waiting for them.
   const servedMs = Math.max(...activeAmong(consumers).map(({ startedAt }) => nowMs - startedAt.getTime()));
   if (Math.min(waitedMs, servedMs) < STUCK_MS) return null;
   if (type !== undefined) return pausedTypeBlocker(type);
-  // Free slots are known only as of the last heartbeats and may be busy by now, so a queue with running jobs is not stuck.
+  // Free slots are known only as of the last heartbeats and can be busy by now, so a queue with running jobs does not
+  // count as stuck.
   if (counts.processing > 0) return null;
   const reason = sentence`although ${formatNumber(free)} of ${counted(slots, 'slot')} ${free === 1 ? 'is' : 'are'} free and no limit of queue “${name}” holds them back`;
   return attention('stuck', reason, 'Check the server logs.');
@@ -144,7 +145,10 @@ export function pausedTypeBlocker({ name, ...pause }: PausedType): Blocker {
   return attention('paused-type', reason, 'Its jobs do not start until the type is resumed.');
 }
 
-/** Returns the other queue whose running jobs occupy most of the consumers' slots; `null` if there is none. */
+/**
+ * Returns the other queue of these consumers that has the most running jobs; `null` if no other queue has more running
+ * jobs than this one.
+ */
 function findOccupant({ name }: Queue, consumers: readonly Server[], queues: readonly Queue[]): Queue | null {
   const served = new Set(activeAmong(consumers).flatMap((server) => server.queues));
   const own = queues.find((queue) => queue.name === name)?.counts.processing ?? 0;
@@ -160,9 +164,9 @@ function isServedFirst(queue: string, other: string, { queues, queueWeights }: S
 }
 
 /**
- * Returns the slots of the servers, and how many of them were free at the last heartbeats.
+ * Returns the number of slots of the servers, and how many of them are free, as far as is known.
  *
- * @param running number of running jobs of the queue, which is more recent than the heartbeats
+ * @param running number of running jobs of the queue, which is more recent than the number of free slots in heartbeats
  */
 export function slotsOf(consumers: readonly Server[], running = 0): { slots: number; free: number } {
   const open = activeAmong(consumers);

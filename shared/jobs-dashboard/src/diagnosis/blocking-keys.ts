@@ -3,8 +3,9 @@ import { counted, formatNumber } from '../format/count.js';
 import { type Sentence, sentence } from '../format/sentence.js';
 import type { Warning } from './warning.js';
 
-/** A key needs no warning if it blocks fewer jobs than this, or has blocked the next one for less than this (in milliseconds). */
+/** Minimum number of jobs that a key must block to be worth a warning. */
 const MANY_JOBS = 100;
+/** Minimum time for which the key must have blocked its next job to be worth a warning, in milliseconds. */
 const LONG_WAIT_MS = 5 * 60_000;
 const MAX_WARNINGS = 3;
 const MAX_OCCUPANTS = 3;
@@ -42,12 +43,15 @@ export function readyJobs({ counts, oldestEnqueuedAt }: Queue, blocking: Blockin
   return { count, isExact: blocked.exact };
 }
 
-/** `At most 20 jobs are ready` */
+/** Returns a clause such as `At most 20 jobs are ready`. */
 export function readyText({ count, isExact }: ReadyJobs): string {
   return `${isExact ? '' : 'At most '}${counted(count, 'job is', 'jobs are')} ready`;
 }
 
-/** `9,798 jobs are blocked by concurrency key “tenant-7”, which allows 2 at once, held by export …1f2e (running for 3 min).` */
+/**
+ * Returns a sentence that begins with `9,798 jobs are blocked by concurrency key “tenant-7”, which allows 2 at once`
+ * and names the jobs that occupy the key. Returns an empty sentence if no key blocks jobs.
+ */
 export function blockedSentence(blocking: BlockingKeys): Sentence {
   const [first] = blocking.keys;
   if (first === undefined) return [];
@@ -59,7 +63,7 @@ export function blockedSentence(blocking: BlockingKeys): Sentence {
   return sentence`${jobs} ${keys}, most of them (${share}) by ${limitSentence(first)}.`;
 }
 
-/** `concurrency key “tenant-7”, which allows 2 at once, held by export …1f2e (running for 3 min)` */
+/** Describes a key: `concurrency key “tenant-7”, which allows 2 at once, held by export …1f2e (running for 3 min)`. */
 export function limitSentence({ key, details }: BlockingKey): Sentence {
   if (details === null) return sentence`concurrency key “${key}”`;
   const { limit, occupants } = details;
@@ -71,7 +75,7 @@ export function limitSentence({ key, details }: BlockingKey): Sentence {
   return sentence`concurrency key “${key}”, which allows ${formatNumber(limit)} at once${held}`;
 }
 
-/** Warns of keys that have blocked many jobs for long. */
+/** Warns of keys that have blocked many jobs for a long time. */
 export function floodWarnings({ keys }: BlockingKeys, nowMs: number): Warning[] {
   return keys
     .filter(({ blocked, details }) => blocked.count >= MANY_JOBS && waitedMs(details, nowMs) >= LONG_WAIT_MS)

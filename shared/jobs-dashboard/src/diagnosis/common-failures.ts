@@ -7,7 +7,7 @@ import type { PageContext } from '../pages/page.js';
 const MAX_QUEUES = 100;
 const MINUTE_MS = 60_000;
 
-/** Returns what most of the recent failures have in common; `null` if there are only a few. */
+/** Returns what most of the recent failures have in common; `null` if there are too few failures for a warning. */
 export async function readCommonFailures(
   ended: Pick<RecentThroughput, 'done' | 'failed'>,
   queues: readonly Queue[],

@@ -31,7 +31,9 @@ export interface ExplanationContext {
   readonly queues?: readonly Queue[];
   /** The concurrency key that blocks the job; missing or `null` if none does, or if that is unknown. */
   readonly blocking?: BlockingKey | null;
-  /** The first of the jobs or batches that it depends on, if any and still stored. */
+  /**
+   * The first of the jobs or batches that the job depends on; missing or `null` if there is none, or it was removed.
+   */
   readonly parent?: {
     readonly kind: 'job' | 'batch';
     readonly id: string;
@@ -96,7 +98,7 @@ function explainAwaiting({ parent = null }: ExplanationContext): Explanation {
   return stall === null ? calm(text) : attention(sentence`${text} ${stall.text}`);
 }
 
-/** Explains a cancellation, naming the parent that ended differently than required, if any. */
+/** Explains a cancellation. If the job was skipped because a parent did not end as required, names that parent. */
 function explainCancelled({ error }: Job, { parent = null }: ExplanationContext): Sentence {
   const skipped = skipReason(error);
   if (skipped === null) return sentence`It was cancelled and will not run again.`;

@@ -6,10 +6,11 @@ import { sentence } from '../format/sentence.js';
 import type { PageContext } from '../pages/page.js';
 import type { Warning } from './warning.js';
 
-/** Number of latest runs by which a recurring job is judged. */
+/** Maximum number of runs by which a recurring job is judged, latest first. */
 const RUNS = 20;
-/** Maximum numbers of recurring jobs to examine: the last to fire, and those among them whose latest run has not succeeded. */
+/** Maximum number of recurring jobs to examine. Those that fired last take precedence. */
 const MAX_JOBS = 200;
+/** Maximum number of examined jobs whose earlier runs are read, because their latest run has not succeeded. */
 const MAX_SUSPECTS = 20;
 /** A single failure needs no warning if runs are at most this far apart, in milliseconds. */
 const SOON_MS = 10 * 60_000;
@@ -27,7 +28,7 @@ export interface FailingRecurring {
   readonly last: Pick<Job, 'finishedAt'> & { readonly error: JobError | null };
   /** Number of runs that failed in a row, up to the latest. */
   readonly streak: number;
-  /** The number of runs before these, and how many of them failed. */
+  /** The number of runs before the streak, and how many of them failed. */
   readonly earlier: { readonly runs: number; readonly failed: number };
 }
 
@@ -66,7 +67,11 @@ async function read(reader: PageContext['reader']): Promise<FailingRecurring[]> 
   return judged.filter((each) => each !== null);
 }
 
-/** @param runs the latest finished runs, latest first */
+/**
+ * Returns the streak of failures of a recurring job; `null` if it needs no warning.
+ *
+ * @param runs the latest finished runs, latest first
+ */
 export function judge(
   { id, name, lastDueAt, nextDueAt }: Pick<RecurringJob, 'id' | 'name' | 'lastDueAt' | 'nextDueAt'>,
   runs: readonly Pick<BriefJob, 'state' | 'error' | 'finishedAt'>[],
@@ -91,7 +96,7 @@ export function judge(
   };
 }
 
-/** @param except names of jobs that already have a warning */
+/** @param except names of job types that already have a warning */
 export function failingRecurringWarnings(
   failing: readonly FailingRecurring[],
   except: ReadonlySet<string>,
@@ -119,7 +124,7 @@ function usually({ runs, failed }: FailingRecurring['earlier']): string {
   return `${failed} of the ${counted(runs, 'run')} before that failed.`;
 }
 
-/** Returns the latest runs that recurring jobs missed because no server was running, for those that have not run since. */
+/** Returns the latest run that each recurring job missed because no server was running, unless it has run since. */
 export async function findMissed(
   jobs: readonly Pick<RecurringJob, 'id' | 'lastDueAt'>[],
   { recurring }: Pick<PageContext['reader'], 'recurring'>,

@@ -6,24 +6,24 @@ import type { PageContext } from '../pages/page.js';
 import type { Warning } from './warning.js';
 
 /**
- * The recent spans and the span for comparison, in milliseconds. A job type is judged by its attempts in the recent
- * span in which it did worse: a minute shows a bad deployment soon, five minutes show what fails now and then. The
- * attempts in the last span show how often it usually fails. That is a day, so that an incident of an hour does not count
- * as usual.
+ * The two recent spans and the span for comparison, in milliseconds. A job type is judged by the recent span in which a
+ * larger share of its attempts failed: one minute reveals a bad deployment early, five minutes reveal occasional
+ * failures. The span for comparison shows how often the type usually fails. It is a day long, so that an incident of an
+ * hour does not count as usual.
  */
 const MINUTE_MS = 60_000;
 const RECENT_MS = 5 * MINUTE_MS;
 const USUAL_MS = 24 * 3_600_000;
 
-/** Fewer failed attempts than this may be chance. */
+/** Minimum number of failed attempts that is worth a warning. Fewer can be chance. */
 const MIN_FAILED = 5;
 /** Minimum share of failed attempts that is worth a warning. */
 const MIN_SHARE = 0.2;
-/** How many times as often as usual a job type must fail. */
+/** How many times as often as usual a job type must fail to be worth a warning. */
 const FACTOR = 3;
-/** With fewer attempts before than this, it is not known how often the job type usually fails. */
+/** Minimum number of earlier attempts. With fewer, it is not known how often the job type usually fails. */
 const MIN_USUAL = 20;
-/** A job type that nearly always fails is reported even if that is usual. */
+/** A job type with at least this share of failures is reported even if that is usual for it. */
 const ALWAYS = 0.9;
 const MAX_NAMES = 200;
 const MAX_MESSAGE = 120;
@@ -31,19 +31,19 @@ const MAX_MESSAGE = 120;
 /** A job type that fails unusually often. */
 export interface FailingType {
   readonly name: string;
-  /** Shares of the attempts that failed, from 0 to 1. */
+  /** The share of recent attempts that failed, from 0 to 1. */
   readonly share: number;
   /** Whether `share` is that of the last minute, not of the last five. */
   readonly isOfLastMinute: boolean;
-  /** `null` if the job type has hardly run before. */
+  /** The usual share of attempts that fail; `null` if the job type has hardly run before. */
   readonly usual: number | null;
   /** The stored failures of the last minutes, the most frequent error first; not empty. */
   readonly errors: readonly ErrorGroup[];
 }
 
 /**
- * Finds the job types that fail unusually often, those with the most failures first. Leaves out types whose failed jobs have
- * nearly all been retried or deleted.
+ * Finds the job types that fail unusually often, those with the most failures first. Leaves out types whose failed jobs
+ * have nearly all been retried or deleted.
  *
  * @param queue only attempts in this queue; all queues by default
  */
@@ -85,8 +85,8 @@ export async function findFailingTypes(
 }
 
 /**
- * Creates the warnings. Both numbers in the text count the same jobs: those that failed in the last minutes and are
- * still stored.
+ * Creates the warnings. Both numbers in the text count only jobs that failed in the last five minutes and are still
+ * stored.
  */
 export function failingTypeWarnings(types: readonly FailingType[]): Warning[] {
   return types.flatMap((type) => {

@@ -19,8 +19,7 @@ const KEPT_MS = 60_000;
 const lost: Health = { tone: 'attention', text: 'The storage does not respond' };
 
 /**
- * Checks the overall state for all viewers of this process. Pages never wait for it and show the latest
- * result.
+ * Checks the overall state for all viewers of this process. Pages never wait for a check and show the latest result.
  */
 export class HealthWatch {
   readonly #context: PageContext;

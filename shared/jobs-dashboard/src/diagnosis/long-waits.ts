@@ -11,7 +11,7 @@ import type { Warning } from './warning.js';
  * warning.
  */
 const LONG_WAIT_MS = 5 * 60_000;
-/** How long the lists of queues and servers may disagree, in milliseconds, because they are read separately. */
+/** How long the lists of queues and servers can disagree, in milliseconds, because they are read separately. */
 const SETTLING_MS = 5_000;
 const MAX_NAMES = 2;
 
@@ -28,7 +28,10 @@ interface LongWait {
   readonly since: Date;
   readonly blocker: Blocker | null;
   readonly ready: ReadyJobs;
-  /** What the jobs wait for, whichever blocker was found last: between two jobs, a slot is free for a moment. */
+  /**
+   * Identifies what the jobs wait for: a limit of the queue, or its servers. Does not depend on other differences
+   * between blockers, because the blocker can change whenever a slot is free for a moment between two jobs.
+   */
   readonly subject: string;
 }
 
@@ -56,7 +59,7 @@ function waitOf(queue: Queue, consumers: readonly Server[], context: WaitContext
     queues,
     pausedJobs: pausedIn(queue.name, pausedJobs),
   });
-  // Paused types and silent servers have warnings of their own.
+  // There are separate warnings for paused types and silent servers.
   if (blocker?.kind === 'paused-type' || blocker?.kind === 'silent') return null;
   if (blocker?.tone !== 'attention' && waitedMs < LONG_WAIT_MS) return null;
   const ready = readyJobs(queue, keysOf(queue.name, blocking));
@@ -64,8 +67,8 @@ function waitOf(queue: Queue, consumers: readonly Server[], context: WaitContext
 }
 
 /**
- * Returns what the jobs wait for: a limit of their own queue, the jobs of another one, or the servers. Names servers by the
- * queues that they take jobs from, because their ids change whenever they restart, which does not end the wait.
+ * Returns the cause of a wait: a limit of the queue, the jobs of another queue, or the servers. Servers are identified
+ * by the queues that they consume, because their ids change whenever they restart, which does not end the wait.
  */
 function causeOf({ queue, blocker }: LongWait, consumers: readonly Server[]): string {
   if (blocker?.occupant !== undefined) return `jobs of queue ${blocker.occupant} occupy the servers`;
@@ -74,7 +77,7 @@ function causeOf({ queue, blocker }: LongWait, consumers: readonly Server[]): st
   return `jobs wait: ${blocker?.kind ?? 'backlog'}, servers of ${[...servers].toSorted().join(' | ')}`;
 }
 
-/** Stays the same when servers are replaced by others for the same queues. */
+/** Returns the subject of a wait, which stays the same when servers are replaced by others for the same queues. */
 function subjectOf({ name }: Queue, blocker: Blocker | null, consumers: readonly Server[]): string {
   if (blocker?.kind === 'limit' || blocker?.kind === 'rate')
     return `jobs of queue ${name} wait for its limit`;
@@ -103,7 +106,7 @@ function warningOf(cause: string, waits: readonly LongWait[]): Warning {
   };
 }
 
-/** `Queue “a”`, `Queues “a”, “b” and 6 others` */
+/** Returns the subject of a sentence: `Queue “a”`, or `Queues “a”, “b” and 6 others`. */
 function namesOf(first: Queue, others: readonly LongWait[]): string {
   if (others.length === 0) return `Queue “${first.name}”`;
   const names = [first.name, ...others.map(({ queue }) => queue.name)].map((name) => `“${name}”`);

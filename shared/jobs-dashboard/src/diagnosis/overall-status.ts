@@ -27,7 +27,7 @@ export function overallState(
   return { tone: 'calm', headline, warnings };
 }
 
-/** `2 issues need attention, 1 has eased` */
+/** Returns a headline such as `2 issues need attention, 1 has eased`. */
 function headlineOf(warnings: readonly CurrentWarning[]): string {
   const eased = warnings.filter(({ easedAt }) => easedAt !== null).length;
   const current = warnings.length - eased;
@@ -40,7 +40,7 @@ function headlineOf(warnings: readonly CurrentWarning[]): string {
   return parts.filter(Boolean).join(', ');
 }
 
-/** `2 warnings`: those that have not eased, unless all have. */
+/** Returns `2 warnings`, which leaves out eased ones, or `2 eased warnings` if all have eased. */
 export function warningCount(warnings: readonly CurrentWarning[]): string {
   const current = warnings.filter(({ easedAt }) => easedAt === null);
   return current.length > 0 ? counted(current.length, 'warning') : counted(warnings.length, 'eased warning');
@@ -49,7 +49,7 @@ export function warningCount(warnings: readonly CurrentWarning[]): string {
 function calmHeadline(counts: StateCounts, { recent }: Pick<Situation, 'recent'>): string {
   if (counts.processing > 0) return 'Jobs are running';
   if (counts.enqueued > 0) return 'Jobs are about to start';
-  // Between two short jobs, nothing runs either.
+  // Jobs have just finished. The moment between two short jobs does not count as idle.
   if (recent.done + recent.failed > 0) return 'All is well';
   return counts.scheduled + counts.awaiting > 0 ? 'Idle until the next job is due' : 'Idle';
 }

@@ -2,8 +2,8 @@ import type { PauseState } from '@longshore/jobs/storage';
 import { type Sentence, sentence } from '../format/sentence.js';
 
 /**
- * Continues “Queue mail was” or stands alone: “paused by ann 20 min ago: PSP outage, until 07:00”. `null` if it is not
- * paused.
+ * Returns text such as “paused by ann 20 min ago: PSP outage, until 07:00”, which can continue a sentence that begins
+ * with “Queue mail was”; `null` if there is no pause.
  */
 export function pauseText(pause: PauseState): Sentence | null {
   const { pausedAt, pausedBy, pauseReason, pausedUntil } = pause;
@@ -14,7 +14,11 @@ export function pauseText(pause: PauseState): Sentence | null {
   return sentence`paused${by} ${{ at: pausedAt }}${reason}${until}`;
 }
 
-/** Returns what ends a pause, as a sentence: “It is resumed automatically at that time.” */
+/**
+ * Returns the sentence “It is resumed automatically at that time.”
+ *
+ * @param otherwise the sentence to return if the pause has no end
+ */
 export function pauseEnd({ pausedUntil }: PauseState, otherwise: string): string {
   return pausedUntil === null ? otherwise : 'It is resumed automatically at that time.';
 }

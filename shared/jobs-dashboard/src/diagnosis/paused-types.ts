@@ -5,14 +5,14 @@ import type { PageContext } from '../pages/page.js';
 import { pauseEnd, pauseText } from './pause.js';
 import type { Warning } from './warning.js';
 
-/** Number of ready jobs to read of each type. */
+/** Maximum number of ready jobs to read for each type. */
 const SAMPLE = 200;
-/** Number of types to read jobs of. */
+/** Maximum number of types whose jobs are read. */
 const MAX_SAMPLED = 20;
 
-/** A paused job type that has waiting jobs or may have some. */
+/** A paused job type that has, or could have, waiting jobs. */
 export interface PausedJobs extends PausedType {
-  /** 0 and not exact if it is unknown whether jobs wait. */
+  /** Number of waiting jobs; 0 and not exact if it is unknown whether there are any. */
   readonly jobs: JobCount;
   /** The queues in which they wait. */
   readonly queues: readonly string[];
@@ -21,8 +21,8 @@ export interface PausedJobs extends PausedType {
 type Reader = Pick<PageContext['reader'], 'jobs' | 'jobTypes'>;
 
 /**
- * Finds the paused job types with jobs among the ready jobs of one queue, or of all queues. Each type is searched for
- * separately, so that the jobs of one do not hide those of another.
+ * Finds the paused job types that have ready jobs in one queue, or in any queue. The jobs of each type are read
+ * separately, so that many jobs of one type do not hide those of another.
  */
 export async function findPausedJobs(reader: Reader, queue?: string): Promise<PausedJobs[]> {
   const paused = await reader.jobTypes.listPaused();

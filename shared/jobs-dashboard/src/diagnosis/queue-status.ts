@@ -60,7 +60,7 @@ export function queueStatus(
   return { badge: counts.processing > 0 ? running : starting, text, tone: 'calm' };
 }
 
-/** The status of a queue without ready jobs, but with jobs that concurrency keys block. */
+/** Returns the status of a queue without ready jobs, but with jobs that are blocked by concurrency keys. */
 function allBlocked(blocking: BlockingKeys, blocker: Blocker | null): QueueStatus {
   const each = sentence`${blockedSentence(blocking)} The next one becomes ready when a job with its key ends.`;
   if (blocker === null) return { badge: blockedByKeys, text: each, tone: 'calm' };

@@ -17,13 +17,13 @@ export interface RecentThroughput {
 export interface CommonFailures {
   /** The queue with the most failures, and their number. */
   readonly queue: { readonly name: string; readonly failed: number } | null;
-  /** Number of these failures that are still stored: the others have been retried or deleted. A lower bound. */
+  /** A lower bound of the number of recent failures that are still stored: the others have been retried or deleted. */
   readonly stored: number;
-  /** The most frequent error. `most` is `false` if another one may be as frequent. */
+  /** The most frequent error. `most` is `false` if another error might be as frequent. */
   readonly error: { readonly name: string; readonly message: string; readonly most: boolean } | null;
 }
 
-/** The warning requires at least this many failures, and that at least this share of the finished jobs failed. */
+/** Minimum number of failures, and minimum share of finished jobs that failed, for a warning. */
 const MANY = 5;
 const LARGE_PART = 0.2;
 
@@ -53,12 +53,12 @@ export function failureWarning(recent: RecentThroughput): Warning[] {
   ];
 }
 
-/** `4,503 of 4,541 in queue “bulk”; most often HttpError: upstream said 503` */
+/** Returns text such as `4,503 of 4,541 in queue “bulk”; most often HttpError: upstream said 503`. */
 function inCommon({ failed, common }: RecentThroughput): string {
   const { queue = null, error = null } = common ?? {};
   const parts: string[] = [];
   if (queue !== null) {
-    // The numbers of one queue and of all queues may not match exactly, because their buckets differ in length.
+    // The numbers of one queue and of all queues do not always match, because their buckets differ in length.
     const share = queue.failed < failed ? `${formatNumber(queue.failed)} of ${formatNumber(failed)}` : 'All';
     parts.push(`${share} in queue “${queue.name}”`);
   }

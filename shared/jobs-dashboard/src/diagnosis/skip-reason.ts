@@ -3,7 +3,7 @@ import type { JobError } from '@longshore/jobs';
 /** The reason why a job was cancelled before it ran: a job or batch that it depends on did not end as required. */
 export interface SkipReason {
   readonly parentId: string;
-  /** `failed`, `was cancelled` */
+  /** How the parent ended: `failed`, `was cancelled`. */
   readonly ending: string;
 }
 

@@ -3,7 +3,7 @@ import { type Stall, stallOf, type SystemState } from './stall.js';
 import type { PageContext } from '../pages/page.js';
 import { findJobs } from '../reading/found-jobs.js';
 
-/** How many jobs are examined to explain why a batch is stalled. */
+/** Maximum number of jobs that are examined to explain why a batch is stalled. */
 const SAMPLE = 100;
 
 /** The next retry that a batch waits for. */
@@ -11,14 +11,14 @@ export interface AwaitedRetry {
   readonly id: string;
   readonly name: string;
   readonly runAt: Date;
-  /** Number of jobs that wait for a retry. */
+  /** Number of the batch's jobs that wait for a retry. */
   readonly jobs: number;
 }
 
 export interface FoundStall {
-  /** The next retry if the batch waits for nothing else; otherwise `null`. */
+  /** The next retry, if the batch waits only for retries; otherwise `null`. */
   readonly retry: AwaitedRetry | null;
-  /** `null` if a job is running or may start, or if no unfinished job is left. */
+  /** Why the batch is stalled; `null` if a job is running or can start, or if no unfinished job is left. */
   readonly stall: Stall | null;
   /** Whether the search for the batch's jobs is still running, so that the reason is not known yet. */
   readonly partial: boolean;
@@ -56,7 +56,7 @@ export async function findBatchStall(id: string, context: PageContext): Promise<
 
 type Waiting = Pick<Job, 'id' | 'name' | 'state' | 'attempt' | 'runAt'>;
 
-/** Returns the earliest retry if all of the jobs wait for one. */
+/** Returns the earliest retry if all of the jobs wait for a retry; otherwise `null`. */
 function awaitedRetry(jobs: readonly Waiting[]): AwaitedRetry | null {
   const retries = jobs.flatMap(({ id, name, state, attempt, runAt }) =>
     state === 'scheduled' && attempt > 0 && runAt !== null ? [{ id, name, runAt, jobs: jobs.length }] : [],
@@ -66,7 +66,10 @@ function awaitedRetry(jobs: readonly Waiting[]): AwaitedRetry | null {
   return first;
 }
 
-/** Finds out why a job that another one waits for does not start. */
+/**
+ * Finds out why a job that others wait for does not start. Returns `null` if it can start, or if it is neither enqueued
+ * nor scheduled.
+ */
 export async function findJobStall(job: Job, context: PageContext): Promise<Stall | null> {
   if (job.state !== 'enqueued' && job.state !== 'scheduled') return null;
   return stallOf([job], await readSystemState(context), 'job');

@@ -34,9 +34,9 @@ interface Stop {
 const MAX_QUEUES = 3;
 
 /**
- * Returns why the jobs are stalled; `null` if one of them may start without an operator's help.
+ * Returns why the jobs are stalled; `null` if one of them can start without an operator's help.
  *
- * @param jobs enqueued or scheduled jobs; if they belong to a batch, none of its jobs is running
+ * @param jobs enqueued or scheduled jobs; if they belong to a batch, no job of that batch may be running
  * @param kind whether they are the jobs of a batch or a single job
  * @param more whether the batch has more jobs in these states
  */
@@ -72,8 +72,8 @@ function partOf({ blocker: { reason, remedy }, count }: Stop, more: boolean): Se
 }
 
 /**
- * Returns whether a blocker stops the jobs until an operator acts. A queue that is `stuck` may recover before scheduled
- * jobs are due, so it does not stop these.
+ * Returns whether a blocker stops the jobs until an operator acts. A queue that is `stuck` can recover before scheduled
+ * jobs are due, so scheduled jobs do not count as stopped by it.
  */
 function holds({ kind, tone }: Blocker, jobs: readonly WaitingJob[]): boolean {
   if (tone !== 'attention') return false;

@@ -3,10 +3,10 @@ import { counted } from '../format/count.js';
 import { sentence } from '../format/sentence.js';
 import type { Warning } from './warning.js';
 
-/** Selects leases that expired at least five seconds ago: others are usually about to be renewed or taken back. */
+/** Selects leases that expired at least five seconds ago. Others are usually about to be renewed or reclaimed. */
 export const stalledQuery = { expiredForMs: 5_000, limit: 100 } as const;
 
-/** Returns whether the lease expired so long ago that it should have been renewed or taken back. */
+/** Returns whether the lease expired so long ago that it should have been renewed or reclaimed. */
 export function isStalled({ expiresAt, locked }: Lease, nowMs: number): boolean {
   return !locked && nowMs - expiresAt.getTime() > stalledQuery.expiredForMs;
 }

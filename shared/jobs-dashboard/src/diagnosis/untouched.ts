@@ -1,7 +1,8 @@
 import type { LostServer, Queue, Server } from '@longshore/jobs/storage';
 
 /**
- * The evidence that a storage has been used: a queue is created with its first job or server, and remains afterwards.
+ * The evidence of whether the storage has been used. A queue is created with its first job or server, and remains
+ * afterwards.
  */
 interface Traces {
   readonly queues: readonly Queue[];

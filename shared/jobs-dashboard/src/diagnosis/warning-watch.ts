@@ -16,16 +16,16 @@ interface Seen {
 }
 
 /**
- * Keeps warnings from flapping: a warning of a measured condition ends when the condition has been absent for two minutes.
- * Warnings of stored facts, such as a pause, end at once.
+ * Keeps warnings from flapping: a warning of a measured condition ends when the condition has been absent for two
+ * minutes. Warnings of stored facts, such as a pause, end at once.
  */
 export class WarningWatch {
   /** The measured warnings that have not ended, by cause. */
   readonly #seen = new Map<string, Seen>();
 
   /**
-   * Returns the current warnings: those found now, then those that have eased. One that has eased is left out if there is
-   * another warning about the same thing.
+   * Returns the current warnings: those found now, then those that have eased. An eased warning is left out if a
+   * warning found now is about the same subject or has the same link.
    *
    * @param found at most one warning per cause
    */
@@ -53,7 +53,7 @@ export class WarningWatch {
   }
 }
 
-/** Returns a sentence whose elapsed times have stopped growing. */
+/** Returns the sentence with its elapsed times fixed as they were at `atMs`. */
 function stoppedAt(text: Sentence, atMs: number): Sentence {
   return text.map((part) =>
     typeof part !== 'string' && 'since' in part ? formatDuration(atMs - part.since.getTime()) : part,

@@ -1,6 +1,6 @@
 import type { Sentence } from '../format/sentence.js';
 
-/** A warning of the overview. */
+/** A warning, as shown on the overview. */
 export interface Warning {
   /** Identifies what is wrong, and stays the same while figures change: `queue mail is paused`. */
   readonly cause: string;
@@ -9,8 +9,11 @@ export interface Warning {
   readonly advice: string;
   /** A path inside the dashboard that shows more. */
   readonly link: string;
-  /** Identifies the thing with which something is wrong, whatever that is, if the link does not. */
+  /** Identifies the affected thing, whatever is wrong with it. Needed only if `link` does not identify it. */
   readonly subject?: string;
-  /** Whether the condition is measured and may come and go, so that it must be absent for a while before the warning ends. */
+  /**
+   * Whether the condition is measured and can come and go. Such a warning ends only when it has been absent for a
+   * while.
+   */
   readonly isMeasured?: boolean;
 }

@@ -38,7 +38,7 @@ export interface Situation {
   readonly orphans: readonly Orphan[];
   readonly stalled: readonly Lease[];
   readonly lost: readonly LostServer[];
-  /** Recurring jobs that are late without a reason. */
+  /** Recurring jobs that are late, although they do not wait for their previous job. */
   readonly late: readonly RecurringJob[];
   /** The missed runs of recurring jobs that have not run since. */
   readonly missed: readonly MissedRuns[];
@@ -52,15 +52,15 @@ export interface Situation {
   readonly pausedJobs: readonly PausedJobs[];
   /** Items that background work has set aside, newest first. */
   readonly setAside: readonly SetAsideItem[];
-  /** Messages about warnings that could not be delivered, newest first. */
+  /** Alert messages that could not be delivered, newest first. */
   readonly alertFailures: readonly AlertMessage[];
   /** How far the clock of this process is ahead of the storage’s, in milliseconds. */
   readonly clockAheadMs: number;
-  /** By the storage’s clock. */
+  /** The current time by the storage’s clock, in milliseconds since 1970. */
   readonly nowMs: number;
 }
 
-/** How long the lists of jobs and servers, which are read separately, may disagree, in milliseconds. */
+/** How long the lists of jobs and servers can disagree, in milliseconds, because they are read separately. */
 const SETTLING_MS = 5_000;
 
 /** Returns all warnings, most urgent first. */
@@ -69,7 +69,7 @@ export function findWarnings(situation: Situation): Warning[] {
     ...noServers(situation),
     ...pausedQueues(situation),
     ...pausedTypeWarnings(situation.pausedJobs),
-    // A server that died is why nobody consumes its queues.
+    // Precedes unserved queues, because a server that died explains why its queues have no consumer.
     ...lostServers(situation.lost, situation.servers, situation.nowMs),
     ...silentServers(situation),
     ...unservedQueues(situation),
@@ -92,7 +92,7 @@ export function findWarnings(situation: Situation): Warning[] {
   ];
 }
 
-/** Warns of the job types that fail; if none stands out, warns of the failures of all jobs together. */
+/** Warns of the job types that fail. If no type stands out, warns of the failures of all jobs together. */
 function failures({ failingTypes, recent }: Situation): Warning[] {
   return failingTypes.length > 0 ? failingTypeWarnings(failingTypes) : failureWarning(recent);
 }
@@ -140,7 +140,7 @@ function unservedQueues({ queues, servers }: Situation): Warning[] {
     }));
 }
 
-/** Warns of jobs without a handler on the servers of their queue. Queues without servers have their own warning. */
+/** Warns of jobs for which no server of their queue has a handler. Queues without servers have their own warning. */
 function unhandledJobs({ orphans }: Situation): Warning[] {
   return orphans
     .filter(({ reason }) => reason === 'no-handler')

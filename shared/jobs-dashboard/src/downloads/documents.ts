@@ -8,14 +8,17 @@ import { attach } from './attachment.js';
 
 type DocumentReader = (key: string, context: PageContext) => Promise<string | null>;
 
-/** The complete documents that pages show only in part, by their path inside the dashboard. Each returns JSON, or `null`. */
+/**
+ * Readers of the complete documents that pages show only in part, by path inside the dashboard. Each returns JSON, or
+ * `null` if there is no such document.
+ */
 export const documents: Readonly<Record<string, DocumentReader>> = {
   '/jobs/:id/args.json': async (id, { reader }) => (await reader.jobs.findDocuments(id))?.args ?? null,
   '/jobs/:id/result.json': async (id, { reader }) => (await reader.jobs.findDocuments(id))?.result ?? null,
   '/recurring/:recurring/args.json': (id, { reader }) => reader.recurring.findArgs(id),
 };
 
-/** Returns the router for downloads of documents. Values under keys that look like secrets are redacted, as on pages. */
+/** Returns the router for downloads of documents. Values are redacted as on pages. */
 export function documentRouter(prefix: string, context: PageContext): Router {
   const router = new Router({ prefix });
   for (const [path, read] of Object.entries(documents)) {

@@ -2,9 +2,9 @@ import { stringify } from 'csv-stringify/sync';
 import type { DownloadFormat } from './attachment.js';
 import type { Row } from './exported-list.js';
 
-/** Why an export ended before the list did. */
+/** The reason why an export ended before the list did. */
 export interface Incomplete {
-  /** As a sentence. */
+  /** The reason, as a sentence. */
   readonly why: string;
   /** Where the list continues, as the parameter `after`; `null` if it cannot be continued. */
   readonly after: string | null;
@@ -23,11 +23,11 @@ export const exportFormats: Readonly<Record<DownloadFormat, (columns: readonly s
   json: asJson,
 };
 
-/** RFC 4180, with a byte order mark, without which Excel does not read UTF-8. */
+/** Formats rows as CSV (RFC 4180), with a byte order mark, without which Excel does not read UTF-8. */
 function asCsv(columns: readonly string[]): ExportFormat {
   const line = (records: readonly (readonly unknown[])[]): string =>
     stringify([...records], {
-      // Cells that a spreadsheet would run as a formula begin with an apostrophe (OWASP, “CSV Injection”).
+      // Prefixes cells that a spreadsheet would run as a formula with an apostrophe (OWASP, “CSV Injection”).
       escape_formulas: true,
       record_delimiter: 'windows',
       cast: { date: (at) => at.toISOString(), boolean: String },

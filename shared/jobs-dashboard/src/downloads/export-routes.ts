@@ -11,7 +11,7 @@ import type { ExportSource } from './exported-list.js';
 /** The path of an exported list inside the dashboard: `/export/jobs.csv`. */
 export const exportPath = '/export/:file';
 
-/** How many exports run at a time, and how many more wait for one of them to end. */
+/** Maximum number of exports that run at a time, and of those that wait for one of them to end. */
 const MAX_EXPORTS = 2;
 const MAX_WAITING = 20;
 const MAX_ROWS = 100_000;
@@ -25,7 +25,7 @@ export interface ExportContext extends Omit<ExportSource, 'nowMs'> {
   readonly closing: AbortSignal | undefined;
 }
 
-/** Returns the router for exports of lists, which are streamed. */
+/** Returns the router for exports of lists. Exports are streamed. */
 export function exportRouter(prefix: string, { closing, now, ...context }: ExportContext): Router {
   const router = new Router({ prefix });
   const slots = pLimit(MAX_EXPORTS);
@@ -37,7 +37,7 @@ export function exportRouter(prefix: string, { closing, now, ...context }: Expor
     const release = await slotOf(slots);
     try {
       const rest = list.read(query, { ...context, nowMs });
-      // The first page is read before the response begins, because errors can then still be answered with an error page.
+      // Reads the first page before the response begins, because errors can then still be answered with an error page.
       const first = await rest.next();
       ctx.status = 200;
       attach(

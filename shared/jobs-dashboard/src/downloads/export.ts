@@ -7,15 +7,15 @@ import type { ExportFormat, Incomplete } from './export-format.js';
 export interface ExportBounds {
   readonly maxRows: number;
   readonly maxMs: number;
-  /** Ends exports, which would otherwise delay the shutdown of a server. */
+  /** Ends the export, which would otherwise delay the shutdown of a server. */
   readonly closing: AbortSignal | undefined;
   /** Called with unexpected errors. */
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * Formats the pages of a list as the consumer takes them, so that at most one page is in memory. After each page,
- * pauses for as long as reading it took, so that an export occupies the storage for at most half of the time.
+ * Reads and formats a page of the list whenever the consumer requests one, so that at most one page is in memory. After
+ * each read, pauses for as long as the read took, so that an export occupies the storage for at most half of the time.
  *
  * @param first the first page of the list, which has been read already
  */

@@ -5,7 +5,7 @@ import type { DashboardReader } from '../reading/dashboard-reader.js';
 /** A row of an exported list, by column. */
 export type Row = Readonly<Record<string, JsonValue | Date>>;
 
-/** Some rows of a list, read at once. */
+/** A page of rows of a list. */
 export interface RowPage {
   readonly rows: readonly Row[];
   /** Where the list continues, as the parameter `after`; `null` at its end. */
@@ -14,13 +14,13 @@ export interface RowPage {
   readonly isUnsearched?: boolean;
 }
 
-/** What exports read from. */
+/** The source of the data in exports. */
 export interface ExportSource {
-  /** Reads without a cache, from which a long list would evict everything else. */
+  /** Not cached, because a long list would evict everything else from the cache. */
   readonly reader: DashboardReader;
   /** Milliseconds since 1970 by the storage's clock. */
   readonly nowMs: number;
-  /** Matches the names of members whose values are never shown. */
+  /** Matches the keys whose values are never shown. */
   readonly redact: RegExp;
 }
 
@@ -43,7 +43,7 @@ export interface ExportedList {
    * Reads the list page by page.
    *
    * @param query the URL parameters of the list's page, and `after` for a list with a cursor
-   * @throws {Problem} with the first page, if a parameter is invalid
+   * @throws {Problem} when the first page is read, if a parameter is invalid
    */
   readonly read: (query: URLSearchParams, source: ExportSource) => AsyncGenerator<RowPage>;
 }

@@ -129,7 +129,7 @@ function whole(read: (source: ExportSource) => Promise<Row[]>): ExportedList['re
   };
 }
 
-/** Reads a list by the ids of its rows. */
+/** Reads a list page by page, with the id of the last row as the cursor. */
 function byCursor(
   isPlace: (text: string) => boolean,
   read: (after: string | null, query: URLSearchParams, source: ExportSource) => Promise<Row[]>,
@@ -145,7 +145,7 @@ function byCursor(
   };
 }
 
-/** Returns whether a text may be the id of an audit entry. */
+/** Returns whether a string can be the id of an audit entry. */
 function isNumber(text: string): boolean {
   return /^\d{1,18}$/.test(text);
 }

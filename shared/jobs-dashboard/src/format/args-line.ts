@@ -6,8 +6,10 @@ import { redact } from './redaction.js';
 const MAX_CHARACTERS = 160;
 
 /**
- * Formats arguments as one line of a list: `orderId: 90071, currency: "EUR"`. Numbers that may have lost
- * digits are marked with `≈`. Empty if there are no arguments.
+ * Formats arguments as one line of a list: `orderId: 90071, currency: "EUR"`. Numbers that may have lost digits are
+ * marked with `≈`. Returns an empty string if there are no arguments.
+ *
+ * @param pattern values under matching keys are redacted
  */
 export function argsLine(args: JsonValue, pattern: RegExp): string {
   const { tokens } = jsonTokens(redact(args, pattern), 2 * MAX_CHARACTERS);

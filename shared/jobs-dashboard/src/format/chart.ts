@@ -1,4 +1,4 @@
-/** The jobs that finished in a span of time. */
+/** The numbers of jobs that finished in a span of time, which begins at `at`. */
 export interface Bucket {
   readonly at: Date;
   readonly done: number;
@@ -16,16 +16,16 @@ export interface Chart {
   readonly most: number;
   /** The SVG path of all bars. */
   readonly done: string;
-  /** The same for failed jobs; `null` if there are none. */
+  /** The highest number and the bars of failed jobs; `null` if there are none. */
   readonly failed: { readonly most: number; readonly bars: string } | null;
-  /** The current bucket, which is drawn in outline. */
+  /** The bar of the current bucket, which is drawn in outline. */
   readonly unfinished: { readonly x: number; readonly y: number; readonly height: number };
   /** The SVG path of lines at half height and at the times of `ticks`. */
   readonly grid: string;
-  /** Evenly spaced times below the axis, from left to right; the right end is now. */
+  /** Evenly spaced times below the axis, from left to right. The right end of the axis is now. */
   readonly ticks: readonly Date[];
   readonly total: { readonly done: number; readonly failed: number };
-  /** The same data as a short table. */
+  /** The same data as a table of at most 24 rows. */
   readonly rows: readonly Bucket[];
 }
 
@@ -40,6 +40,8 @@ const MIN = 2;
 const MIN_FAILED = 6;
 
 /**
+ * Returns the chart of some buckets.
+ *
  * @param buckets at least one, oldest first, of equal length; the last one is incomplete
  * @param parts the number of equal parts that the ticks divide the chart into
  */
@@ -87,7 +89,10 @@ export function bars(lengths: readonly number[], axis: number): string {
     .join('');
 }
 
-/** Returns the length of a bar, with `most` at full length. Anything above zero stays visible. */
+/**
+ * Returns the length of a bar, in a chart where `most` jobs have the length `whole`. Any number of jobs above zero has
+ * at least the length `least`, so that it stays visible.
+ */
 export function scaled(jobs: number, most: number, whole: number, least: number): number {
   return jobs === 0 ? 0 : Math.max(least, round((whole * jobs) / most));
 }

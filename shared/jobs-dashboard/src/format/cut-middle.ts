@@ -1,4 +1,4 @@
-/** A text whose middle is not shown, so that its beginning and its end are. */
+/** A long name, of which only the beginning and the end are shown. */
 export interface CutText {
   readonly start: string;
   /** Empty if the whole text is shown. */
@@ -11,7 +11,7 @@ const MAX_CHARACTERS = 36;
 const START = 22;
 const END = 12;
 
-/** Splits a long name for display. The three parts together are the text. */
+/** Splits a long name for display. Joined, the three parts are the original name. */
 export function cutMiddle(text: string): CutText {
   const characters = Array.from(text);
   if (characters.length <= MAX_CHARACTERS) return { start: text, middle: '', end: '' };

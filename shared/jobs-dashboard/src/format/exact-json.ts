@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { JsonValue } from '@longshore/jobs';
 import type { JsonText } from '@longshore/jobs/storage';
 
-/** Random, so that no argument can be mistaken for it. */
+/** The key that marks exact numbers. Random, so that no key of an argument is mistaken for it. */
 const mark = randomUUID();
 const stringOrNumber = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/gi;
 

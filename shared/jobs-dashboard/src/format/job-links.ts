@@ -10,12 +10,13 @@ export interface JobLink {
 
 export interface JobLinkTemplates {
   /**
-   * The template of the link from a job to its logs, such as `https://logs.example.com/search?q={jobId}&from={startedAt}`. May
-   * contain `{jobId}`, `{jobName}`, `{queue}`, `{attempt}`, `{serverId}`, `{traceId}`, and the times `{createdAt}`,
-   * `{startedAt}` and `{finishedAt}`, or `{createdAtMs}` and so on for milliseconds since 1970.
+   * The template of the link from a job to its logs, such as
+   * `https://logs.example.com/search?q={jobId}&from={startedAt}`. May contain `{jobId}`, `{jobName}`, `{queue}`,
+   * `{attempt}`, `{serverId}`, `{traceId}`, and the times `{createdAt}`, `{startedAt}` and `{finishedAt}`, or
+   * `{createdAtMs}` and so on for milliseconds since 1970.
    */
   readonly logUrl?: string | undefined;
-  /** The same for a job’s trace, such as `https://traces.example.com/trace/{traceId}`. */
+  /** The template of the link from a job to its trace, such as `https://traces.example.com/trace/{traceId}`. */
   readonly traceUrl?: string | undefined;
 }
 

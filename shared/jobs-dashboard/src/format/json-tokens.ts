@@ -29,7 +29,7 @@ export function jsonTokens(value: Shown, maxCharacters: number = MAX_CHARACTERS)
   return { tokens, cut: false };
 }
 
-/** Formats a whole document as JSON. Redacted and omitted values become strings that say so. */
+/** Formats a whole document as JSON. Redacted values become `"redacted"`, and omitted ones `"…"`. */
 export function jsonText(value: Shown): string {
   let text = '';
   for (const token of walk(value, ''))

@@ -20,8 +20,8 @@ export function placeOf(atMs: number, { fromMs, untilMs }: Span): number {
 }
 
 /**
- * Returns the SVG path of a line through the points, with gaps for missing values. A value without neighbours is drawn as a
- * short dash, so that it stays visible.
+ * Returns the SVG path of a line through the points, with gaps for missing values. A value without neighbours is drawn
+ * as a short dash, so that it stays visible.
  *
  * @param most the value at the top of the chart
  */
@@ -49,7 +49,7 @@ export function mostOf(...lines: readonly (readonly Point[])[]): number {
   return Math.max(0, ...lines.flat().map(({ value }) => value ?? 0));
 }
 
-/** Returns whether anything was measured, even if it was 0. */
+/** Returns whether there is any measured value, even if it is 0. */
 export function hasValues(...lines: readonly (readonly Point[])[]): boolean {
   return lines.flat().some(({ value }) => value !== null);
 }

@@ -1,4 +1,4 @@
-/** The values of a job, or of one of its attempts, that a link may contain. */
+/** The values of a job, or of one of its attempts, that a link can contain. */
 export interface LinkValues {
   readonly jobId: string;
   readonly jobName: string;
@@ -24,7 +24,7 @@ const placeholders: Readonly<Record<string, (values: LinkValues) => string | nul
   createdAtMs: ({ createdAt }) => String(createdAt.getTime()),
   startedAt: ({ startedAt }) => startedAt?.toISOString() ?? null,
   startedAtMs: ({ startedAt }) => startedAt?.getTime().toString() ?? null,
-  // Empty while the attempt is running: a search for its logs then has no end.
+  // Empty while the attempt is running, so that a search for its logs has no end time.
   finishedAt: ({ finishedAt }) => finishedAt?.toISOString() ?? '',
   finishedAtMs: ({ finishedAt }) => finishedAt?.getTime().toString() ?? '',
 };
@@ -36,7 +36,7 @@ export class LinkTemplate {
   readonly #template: string;
 
   /**
-   * @param name how errors call the template
+   * @param name the name of the template in error messages
    * @throws {TypeError} if it is not an http or https URL, has a placeholder before the path, or an unknown one
    */
   constructor(name: string, template: string) {

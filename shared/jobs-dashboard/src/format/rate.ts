@@ -2,7 +2,7 @@ import type { RateLimit } from '@longshore/jobs/storage';
 import { formatNumber } from './count.js';
 import { formatDuration } from './duration.js';
 
-/** `100 per min`, `10 per 2 s` */
+/** Formats a rate limit: `100 per min`, `10 per 2 s`. */
 export function formatRate({ jobs, periodMs }: Pick<RateLimit, 'jobs' | 'periodMs'>): string {
   const period = formatDuration(periodMs)
     .replace('.0 ', ' ')

@@ -1,7 +1,9 @@
 import type { JsonValue } from '@longshore/jobs';
 import { exactNumberOf } from './exact-json.js';
 
-/** Values under matching keys are never shown. Short words match only as whole words: `pin`, not `spin`. */
+/**
+ * The default pattern of keys whose values are never shown. Short words match only as whole words: `pin`, not `spin`.
+ */
 export const defaultRedaction = new RegExp(
   [
     'passw|passphrase|pwd|secret|token|credential|authorization|cookie|session|bearer|jwt|signature',
@@ -11,10 +13,10 @@ export const defaultRedaction = new RegExp(
   'i',
 );
 
-/** Replaces a redacted value. A symbol, so that no argument can be mistaken for it. */
+/** The replacement of a redacted value. A symbol, so that no argument can be mistaken for it. */
 export const redacted: unique symbol = Symbol('redacted');
 
-/** Replaces values that are nested too deeply. */
+/** The replacement of a value that is nested too deeply. */
 export const omitted: unique symbol = Symbol('omitted');
 
 const MAX_DEPTH = 64;
@@ -58,7 +60,9 @@ export function isRedacted(key: string, pattern: RegExp): boolean {
   return matches(pattern, key) || matches(pattern, words);
 }
 
-/** Searches the key from its beginning, even if the pattern is global or sticky and so remembers its last match. */
+/**
+ * Searches the key from its beginning, even if the pattern is global or sticky and would continue after its last match.
+ */
 function matches(pattern: RegExp, key: string): boolean {
   pattern.lastIndex = 0;
   return pattern.test(key);

@@ -8,14 +8,14 @@ export interface Moment {
   readonly at: Date;
 }
 
-/** A time at which something ends: “07:00”, with the day unless it is within a day. */
+/** A time at which something ends: “07:00”, with the day if that is 20 hours away or more. */
 export interface End {
   readonly until: Date;
 }
 
 /**
- * Text with times in it, which are formatted when it is shown. The text itself stays the same as long as
- * nothing changes, so refreshes can be answered with 304.
+ * Text with times, which are formatted when it is shown. The sentence itself does not change as time passes, so
+ * refreshes can be answered with 304.
  */
 export type Sentence = readonly (string | Elapsed | Moment | End)[];
 

@@ -1,14 +1,14 @@
 import { type Bucket, bars, scaled, STEP, totalOf } from './chart.js';
 
 /**
- * A chart of the size of a word: successful jobs above the axis, failed ones below it, each on its own scale.
- * It uses the units of a chart.
+ * A chart of the size of a word: successful jobs above the axis, failed ones below it, each on its own scale. Buckets
+ * are as wide as in a full chart.
  */
 export interface Sparkline {
   readonly width: number;
-  /** An SVG path. */
+  /** The SVG path of the bars of successful jobs. */
   readonly done: string;
-  /** The same for failed jobs; empty if there are none. */
+  /** The SVG path of the bars of failed jobs; empty if there are none. */
   readonly failed: string;
   readonly total: { readonly done: number; readonly failed: number };
 }
@@ -17,7 +17,7 @@ export interface Sparkline {
 const HEIGHT = 20;
 const DEPTH = 10;
 const MIN = 1;
-/** A bucket needs at least this many jobs to be drawn at full height: one job an hour is not a peak. */
+/** Minimum number of successful jobs for a bar of full height: one job an hour must not look like a peak. */
 const FEW = 5;
 const MIN_FAILED = 5;
 

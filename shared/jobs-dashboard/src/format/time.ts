@@ -9,7 +9,9 @@ export interface TimeText {
   readonly relative: string;
 }
 
-/** Formats a time in UTC. The page's script converts it to the viewer's time zone and keeps the relative time current. */
+/**
+ * Formats a time in UTC. The page's script converts it to the viewer's time zone and keeps the relative time current.
+ */
 export function timeText(at: Date, nowMs: number): TimeText {
   const iso = at.toISOString();
   return { iso, exact: `${iso.replace('T', ' ').slice(0, -1)} UTC`, relative: relativeText(at, nowMs) };

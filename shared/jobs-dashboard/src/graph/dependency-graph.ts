@@ -13,21 +13,21 @@ export interface GraphNode {
 /** The dependencies around a job or batch. */
 export interface DependencyGraph {
   readonly nodes: readonly GraphNode[];
-  /** Each leads from what has to finish first to what waits for it. */
+  /** Each edge leads from a job or batch that has to finish first to one that waits for it. */
   readonly edges: readonly (readonly [from: string, to: string])[];
-  /** Whether there are more jobs than these. */
+  /** Whether some jobs or batches were left out. */
   readonly isCut: boolean;
 }
 
 const MAX_NODES = 40;
-/** How far the graph goes in each direction. */
+/** Maximum distance from the start, in steps in each direction. */
 const MAX_STEPS = 3;
-/** How many dependents of one job or batch are shown. */
+/** Maximum number of dependents of one job or batch that are shown. */
 const MAX_DEPENDENTS = 8;
 
 /**
- * Reads the jobs and batches that the given one depends on, and those that depend on it.
- * The jobs of a batch are not nodes, apart from the one at which the graph starts.
+ * Reads the jobs and batches on which the given job or batch depends, and those that depend on it. The jobs in a batch
+ * are not nodes, apart from the job at which the graph starts.
  */
 export async function readGraph(start: Job | Batch, reader: DashboardReader): Promise<DependencyGraph> {
   const graph = new GraphReader(reader);
@@ -84,13 +84,13 @@ class GraphReader implements DependencyGraph {
     return found.filter((job) => this.#addJob(job)).map(({ id }) => id);
   }
 
-  /** Finds as many of these jobs as there can be in the graph. */
+  /** Finds these jobs, but not more than the graph can contain. */
   async #findJobs(ids: readonly string[]): Promise<Job[]> {
     if (ids.length > MAX_NODES) this.isCut = true;
     return this.#reader.jobs.findMany(ids.slice(0, MAX_NODES));
   }
 
-  /** Adds the parents of all nodes that are not in the graph yet. Parents that have been removed are left out. */
+  /** Adds those parents of nodes that are not in the graph yet. Parents that have been removed are left out. */
   async #readParents(): Promise<void> {
     const ids = this.#missing().slice(0, MAX_NODES);
     if (ids.length === 0) return;
@@ -109,7 +109,7 @@ class GraphReader implements DependencyGraph {
     return [...new Set(known)].filter((id) => !this.#nodes.has(id) && !this.#removed.has(id));
   }
 
-  /** Returns whether the job was added: it is new, and there is room for it. */
+  /** Adds a job if it is new and there is room for it. Returns whether it was added. */
   #addJob({ id, name, state, parentIds }: Job): boolean {
     if (!this.#add({ id, kind: 'job', name, state })) return false;
     this.#parents.set(id, parentIds);

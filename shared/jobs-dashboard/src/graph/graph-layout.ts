@@ -12,7 +12,7 @@ export interface PlacedNode extends GraphNode {
   readonly after: readonly string[];
 }
 
-/** A graph as a drawing: what has to finish first is on the left. */
+/** The drawing of a graph. Jobs and batches that have to finish first are on the left. */
 export interface GraphDrawing {
   readonly width: number;
   readonly height: number;
@@ -30,8 +30,8 @@ const ROW = NODE_HEIGHT + 12;
 const LABEL = 22;
 
 /**
- * Places each node in the column after the last of those that it waits for. Edges across several columns run below the nodes
- * of the columns in between, because they would otherwise seem to begin or end there.
+ * Places each node in the column to the right of all nodes that it waits for. Edges across several columns run below
+ * the nodes of the columns in between, because they would otherwise seem to begin or end at these nodes.
  */
 export function drawGraph({ nodes, edges }: DependencyGraph): GraphDrawing {
   const parents = new Map(
@@ -86,7 +86,7 @@ function columnsOf(parents: ReadonlyMap<string, readonly string[]>): ReadonlyMap
   const columnOf = (id: string): number => {
     const known = columns.get(id);
     if (known !== undefined) return known;
-    columns.set(id, 0); // ends the recursion should the stored dependencies form a circle
+    columns.set(id, 0); // ends the recursion if the stored dependencies form a cycle
     const column = Math.max(-1, ...(parents.get(id) ?? []).map(columnOf)) + 1;
     columns.set(id, column);
     return column;

@@ -3,7 +3,9 @@ import { nothing, type PageContext, type Region } from '../pages/page.js';
 import { readGraph } from './dependency-graph.js';
 import { drawGraph } from './graph-layout.js';
 
-/** Draws what a job or batch depends on, and what depends on it. Takes up no space if there is neither. */
+/**
+ * Creates the region with the dependency graph of a job or batch. It takes up no space if there are no dependencies.
+ */
 export function graphRegion(find: () => Promise<Job | Batch>, { reader }: PageContext): Region {
   return {
     name: 'graph',

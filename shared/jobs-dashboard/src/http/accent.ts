@@ -1,12 +1,12 @@
-/** Text in a colour that has less contrast with its background is hard to read (WCAG 2.2, success criterion 1.4.3). */
+/** Minimum contrast of text with its background (WCAG 2.2, success criterion 1.4.3). */
 const LEAST_CONTRAST = 4.5;
 
-/** The steps in which a colour is lightened, as shares of white. */
+/** Number of steps in which a colour is lightened towards white. */
 const STEPS = 40;
 
 type Colour = readonly [red: number, green: number, blue: number];
 
-/** The backgrounds of links in one colour scheme, as hex colours. */
+/** The backgrounds of links in both colour schemes, as hex colours. */
 export interface Backgrounds {
   readonly light: readonly string[];
   readonly dark: readonly string[];
@@ -19,8 +19,8 @@ export interface Accent {
 }
 
 /**
- * Returns the accent colours for a configured colour: itself in the light scheme, and in the dark one lightened until it can
- * be read there.
+ * Returns the accent colours for a configured colour. The light scheme uses the colour itself. For the dark scheme, it
+ * is lightened until it has enough contrast.
  *
  * @param colour such as `#8a1c7c`
  * @throws {TypeError} if it is not a hex colour, or too light to be read on a light background

@@ -23,7 +23,7 @@ interface Asset {
 }
 
 /**
- * Style sheet, scripts and icon, read once at start-up. Their path contains the hash of all of them, so
+ * The style sheet, scripts, icon and logo, read once at start-up. Their path contains the hash of all files, so that
  * browsers can cache them forever and scripts can import each other by relative names.
  */
 export class Assets {
@@ -75,7 +75,7 @@ function namesIn(subfolder: string): string[] {
   return readdirSync(new URL(subfolder, folder)).toSorted();
 }
 
-/** Joins the sheets in the order of their names, which is the order of the cascade, without white space. */
+/** Joins the style sheets in the order of their names, which is the order of the cascade, and minifies the result. */
 function styleSheet(): string {
   const sheets = namesIn('styles/').map((name) => readFileSync(new URL(`styles/${name}`, folder), 'utf8'));
   return sheets
@@ -91,7 +91,7 @@ function styleSheet(): string {
     .replaceAll(';}', '}');
 }
 
-/** Reads a script and removes its comments, a third of its size. Comments must be on lines of their own. */
+/** Reads a script and removes its comments, which are a third of its size. Comments must be on separate lines. */
 function script(name: string): Buffer {
   const text = readFileSync(new URL(`scripts/${name}`, folder), 'utf8');
   return Buffer.from(text.replaceAll(/^ *(?:\/\*\*(?:(?!\*\/)[^])*\*\/|\/\/.*)\n/gm, ''));

@@ -1,15 +1,15 @@
 /** Turns a path inside the dashboard, such as `jobs/123`, into a link for the current page. */
 export type Link = (path: string) => string;
 
-/** No page has a deeper path. Error pages for deeper paths get absolute links. */
+/** Maximum depth of a path for relative links. No page is deeper; error pages for deeper paths get absolute links. */
 const MAX_DEPTH = 16;
 
-/** Where the dashboard is mounted. */
+/** The path at which the dashboard is mounted. */
 export class BasePath {
-  /** Without a slash at the end; empty at the root. */
+  /** The path without a slash at the end; empty at the root. */
   readonly path: string;
 
-  /** Throws a TypeError unless the path consists of segments of letters, digits, `-`, `_`, `.` and `~`. */
+  /** @throws {TypeError} unless the path consists of segments of letters, digits, `-`, `_`, `.` and `~` */
   constructor(path: string) {
     const trimmed = path.replace(/\/+$/, '');
     if (!/^(\/[\w~-][\w.~-]*)*$/.test(trimmed))
@@ -18,8 +18,8 @@ export class BasePath {
   }
 
   /**
-   * Returns the path inside the dashboard with its leading slash; empty for the base path itself, `null`
-   * outside.
+   * Returns the path inside the dashboard, with its leading slash; empty for the base path itself, `null` for a path
+   * outside the dashboard.
    */
   inside(requestPath: string): string | null {
     if (requestPath !== this.path && !requestPath.startsWith(`${this.path}/`)) return null;

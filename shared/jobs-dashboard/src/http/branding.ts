@@ -4,7 +4,7 @@ import { accentOf } from './accent.js';
 
 /** The logo and the accent colour of an installation. */
 export interface Branding {
-  /** The path of an SVG, PNG, WebP or JPEG file of at most 100 kB, shown instead of the mark. */
+  /** The path of an SVG, PNG, WebP or JPEG file of at most 100 kB, shown instead of the Longshore logo. */
   readonly logo?: string | undefined;
   /** The colour of links and buttons, such as `#8a1c7c`. */
   readonly accent?: string | undefined;
@@ -18,7 +18,7 @@ export interface Logo {
 
 const MAX_LOGO_BYTES = 100_000;
 
-/** The backgrounds on which links appear, by the name of their custom property. */
+/** The names of the custom properties with the background colours on which links appear. */
 const backgrounds = ['paper', 'panel', 'sunk', 'calm', 'alarm'];
 
 /**

@@ -4,12 +4,12 @@ import type { Context } from 'koa';
 
 const gzipped = promisify(gzip);
 
-/** Shorter bodies fit into one packet. */
+/** Minimum size of a body to compress. Smaller ones fit into one packet anyway. */
 const MIN_BYTES = 1_400;
 
 /**
- * Compresses a page for clients that accept it. Its form tokens change with each page, so its length reveals
- * nothing about them (BREACH).
+ * Compresses a page for clients that accept gzip. The form tokens differ in each response, so the compressed length
+ * reveals nothing about them (BREACH).
  *
  * @param zipped compresses the body, or returns a cached copy
  */

@@ -7,7 +7,7 @@ const YEAR_MS = 365 * 24 * 3_600_000;
 /** How densely pages are laid out. */
 export type Density = 'comfortable' | 'compact';
 
-/** Returns the density that this browser has chosen. */
+/** Returns the density that is set in this browser. */
 export function densityOf(ctx: Context): Density {
   return readCookie(ctx, COOKIE) === 'compact' ? 'compact' : 'comfortable';
 }

@@ -9,7 +9,7 @@ import type { Layout } from './layout.js';
 export const displayPath = '/display';
 
 /**
- * Returns the router for the form that sets the density and leads back to its page. The form is on every page and
+ * Returns the router for the form that sets the density and redirects back to its page. The form is on every page and
  * changes only what its sender sees, so it has no token.
  */
 export function displayRouter(prefix: string, layout: Layout): Router {
@@ -23,7 +23,7 @@ export function displayRouter(prefix: string, layout: Layout): Router {
   return router;
 }
 
-/** Returns the page that sent the form; `null` if it is unknown or of another site. */
+/** Returns the page that sent the form; `null` if it is unknown or belongs to another site. */
 function pageBefore(ctx: Context): string | null {
   const page = ctx.get('Referer');
   return URL.canParse(page) && new URL(page).origin === ctx.get('Origin') ? page : null;

@@ -23,7 +23,7 @@ export function readForm(limit: string): Middleware {
 }
 
 /**
- * Returns the fields of a form that was sent by one of these pages.
+ * Returns the fields of a form that was sent by a page of this dashboard.
  *
  * @throws {Problem} 403 if another site sent it, or its token is not valid for this viewer
  */

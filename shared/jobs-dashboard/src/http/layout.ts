@@ -12,7 +12,7 @@ export interface Content extends RequestContext {
   readonly [name: string]: unknown;
 }
 
-/** Renders pages with what all of them share: relative links, hashed assets and the current time. */
+/** Renders pages, and provides what their views share: relative links, hashed assets and the current time. */
 export class Layout {
   readonly #basePath: BasePath;
   readonly #assets: Assets;
@@ -29,7 +29,7 @@ export class Layout {
     this.#instance = instance;
   }
 
-  /** Changes whenever pages may render differently for the same data. */
+  /** Changes whenever pages can render differently for the same data. */
   get version(): string {
     return this.#assets.version;
   }

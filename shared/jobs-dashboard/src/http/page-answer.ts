@@ -18,12 +18,14 @@ const PARTIAL_EVERY_MS = 500;
 interface LoadedRegion extends Region {
   /** The data for the view; `null` if it could not be read, or not in time. */
   readonly model: object | null;
-  /** A weak entity tag, because relative times may differ for the same model. */
+  /** The entity tag. It is weak, because relative times can differ for the same model. */
   readonly etag: string;
   readonly error?: StorageUnavailableError;
 }
 
-/** Answers with the whole page, or with the requested regions that have changed, or with 304 if none has. */
+/**
+ * Answers with the whole page, with those requested regions that have changed, or with 304 if no region has changed.
+ */
 export class PageResponder {
   readonly #layout: Layout;
   readonly #cache: Cache;
@@ -119,7 +121,9 @@ function isPartial(model: object | PartialModel): boolean {
   return 'partial' in model && model.partial;
 }
 
-/** Adds the version of the viewer’s forms to the entity tag: tokens and roles can change while the data stays the same. */
+/**
+ * Adds the version of the viewer’s forms to the entity tag: tokens and roles can change while the data stays the same.
+ */
 function shownTo({ version }: RequestContext, region: LoadedRegion): LoadedRegion {
   return { ...region, etag: region.etag.replace(/"$/, `.${version}"`) };
 }

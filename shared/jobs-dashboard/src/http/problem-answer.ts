@@ -6,7 +6,7 @@ import { findRequestContext, anonymous } from './request-context.js';
 import { problemLinks } from './problem-links.js';
 
 /**
- * Answers with an error page, and emits unexpected errors on the application.
+ * Answers with an error page. Emits unexpected errors as `error` events of the application.
  *
  * @param inside the path inside the dashboard
  */

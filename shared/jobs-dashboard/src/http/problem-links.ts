@@ -2,7 +2,7 @@ import { sections } from '../pages/page.js';
 
 /** A link on an error page. */
 export interface ProblemLink {
-  /** Inside the dashboard. */
+  /** The path inside the dashboard. */
   readonly path: string;
   readonly words: string;
 }
@@ -18,7 +18,8 @@ const things: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns links for an action that failed: to its target or, if that is gone, to the target’s history.
+ * Returns links for an action that failed: to its target or, if the target does not exist, to the history of the
+ * target.
  *
  * @param inside the path of the action, `/queues/mail/pause`
  * @param gone whether the target does not exist

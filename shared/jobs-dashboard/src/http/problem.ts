@@ -34,7 +34,9 @@ export function badRequest(title: string, text: string): Problem {
   return new Problem({ status: 400, title, text });
 }
 
-/** Returns the content of the error page for an error. For unexpected errors, it names only the id of the logged incident. */
+/**
+ * Returns the content of the error page for an error. For unexpected errors, it contains only the id of the incident.
+ */
 export function problemOf(error: unknown, incident: string): ProblemText {
   if (error instanceof Problem) return error.content;
   if (error instanceof InterruptedAction) return problemOfAction(error, incident);
@@ -80,7 +82,7 @@ function problemOfAction({ completion, cause }: InterruptedAction, incident: str
   return { ...problemOf(cause, incident), text };
 }
 
-/** Returns whether a library has rejected the request (http-errors). */
+/** Returns whether a library has rejected the request with an error of `http-errors`. */
 function isRequestError(error: unknown): error is Error & { status: number } {
   return error instanceof Error && 'expose' in error && error.expose === true && 'status' in error;
 }

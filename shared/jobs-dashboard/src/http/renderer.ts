@@ -10,7 +10,7 @@ import { sections } from '../pages/page.js';
 import { outcomeBadge, stateBadge } from '../format/state-badge.js';
 import { timeIn } from '../format/zoned-time.js';
 
-/** The directory of the views, which are next to their pages in the sources: the compiler does not copy them. */
+/** The source folder, from which views are read: they are next to their pages, and the compiler does not copy them. */
 const folder = fileURLToPath(new URL('../../src/', import.meta.url));
 
 /** The line that begins a view in a file. The view ends before the next such line, or at the end of the file. */
@@ -42,16 +42,19 @@ const compileOptions = {
 /** The compiled views by name, which all dashboards of a process share. */
 let compiled: ReadonlyMap<string, TemplateFunction> | undefined;
 
-/** Compiles all views when first created, and throws if one is invalid. Views find all their data in `it`. */
+/**
+ * Renders views, which find all their data in `it`. The first instance compiles all views, and throws if one is
+ * invalid.
+ */
 export class Renderer {
   readonly #views = (compiled ??= compileViews());
 
   /**
-   * Renders a view. In an included view, `it` has the members passed to `include` and inherits all others from the page.
-   * (EJS's own `include` looks for the file and copies everything each time, which takes ten times as long for a list of
-   * 50 jobs.)
+   * Renders a view. In an included view, `it` has the members passed to `include` and inherits all others from the
+   * page. (EJS's own `include` looks for the file and copies everything each time, which takes ten times as long for a
+   * list of 50 jobs.)
    *
-   * Throws if there is no such view or if it uses something that it was not given.
+   * @throws {Error} if there is no such view, or if the view fails, for example because data is missing
    */
   render(view: string, it: object): string {
     const page = Object.assign(Object.create(null) as object, formats, it, {
@@ -68,7 +71,7 @@ export class Renderer {
   }
 }
 
-/** Throws if two views have the same name. */
+/** @throws {Error} if two views have the same name, or a view is invalid */
 function compileViews(): ReadonlyMap<string, TemplateFunction> {
   const views = new Map<string, TemplateFunction>();
   for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {

@@ -6,10 +6,10 @@ import { hasRole, type Viewer } from '../auth/viewer.js';
 
 /** Who sent a request, and what the forms of the page need. */
 export interface RequestContext {
-  /** `null` if the client is not authenticated: the page has no navigation then. */
+  /** `null` if the client is not authenticated. The page then has no navigation. */
   readonly viewer: Viewer | null;
   readonly canSignOut: boolean;
-  /** Created on demand: most pages have no forms. */
+  /** Creates the token of the forms on demand, because most pages have no forms. */
   readonly formToken: () => string;
   /** Changes when the forms of open pages have to be renewed. */
   readonly version: string;
@@ -19,7 +19,7 @@ export interface RequestContext {
   readonly flash?: string | null;
   /** Which actions to show. Routes check roles themselves. */
   readonly may: { readonly operate: boolean; readonly delete: boolean };
-  /** Whether actions that pause or delete something require a reason. */
+  /** Whether actions that pause, delete or discard something require a reason. */
   readonly requireReasons: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface ViewerContext extends RequestContext {
   readonly viewer: Viewer;
 }
 
-/** A symbol, so that it does not clash with the application’s own state. */
+/** The key of the context in `ctx.state`. A symbol, so that it does not clash with keys of the host application. */
 const place = Symbol('request context');
 
 export function setRequestContext(ctx: Context, requestContext: ViewerContext): void {
@@ -39,7 +39,11 @@ export function findRequestContext(ctx: Context): ViewerContext | null {
   return (ctx.state as { [place]?: ViewerContext })[place] ?? null;
 }
 
-/** Returns the context of a request. Throws if the client is not authenticated, which cannot happen in a route. */
+/**
+ * Returns the context of a request.
+ *
+ * @throws {Error} if the client is not authenticated, which cannot happen in a route
+ */
 export function requestContextOf(ctx: Context): ViewerContext {
   const requestContext = findRequestContext(ctx);
   if (requestContext === null) throw new Error('A route was reached without authentication');
@@ -55,7 +59,7 @@ export const anonymous: RequestContext = {
   requireReasons: false,
 };
 
-/** @param settings `readOnly`: whether the dashboard has no actions */
+/** Creates the context of an authenticated request. `readOnly` means that the dashboard has no actions. */
 export function createRequestContext(
   ctx: Context,
   authenticator: Authenticator,

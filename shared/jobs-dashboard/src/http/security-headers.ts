@@ -22,8 +22,8 @@ const headers = new Map([
 ]);
 
 /**
- * Sets the security headers of every response, errors included. Only hashed assets may be cached, and set
- * their own header.
+ * Sets the security headers of every response, including errors, and forbids caching. Hashed assets, the only responses
+ * that may be cached, replace the `Cache-Control` header afterwards.
  */
 export function setSecurityHeaders(ctx: Context): void {
   ctx.res.setHeaders(headers);

@@ -2,14 +2,14 @@ import type { Context } from 'koa';
 import type { Cache } from '../cache.js';
 import { compress, zip } from '../http/compression.js';
 
-/** What differs between viewers in a part of a page. */
+/** The data in a part of a page that differs between viewers. */
 export interface OfViewer {
   readonly formToken: () => string;
 }
 
 /**
- * Renders and compresses parts of pages once for all viewers, as long as they are cached. Parts with forms
- * are rendered for each viewer, because of their tokens.
+ * Renders and compresses each part of a page only once for all viewers while the result is cached. Parts with forms are
+ * rendered for each viewer, because of the form tokens.
  */
 export class Fragments {
   readonly #cache: Cache;

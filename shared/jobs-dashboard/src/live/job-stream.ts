@@ -12,7 +12,9 @@ export type JobEvent =
 
 export interface JobStreamOptions {
   readonly everyMs: number;
-  /** After this time, the stream ends without an `end` event, and the browser reconnects and is authenticated again. */
+  /**
+   * After this time, the stream ends without an `end` event, so that the browser reconnects and is authenticated again.
+   */
   readonly lifetimeMs: number;
   /** Ends the stream at once. */
   readonly signal: AbortSignal;
@@ -21,8 +23,8 @@ export interface JobStreamOptions {
 const LINES = 200;
 
 /**
- * Polls a job, and yields its progress and the log lines after line `after`. Viewers of the same job share the reads
- * through the cache.
+ * Polls a job, and yields its progress and the log lines that follow line `after`. Viewers of the same job share the
+ * reads through the cache.
  */
 export async function* jobStream(
   id: string,
@@ -33,7 +35,7 @@ export async function* jobStream(
   let lastId = after;
   let sent = '';
   for (let leftMs = lifetimeMs; leftMs > 0; leftMs -= everyMs) {
-    // Reads the job first, so that the log that follows contains all lines written before its end.
+    // Reads the job before its log. If the job has finished, the log is then complete.
     const job = await reader.jobs.find(id);
     const lines = await reader.reports.listLogs(id, {
       limit: LINES,

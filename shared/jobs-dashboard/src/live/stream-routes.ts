@@ -16,13 +16,13 @@ export const streamPath = '/jobs/:id/stream';
 
 /** Limits of the event streams. */
 export interface StreamBounds {
-  /** How many may be open at once; further requests get 503. */
+  /** Maximum number of open streams; further requests are answered with 503. */
   readonly maxStreams: number;
   /** Ends all streams. */
   readonly closing: AbortSignal | undefined;
 }
 
-/** Streams the log and progress of a running job as server-sent events that contain parts of its page. */
+/** Returns the router for streams of a running job's log and progress: server-sent events with HTML for its page. */
 export function streamRouter(
   prefix: string,
   context: PageContext,
@@ -102,7 +102,10 @@ function event(name: string, html: string, id?: string): string {
   return `${id === undefined ? '' : `id: ${id}\n`}event: ${name}\ndata: ${JSON.stringify(html)}\n\n`;
 }
 
-/** Returns the id of the last log line that the viewer has, which the browser sends on reconnection, or the page does. */
+/**
+ * Returns the id of the last log line that the viewer has: the browser sends it as `Last-Event-ID` when it reconnects,
+ * and the page as the parameter `after` when it connects. Returns `null` if there is none.
+ */
 function placeIn(ctx: Context): string | null {
   const place = ctx.get('Last-Event-ID') || (new URLSearchParams(ctx.querystring).get('after') ?? '');
   return /^[\w.:-]{1,80}$/.test(place) ? place : null;

@@ -6,11 +6,11 @@ export interface BulkWords {
   readonly title: string;
   /** Shown while the action is running. */
   readonly doing: string;
-  /** On the buttons of a list. */
+  /** The label of its button on a list. */
   readonly verb: string;
-  /** On the button of its confirmation: `Retry 43 jobs`. */
+  /** Returns the label of the button that confirms it: `Retry 43 jobs`. */
   readonly of: (jobs: string) => string;
-  /** The text to use if the jobs are not counted exactly. */
+  /** The label of the button that confirms it if the jobs are not counted exactly. */
   readonly all: string;
   /** The participle: `retried`. */
   readonly done: string;
@@ -65,8 +65,8 @@ export function isBulkAction(text: string): text is BulkAction {
 }
 
 /**
- * Returns whether the action destroys work. If so, and if the jobs are not counted exactly, operators must type its name to
- * confirm it.
+ * Returns whether the action destroys work. If it does, and the jobs are not counted exactly, operators must type the
+ * name of the action to confirm it.
  */
 export function isDestructive(action: BulkAction): boolean {
   return action === 'cancel' || action === 'delete';

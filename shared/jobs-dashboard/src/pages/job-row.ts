@@ -20,7 +20,7 @@ export interface JobRow {
   readonly finishedAt: Date | null;
   /** The error in one line; `null` if there is none. */
   readonly error: string | null;
-  /** The most relevant time of a job in its state. */
+  /** The time that is most relevant in the state of the job. */
   readonly when: When;
 }
 

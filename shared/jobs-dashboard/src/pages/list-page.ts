@@ -8,7 +8,9 @@ export interface ListPage<Row> {
 }
 
 /**
- * @param query with the parameter `page`; an invalid one means the first page, one beyond the end the last
+ * Returns a page of the list.
+ *
+ * @param query contains the parameter `page`: an invalid value selects the first page, one beyond the end the last page
  */
 export function pageOf<Row>(list: readonly Row[], query: URLSearchParams, rows: number): ListPage<Row> {
   const pages = Math.max(1, Math.ceil(list.length / rows));
@@ -21,15 +23,15 @@ export function pageOf<Row>(list: readonly Row[], query: URLSearchParams, rows: 
   };
 }
 
-/** The first rows of a list, or those after a given place. */
+/** The first rows of a list, or the rows after a position. */
 export interface Rows<Row> {
   readonly rows: readonly Row[];
-  /** `false` if the list goes on after the last of these rows. */
+  /** `false` if the list continues after the last of these rows. */
   readonly isComplete: boolean;
 }
 
 /**
- * Returns up to `most` rows. Reads one more to find out whether others follow.
+ * Returns up to `most` rows. Reads one more row to find out whether the list continues.
  *
  * @param read returns at most `limit` rows
  */

@@ -15,7 +15,7 @@ export interface LogRow {
 
 const MAX_VALUE = 500;
 
-/** @param pattern values under matching keys are redacted, at any depth */
+/** Converts a log line for views. Values under keys that match `pattern` are redacted, at any depth. */
 export function logRow({ fields, ...line }: LogLine, pattern: RegExp): LogRow {
   const shown = redact(fields ?? {}, pattern);
   const members =

@@ -4,7 +4,7 @@ import type { JobLinks } from '../format/job-links.js';
 import type { Cache } from '../cache.js';
 import type { WarningWatch } from '../diagnosis/warning-watch.js';
 
-/** The part of an HTTP request that pages may depend on. */
+/** The part of an HTTP request that pages can depend on. */
 export interface PageRequest {
   /** Decoded parameters of the path. */
   readonly params: Readonly<Record<string, string>>;
@@ -12,7 +12,7 @@ export interface PageRequest {
   readonly viewer: Viewer;
 }
 
-/** What all pages share, the same for every request. */
+/** The data and services that all pages share, the same for every request. */
 export interface PageContext {
   readonly reader: DashboardReader;
   readonly cache: Cache;
@@ -23,28 +23,28 @@ export interface PageContext {
   readonly machineNow: () => number;
   /** The time limit for each part of a page, in milliseconds. */
   readonly readTimeoutMs: number;
-  /** Matches the names of members whose values are never shown. */
+  /** Matches the keys whose values are never shown. */
   readonly redact: RegExp;
   /** Links from a job to other systems. */
   readonly links: JobLinks;
 }
 
-/** A part of a page that is loaded and refreshed on its own. */
+/** A part of a page that is loaded and refreshed separately. */
 export interface Region {
   readonly name: string;
-  /** The view that renders the result of `load`, which is `it.model`. */
+  /** The view that renders the result of `load`, which it finds in `it.model`. */
   readonly view: string;
   /** Milliseconds between two refreshes. */
   readonly everyMs: number;
   /** The path of an event stream that replaces refreshes in browsers that support it. */
   readonly stream?: string;
   /**
-   * Loads the model, which must not contain relative times: as long as it does not change, refreshes are answered with 304.
+   * Loads the model, which must not contain relative times, because refreshes are answered with 304 until it changes.
    */
   readonly load: () => Promise<object>;
 }
 
-/** A model that may be incomplete for now. If `partial` is true, the region is refreshed soon. */
+/** A model that can be incomplete at first. While `partial` is true, the region is refreshed more often. */
 export interface PartialModel {
   readonly partial: boolean;
 }
@@ -52,7 +52,7 @@ export interface PartialModel {
 /** The model of a region that has nothing to show and takes up no space. */
 export const nothing = { nothing: true } as const;
 
-/** In the order of the navigation. */
+/** The sections of the dashboard, in the order of the navigation. */
 export const sections = [
   { name: 'overview', path: '', icon: 'gauge', word: 'Overview' },
   { name: 'jobs', path: 'jobs', icon: 'list', word: 'Jobs' },
@@ -71,12 +71,12 @@ export type Section = (typeof sections)[number]['name'];
 export interface Page {
   readonly title: string;
   readonly section: Section;
-  /** Lays out the regions, which it finds by name in `it.regions`; `page` puts one below the other. */
+  /** The view that lays out the regions, which it finds by name in `it.regions`; `page` puts one below the other. */
   readonly view: string;
   readonly regions: readonly Region[];
   /** A link above the title, to the list that the page belongs to. */
   readonly kicker?: { readonly path: string; readonly text: string };
-  /** Shown below the title. */
+  /** The id of the page's subject, shown below the title. */
   readonly id?: string;
   /** Further data of the view. */
   readonly data?: object;
@@ -87,5 +87,5 @@ export interface Redirect {
   readonly redirect: string;
 }
 
-/** Rejects with a Problem if there is no such page. */
+/** Answers the requests for a page. Rejects with a Problem if there is no such page. */
 export type PageHandler = (request: PageRequest, context: PageContext) => Promise<Page | Redirect>;

@@ -11,7 +11,7 @@ export interface QueueRow {
   readonly counts: StateCounts;
   readonly oldestEnqueuedAt: Date | null;
   readonly servers: number;
-  /** “paused by ann 20 min ago: PSP outage, until 07:00”; `null` if it is not paused. */
+  /** Text such as “paused by ann 20 min ago: PSP outage, until 07:00”; `null` if the queue is not paused. */
   readonly paused: Sentence | null;
   readonly concurrencyLimit: Queue['concurrencyLimit'];
   readonly rateLimit: Queue['rateLimit'];

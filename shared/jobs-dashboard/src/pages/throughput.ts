@@ -9,7 +9,7 @@ const HOUR = 60 * MINUTE;
 
 /**
  * The charts. The storage counts finished jobs per ten seconds for all queues together, and per minute for each queue.
- * `since` has the syntax of a search filter.
+ * `since` is the value of the search filter `after`.
  */
 const now = {
   title: 'Finished in the last 10 minutes',
@@ -33,10 +33,13 @@ const day = {
   span: { sinceMs: 24 * HOUR, bucketMs: 15 * MINUTE },
 };
 
-/** Also used for the rate of a queue. */
+/** The query for the throughput of the last hour. Also used for the rate of a queue. */
 export const lastHour = hour.span;
 
-/** The throughput of one queue or of all. Includes jobs that have been retried or deleted since. */
+/**
+ * Creates the region with charts of the throughput of one queue or of all queues, including jobs that were retried or
+ * deleted later.
+ */
 export function throughputRegion({ reader }: PageContext, queue?: string): Region {
   const spans = queue === undefined ? [now, day] : [hour, day];
   const ofQueue: Term[] = queue === undefined ? [] : [{ key: 'queue', value: queue }];

@@ -4,12 +4,14 @@ import type { DashboardReader } from './dashboard-reader.js';
 /** How long results that are slow to read but rarely change stay fresh, in milliseconds. */
 const STEADY_MS = 5_000;
 
-/** The same for the figures of long spans, in which a bucket lasts hours. */
+/**
+ * Maximum time for which timings stay fresh, in milliseconds. It applies to long spans, in which a bucket lasts hours.
+ */
 const LONG_MS = 60_000;
 
 /**
- * Lists of at least this many queues stay fresh longer: reading a thousand queues takes 30 ms, half of it in this
- * process.
+ * Minimum number of queues for which the list of queues stays fresh longer. Reading a thousand queues takes 30 ms, half
+ * of it in this process.
  */
 const MANY_QUEUES = 200;
 

@@ -21,7 +21,7 @@ export interface DashboardReader extends Pick<
   JobStorage,
   'leases' | 'statistics' | 'clock' | 'readClock' | 'ping'
 > {
-  /** Lists of jobs are brief, so that a page takes little memory, however large the jobs are. */
+  /** Excludes lists of complete jobs: with brief ones, a page takes little memory, however large the jobs are. */
   readonly jobs: Omit<JobReader, 'list' | 'listPage'>;
   readonly reports: Pick<JobReports, 'listLogs' | 'countLogs' | 'listTransitions'>;
   readonly queues: Pick<Queues, 'find' | 'list' | 'listBlockingKeys'>;

@@ -1,11 +1,11 @@
-/** A read took longer than a page waits for it. */
+/** Thrown if a read takes longer than a page waits for it. */
 export class ReadTooSlowError extends Error {
   override readonly name = 'ReadTooSlowError';
 }
 
 /**
- * Resolves as the promise does, or rejects with {@link ReadTooSlowError} after `ms` milliseconds. The read
- * itself continues.
+ * Settles like the given promise, or rejects with {@link ReadTooSlowError} after `ms` milliseconds. The read itself
+ * continues.
  */
 export async function withDeadline<T>(promise: Promise<T>, ms: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
@@ -22,7 +22,7 @@ export async function withDeadline<T>(promise: Promise<T>, ms: number): Promise<
 /** How long a page waits for an optional part, in milliseconds. */
 export const SOON_MS = 5;
 
-/** Resolves as the promise does, or with `undefined` after `ms` milliseconds. The read itself continues. */
+/** Settles like the given promise, or resolves with `undefined` after `ms` milliseconds. The read itself continues. */
 export async function soon<T>(promise: Promise<T>, ms: number = SOON_MS): Promise<T | undefined> {
   try {
     return await withDeadline(promise, ms);

@@ -7,23 +7,23 @@ type Sources = Pick<PageContext, 'reader' | 'cache'>;
 
 export interface FoundJobs<Row> {
   readonly jobs: Row[];
-  /** Whether there may be more jobs and the search continues. */
+  /** Whether there might be more jobs, and the search for them continues. */
   readonly partial: boolean;
   /** When the search last ended, if that was some time ago and the search is running again. */
   readonly asOf: Date | null;
-  /** Whether there may be more jobs, but the storage gave up the search. */
+  /** Whether there might be more jobs, but the storage gave up the search for them. */
   readonly gaveUp: boolean;
 }
 
 export interface JobSearch<Row> {
-  /** Identifies the list. */
+  /** Identifies the list in the cache. */
   readonly key: string;
   readonly query: JobListQuery;
   readonly row: (job: BriefJob) => Row;
 }
 
 /**
- * Returns the nearest matching jobs. If there may be others, adds those that the latest search through all of history
+ * Returns the nearest matching jobs. If there might be others, adds those that the latest search through all of history
  * has found, and repeats that search in the background.
  */
 export async function findJobs<Row extends { readonly id: string }>(
@@ -43,17 +43,17 @@ export async function findJobs<Row extends { readonly id: string }>(
   return { jobs: merged(jobs, value, query), partial, asOf, gaveUp: false };
 }
 
-/** Returns whether older jobs have never been searched, and are being searched now. */
+/** Returns whether the first search through all of history is still running. */
 export function isFirstSearch({ partial, asOf }: Pick<FoundJobs<unknown>, 'partial' | 'asOf'>): boolean {
   return partial && asOf === null;
 }
 
-/** Returns whether the search through all of history has completed at least once; it may be running again. */
+/** Returns whether a recent search through all of history has completed, even if another one is running. */
 export function wasSearched(key: string, { cache }: Pick<Sources, 'cache'>): boolean {
   return cache.knows(listed(key));
 }
 
-/** Returns the latest count; its `value` is `null` if the storage gave up. `undefined` until there is a result. */
+/** Returns the latest count, whose `value` is `null` if the storage gave up; `undefined` until there is a result. */
 export function countSoon<Count>(
   key: string,
   count: () => Promise<Count>,
@@ -62,7 +62,7 @@ export function countSoon<Count>(
   return cache.readSoon(`count ${key}`, () => unlessGivenUp(count()));
 }
 
-/** Searches beyond the nearest jobs. `null` if the storage gave up. */
+/** Searches all of history, not only the nearest jobs. Returns `null` if the storage gave up. */
 export async function searchHistory(
   query: JobListQuery,
   reader: Sources['reader'],

@@ -2,9 +2,9 @@ import type { JsonValue } from '@longshore/jobs';
 import { isRedacted } from '../format/redaction.js';
 import { type Filters, jobsPath, type TermKey } from './filters.js';
 
-/** A search for a word in one place in the arguments. */
+/** A search for a word at one path in the arguments. */
 export interface ArgumentSearch {
-  /** `args.order.id:4711` */
+  /** The text of the search: `args.order.id:4711`. */
   readonly text: string;
   readonly path: string;
 }
@@ -19,8 +19,8 @@ export function numberIn({ terms }: Filters): string | null {
 }
 
 /**
- * Suggests searching for a number at the places where the arguments of other jobs have numbers, most frequent first. Unlike
- * words, arguments are searched across the whole history.
+ * Suggests searching for a number at the paths at which the arguments of other jobs have numbers, most frequent first.
+ * Unlike words, arguments are searched in all of history.
  *
  * @param args the arguments of some jobs
  */

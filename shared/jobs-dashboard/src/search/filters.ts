@@ -8,13 +8,13 @@ import {
 } from '@longshore/jobs/storage';
 import { momentOf } from './moment.js';
 
-/** One condition on a job besides its state. */
+/** A condition on a job, other than its state. */
 export interface Term {
   readonly key: TermKey;
   readonly value: string;
 }
 
-/** The keys of a search. `args.` is followed by member names and element positions, separated by dots. */
+/** The keys of search terms, besides `args.` followed by member names and element positions, separated by dots. */
 export const plainKeys = [
   'queue',
   'name',
@@ -47,8 +47,8 @@ export interface Filters {
 export const noFilters: Filters = { state: null, terms: [] };
 
 /**
- * The URL parameters of terms are their keys, except for these keys, which would clash with the parameters for paging
- * and for the search box.
+ * The URL parameters of those terms whose keys would clash with the parameters for paging and for the search box. For
+ * all other terms, the parameter is the key itself.
  */
 const parameters: Readonly<Record<string, string>> = { after: 'since', before: 'until', q: 'words' };
 const keys: Readonly<Record<string, TermKey>> = { since: 'after', until: 'before', words: 'q' };
@@ -70,7 +70,7 @@ export function termError({ key, value }: Term): string | null {
   return null;
 }
 
-/** The pages of what terms name, by key: of the type of jobs with this name, and so on. */
+/** The sections that contain the pages of values, by the key of the term: for `name`, the page of the job type. */
 const pages: Readonly<Partial<Record<TermKey, string>>> = {
   queue: 'queues',
   name: 'types',
@@ -80,13 +80,17 @@ const pages: Readonly<Partial<Record<TermKey, string>>> = {
   server: 'servers',
 };
 
-/** Returns the path of the page of what a term names; `null` if there is no such page. */
+/** Returns the path of the page of a term's value, such as a queue; `null` if such values have no pages. */
 export function pageOfTerm({ key, value }: Term): string | null {
   const page = pages[key];
   return page === undefined ? null : `${page}/${encodeURIComponent(value)}`;
 }
 
-/** @param nowMs the time that “2h” is relative to */
+/**
+ * Converts filters to a filter of the storage.
+ *
+ * @param nowMs the time that “2h” is relative to
+ */
 export function filterQuery({ state, terms }: Filters, nowMs: number): JobFilter {
   const values = (key: TermKey): string[] =>
     terms.filter((term) => term.key === key).map(({ value }) => value);
@@ -146,7 +150,7 @@ export function jobsPath(filters: Filters, more: Readonly<Record<string, string>
   return text === '' ? 'jobs' : `jobs?${text}`;
 }
 
-/** Returns the path of the confirmation of a bulk action on the matching jobs. */
+/** Returns the path of the page that confirms a bulk action on the matching jobs. */
 export function confirmPath(filters: Filters, action: BulkAction): string {
   return jobsPath(filters, { action }).replace(/^jobs/, 'bulk/confirm');
 }
@@ -180,7 +184,7 @@ function argsFilters(terms: readonly Term[]): ArgsFilter[] {
 }
 
 /**
- * Returns the JSON values that a text can mean: `77` can be a number or a string. A number that JavaScript would round
+ * Returns the JSON values that a term can mean: `77` can be a number or a string. A number that JavaScript would round
  * is searched only as a string.
  */
 function meaningsOf(text: string): JsonValue[] {

@@ -2,8 +2,8 @@ import { isRedacted } from '../format/redaction.js';
 import type { Term } from './filters.js';
 
 /**
- * Returns an error for terms on redacted values, which could be guessed by searching; `null` if there are
- * none.
+ * Returns the error message if a term searches redacted values, which could be guessed in this way; `null` if no term
+ * does.
  */
 export function hiddenTermError(terms: readonly Term[], redact: RegExp): string | null {
   const hidden = terms.find(

@@ -21,7 +21,7 @@ const others = new Set(['action', 'selected']);
 /** The jobs of a bulk action, selected by their ids or by filters. */
 export interface JobSelection {
   readonly filter: JobFilter;
-  /** The selection as a query, `state=failed&queue=mail`, which fits into one field of a form. */
+  /** The selection as a query, `state=failed&queue=mail`, which is submitted in one field of a form. */
   readonly which: string;
   /** The selection as stored in the audit entry. */
   readonly auditFilter: { readonly [member: string]: JsonValue };

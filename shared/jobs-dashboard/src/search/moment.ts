@@ -11,17 +11,19 @@ const unitsMs: ReadonlyMap<string, number> = new Map([
   ['w', 7 * DAY_MS],
 ]);
 
-/** Relative times go back at most this far; no job is older. */
+/** How far back relative times can go, in milliseconds. No job is older. */
 const MAX_AGO_MS = 50 * 365 * DAY_MS;
 
-/** Relative times are rounded to this, in milliseconds, so that viewers share reads. */
+/**
+ * Relative times count back from now rounded down to a multiple of this, in milliseconds, so that viewers share reads.
+ */
 const STEP_MS = 10_000;
 
 const calendar = /^\d{4}-\d\d-\d\d(?<time>[T ]\d\d:\d\d(:\d\d(\.\d{1,3})?)?)?(?<zone>Z|[+-]\d\d:\d\d)?$/i;
 
 /**
- * Parses a time: as {@link calendarMomentOf} does, or `90s`, `15min`, `2h`, `7d` before now, up to 50 years.
- * `null` if it is invalid.
+ * Parses a time: a date as in {@link calendarMomentOf}, or a duration before now such as `90s`, `15min`, `2h` or `7d`,
+ * up to 50 years. Returns `null` if the text is invalid.
  */
 export function momentOf(text: string, nowMs: number): Date | null {
   const [, amount, unit = ''] = /^(\d{1,10})\s*([a-z]+)$/i.exec(text) ?? [];
@@ -32,8 +34,8 @@ export function momentOf(text: string, nowMs: number): Date | null {
 }
 
 /**
- * Parses `2026-03-01` or `2026-03-01T14:05`, in UTC unless a zone is given. `null` unless it is a time from
- * 1970 to 9999.
+ * Parses `2026-03-01` or `2026-03-01T14:05`, in UTC unless a time zone is given. Returns `null` if the text is invalid,
+ * or the year is not from 1970 to 9999.
  */
 export function calendarMomentOf(text: string): Date | null {
   const groups = calendar.exec(text)?.groups;

@@ -6,7 +6,7 @@ import { hiddenTermError } from './hidden-terms.js';
 /**
  * Returns the filters in the URL of a list of jobs.
  *
- * @param redact matches the names of members that cannot be searched
+ * @param redact matches the keys of arguments that cannot be searched
  * @throws {Problem} if a filter is invalid
  */
 export function queryFilters(query: URLSearchParams, redact: RegExp): Filters {

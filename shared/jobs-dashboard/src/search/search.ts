@@ -15,7 +15,7 @@ export type Search =
   | { readonly kind: 'misunderstood'; readonly why: string };
 
 const uuid = /[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/i;
-/** A quote inside quotes is doubled. */
+/** Matches a word, or a phrase in quotes, within which quotes are doubled. */
 const value = String.raw`(?:"((?:[^"]|"")*)"|(\S+))`;
 const known = String.raw`state|${plainKeys.join('|')}|args(?:\.[^:\s"]*)?`;
 /** Matches terms with a key. An id in the value of such a term does not open a page. */
@@ -23,9 +23,9 @@ const ofAnother = new RegExp(String.raw`(?<!\S)(?:${known}):${value}`, 'gi');
 const term = new RegExp(String.raw`(?:(id|${known}):)?${value}?`, 'gi');
 
 /**
- * Parses terms such as `queue:mail`, `tag:"two words"`, `args.customer.id:77` and `after:2h`; words alone are
- * searched in all texts. An id may be pasted with its surroundings, such as a URL or a log line, and opens
- * its page, unless it is the value of a term.
+ * Parses terms such as `queue:mail`, `tag:"two words"`, `args.customer.id:77` and `after:2h`. Words without a key are
+ * searched in all texts. An id opens its page, unless it is the value of a term. It can be pasted with the text around
+ * it, such as a URL or a log line.
  */
 export function parseSearch(text: string): Search {
   let filters = noFilters;
@@ -41,7 +41,7 @@ export function parseSearch(text: string): Search {
 }
 
 /**
- * Returns the text that {@link parseSearch} parses to these filters, without the state, which the page shows
+ * Returns the text from which {@link parseSearch} returns these filters, except for the state, which the page shows
  * separately.
  */
 export function searchText({ terms }: Filters): string {

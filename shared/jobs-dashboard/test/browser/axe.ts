@@ -7,21 +7,21 @@ const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe
 
 const allRules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
-/** The rules of {@link allRules} that read colours: the others find the same in every colour scheme. */
+/** The rules that depend on colours. All other rules find the same violations in every colour scheme. */
 const colourRules = ['color-contrast', 'link-in-text-block'];
 
-/** What axe finds wrong with a page as it is: a rule and the elements that break it. */
+/** Returns the violations that axe finds on a page: each is a rule and the elements that break it. */
 export function axeViolations(page: Page): Promise<string[]> {
   return violations(page, { type: 'tag', values: allRules });
 }
 
-/** What axe finds wrong with the colours of a page that is otherwise known to be right. */
+/** Returns the violations of the rules about colours only, for a page whose other rules are checked elsewhere. */
 export function colourViolations(page: Page): Promise<string[]> {
   return violations(page, { type: 'rule', values: colourRules });
 }
 
 async function violations(page: Page, runOnly: RunOnly): Promise<string[]> {
-  // Evaluated from outside, axe is not subject to the content security policy.
+  // Code that Playwright evaluates is not subject to the page's content security policy.
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(source);
   return page.evaluate(async (only) => {
     const { axe } = globalThis as unknown as { axe: typeof import('axe-core') };

@@ -10,7 +10,7 @@ const longest = hostileTexts.length - 1;
 describe('hostile text in a browser', () => {
   let browser: Browser;
   let page: Page;
-  /** One for each text. */
+  /** The sites, one for each hostile text. */
   let sites: Site[];
   before(async () => {
     browser = await launchChromium();
@@ -92,7 +92,7 @@ describe('hostile text in a browser', () => {
     });
     for (const [index, text] of hostileTexts.entries()) {
       const { url } = sites[index] as Site;
-      // No name has this character, so that nothing is found by it.
+      // A job name cannot contain NUL, so a filter by such a name would find nothing.
       const name = text.includes('\0') ? '' : `&name=${encodeURIComponent(text)}`;
       await page.goto(`${url}/job-dashboard/jobs?state=failed${name}`);
       await page.getByRole('link', { name: /^Retry all/ }).click();
@@ -111,7 +111,7 @@ describe('hostile text in a browser', () => {
       for (const path of ['jobs', `jobs/${story.processingId}`]) {
         await page.goto(`${url}/job-dashboard/${path}`);
         await page.route('**', (route) => {
-          // As if all of them were new.
+          // Without entity tags, the server returns all regions, not only those that have changed.
           const { 'if-none-match': _known, ...headers } = route.request().headers();
           return route.continue({ headers });
         });

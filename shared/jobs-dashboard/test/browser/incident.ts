@@ -9,13 +9,13 @@ import { NEVER_MS, SeededStorage } from '../seeded-storage.js';
 
 const MINUTE = 60_000;
 
-/** An installation in which something is wrong, with the time at which somebody opens its dashboard. */
+/** An installation in which a test simulates an incident, and whose dashboard it then opens. */
 export class Incident {
   readonly clock = new ManualClock(new Date('2026-03-01T02:00:00Z'));
   readonly storage = new SeededStorage(this.clock);
   #server: { readonly url: string; close(): Promise<void> } | null = null;
 
-  /** Lets minutes pass in which nothing happens. */
+  /** Advances the clock by some minutes in which nothing happens. */
   pass(minutes: number): void {
     this.clock.advance(minutes * MINUTE);
   }
@@ -25,7 +25,7 @@ export class Incident {
     return (await this.storage.servers.register(server)).id;
   }
 
-  /** Enqueues a job and runs it at once; it takes `ms`. Returns its id. */
+  /** Enqueues a job and runs it at once, for `ms` milliseconds. Returns the id of the job. */
   async run(
     serverId: string,
     job: { name: string; queue: string; args?: JsonValue },

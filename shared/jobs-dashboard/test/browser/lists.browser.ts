@@ -230,7 +230,7 @@ describe('a list in a browser', () => {
           const tops = [...lines.keys()].toSorted((one, other) => one - other);
           return tops.slice(1).flatMap((top, index) => {
             const above = tops[index] ?? 0;
-            // A cell of several lines of text is not one line.
+            // Ignores the distance below a cell with several lines of text.
             return (lines.get(above) ?? 0) > 30 ? [] : [top - above];
           });
         }),

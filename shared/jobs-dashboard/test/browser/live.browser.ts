@@ -198,7 +198,7 @@ describe('a live page in a browser', () => {
     await storage.audit.record(entry);
     storage.manualClock.advance(3_600_000);
     await storage.audit.record(entry);
-    // 23:05 and 00:05 there.
+    // In Tokyo, the two entries are from 23:05 and 00:05.
     const context = await browser.newContext({ timezoneId: 'Asia/Tokyo' });
     try {
       const distant = await context.newPage();

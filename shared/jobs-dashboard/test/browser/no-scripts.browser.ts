@@ -4,13 +4,13 @@ import { actions } from '../../src/actions/actions.js';
 import { openSite, type Site } from '../dashboard-site.js';
 import { launchChromium } from '@longshore/test-support/chromium';
 
-/** The page with the form of an action, and the fields to fill in. */
+/** The path of the page with the form of an action, and the fields to fill in. */
 interface Offer {
   readonly at: string;
   readonly fill?: Readonly<Record<string, string>>;
 }
 
-/** Bulk actions start at the list of jobs; the others where they belong. */
+/** Returns where an action is offered: bulk actions on the list of jobs, others on the page of their target. */
 function offerOf(action: string, { story }: Site, operationId: string): Offer {
   const [, kind = '', verb = ''] = /^\/(set-aside|[a-z]+)(?:\/:target\/|-|\/)([a-z-]+)$/.exec(action) ?? [];
   const job = ['cancel', 'run', 'reschedule'].includes(verb) ? story.scheduledId : story.failedId;
@@ -69,7 +69,7 @@ describe('without scripts', () => {
       const waiting = await storage.bulk.start({ action: 'retry', filter: { state: ['failed'] } });
       if (action === '/queues/:target/resume') await storage.queues.pause('mail');
       if (action === '/types/:target/resume') await storage.jobTypes.pause('any');
-      if (action === '/queues/:target/delete') await storage.queues.resume('unused'); // makes it
+      if (action === '/queues/:target/delete') await storage.queues.resume('unused'); // creates the queue
       if (action === '/searches/delete')
         await storage.savedSearches.save({ name: 'failures', query: 'state=failed', savedBy: 'ann' });
       storage.setAside.attempt({ role: 'cleaner', key: 'retention' }, () => {

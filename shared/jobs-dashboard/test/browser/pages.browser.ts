@@ -5,7 +5,10 @@ import { openSite, pagePaths, type Site } from '../dashboard-site.js';
 import { axeViolations, colourViolations } from './axe.js';
 import { launchChromium } from '@longshore/test-support/chromium';
 
-/** Each width is looked at in full once. Only colours differ between the schemes, so the second look is at these. */
+/**
+ * Each width is checked in full in one colour scheme. The schemes differ only in colours, so in the other scheme, only
+ * the rules about colours are checked.
+ */
 const variants = [
   { colorScheme: 'light', width: 1_280, violations: axeViolations },
   { colorScheme: 'dark', width: 1_280, violations: colourViolations },
@@ -16,7 +19,7 @@ const TABS = 2;
 
 type Variant = (typeof variants)[number];
 
-/** What a page was seen to be wrong about. */
+/** A defect found on a page. */
 interface Finding {
   readonly path: string;
   readonly of: 'axe' | 'width' | 'console' | 'scrolled';
@@ -31,7 +34,7 @@ describe('every page in a browser', () => {
   let addresses: string[] = [];
   let seen = 0;
 
-  /** Loading a page is what takes time, so that each is loaded once and then looked at in every way. */
+  /** Loads each page once and then checks it in all variants, because loading takes most of the time. */
   before(async () => {
     const browser = await launchChromium();
     const site = await openSite({ control: ({ storage }) => storage });
@@ -90,7 +93,7 @@ async function inspect(page: Page, address: string): Promise<Finding[]> {
   page.removeAllListeners();
   page.on('pageerror', (error) => complain(error.message));
   page.on('console', (message) => {
-    // Responses with status 401 or 404 are reported here, too.
+    // The browser also reports responses with status 401 or 404 as errors. These are expected.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
       complain(message.text());
   });
@@ -104,7 +107,7 @@ async function inspect(page: Page, address: string): Promise<Finding[]> {
     const wide = await page.evaluate(() => document.documentElement.scrollWidth);
     if (wide > width) findings.push({ ...all, of: 'width', what: `${wide} px` });
   }
-  // The scripts run when a page is loaded, and now it is narrow.
+  // Reloads the page, which is narrow now, because its scripts run only when it is loaded.
   await page.reload();
   const scrolled = await page.evaluate(() => window.scrollY);
   if (scrolled !== 0) findings.push({ path, variant: '', of: 'scrolled', what: `${scrolled} px` });

@@ -45,7 +45,7 @@ describe('reasons and pauses that end', () => {
     await page.getByRole('button', { name: 'Pause the queue' }).click();
     await page.locator('p.state[role=status]').waitFor();
 
-    // The story's clock says 12:00 UTC, which is 13:00 in Berlin.
+    // The browser's time zone is that of Berlin.
     const until = (await site.story.storage.queues.find('mail'))?.pausedUntil;
     const there = until?.toLocaleTimeString('en-GB', { timeZone: 'Europe/Berlin', timeStyle: 'short' });
     const text = new RegExp(`paused by ann (just now|\\d+ s ago|now): PSP outage <b>, until ${there}`, 'i');

@@ -13,7 +13,7 @@ const variants = [
 const lists = ['', 'jobs', 'queues', 'recurring', 'batches', 'errors', 'servers', 'audit', 'bulk'];
 const never = new Promise<never>(() => {});
 
-/** States of pages that one does not meet by going to them. */
+/** Covers states that a page does not have when it is merely opened. */
 describe('a page in a special state, in a browser,', () => {
   let browser: Browser;
   before(async () => {

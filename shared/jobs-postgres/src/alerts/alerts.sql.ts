@@ -21,7 +21,7 @@ export interface AlertMessageRow {
   error: string | null;
 }
 
-/** $1 milliseconds. Returns a row if nobody has taken a turn for so long. */
+/** $1 milliseconds. Takes the turn and returns a row, unless a process has taken it within that time. */
 export const takeTurn = prepared(
   'longshore-take-alert-turn',
   `
@@ -30,7 +30,7 @@ export const takeTurn = prepared(
     returning single`,
 );
 
-/** Makes processes that observe warnings wait for each other, and returns the time. */
+/** Makes processes that observe warnings wait for each other; returns the current time. */
 export const lockTurn = prepared(
   'longshore-lock-alert-turn',
   'select clock_timestamp() as now from longshore.alert_turn for update',
@@ -68,13 +68,19 @@ export const insertMessages = prepared(
     from unnest($1::uuid[], $2::jsonb[]) as message (id, content), unnest($3::text[]) as target`,
 );
 
-/** $1 age in milliseconds. Deletes old messages that were given up, or whose webhook is no longer configured anywhere. */
+/**
+ * $1 age in milliseconds. Deletes older messages: sending them was given up, or their webhook is no longer configured
+ * anywhere.
+ */
 export const deleteOldMessages = prepared(
   'longshore-delete-old-alert-messages',
   `delete from longshore.alert_message where created_at < now() - $1::float8 * interval '1 millisecond'`,
 );
 
-/** $1 targets, $2 limit, $3 lease in milliseconds. Retries come last: those to a dead webhook must not delay the others. */
+/**
+ * $1 targets, $2 limit, $3 lease in milliseconds. Leases messages that are due. Retries come last, so that retries to a
+ * dead webhook do not delay other messages.
+ */
 export const takeMessages = prepared(
   'longshore-take-alert-messages',
   `

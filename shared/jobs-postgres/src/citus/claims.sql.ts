@@ -2,8 +2,9 @@ import { isPaused, pausedTypes } from '../control/pause.sql.js';
 import { type Forms, written } from './form.js';
 
 /**
- * The parts with which a claim begins. They read the coordinator's tables; the server's row stays locked until the claim has been
- * committed on the queue's node. Times are part of them, because nodes only accept constants.
+ * The CTEs that a claim begins with. They read the coordinator's tables, and the server's row stays locked until the
+ * claim has been committed on the queue's node. They also compute the times, because statements for nodes can only
+ * contain constants.
  */
 const known = `
     names as materialized (
@@ -14,10 +15,12 @@ const known = `
     )`;
 
 /**
- * Returns the part that claims, as one task on the queue's node. A part that locks rows can read the results of other parts only
- * through a part of its own (`handler`, `started`, `allowed`).
+ * Returns the CTE that claims, as one task on the queue's node. A CTE that locks rows can read the results of other
+ * CTEs only through CTEs nested in it (`handler`, `started`, `allowed`).
  *
  * @param limit the maximum number of jobs; may refer to `allowed`
+ * @param condition an additional condition on the job
+ * @param allowed the nested CTE `allowed`, followed by a comma, if `limit` refers to it
  */
 const claimed = (limit: string, condition: string, allowed = ''): string => `
     claimed as (
@@ -50,8 +53,8 @@ const jobOf = `claimed.id, claimed.seq, claimed.priority, claimed.attempt, claim
       date_part('epoch', nullif(claimed.ready_at, claimed.created_at)) * 1000 as later_ready_ms, claimed.meta`;
 
 /**
- * Counts the claimed jobs. Selects them from their table, so that Citus runs the whole insert on the queue's node; otherwise, it
- * would copy the counts there and commit in two phases.
+ * CTEs that count the claimed jobs. They select the jobs from their table, so that Citus runs the whole insert on the
+ * queue's node; otherwise, it would copy the counts there and use two-phase commit.
  */
 const counted = `
     ids as materialized (select array_agg(id) as ids from claimed),
@@ -117,8 +120,8 @@ const claimWithinLimits = `
     from setting left join claimed on true`;
 
 /**
- * Claims: one task on the queue's node for the claim and one for its count. Unlike on a single node, they wait for the disk, and
- * find the rows by their ids.
+ * Claims, with one task for the jobs and one for their count, both on the queue's node. Unlike on a single node, their
+ * commits wait for the disk, and rows are found by id instead of `ctid`.
  */
 export const claimForms: Forms = {
   'longshore-claim-ready': written(claimReady),

@@ -6,9 +6,9 @@ import { type Form, type Forms, written } from './form.js';
 import { numberOf, outboxNumbers } from './numbers.sql.js';
 
 /**
- * Returns a source of the finished jobs, as they were. $1 queue, $2 ids, $3 server, $4 attempts: the claims of one server as
- * parallel arrays. Statements on Citus run part after part. The first part that uses this locks the jobs, so all parts select the
- * same ones; the last part removes them.
+ * Returns a FROM item with the jobs to finish and their outcomes. $1 queue, $2 ids, $3 server, $4 attempts: the claims
+ * of one server, as parallel arrays. Citus runs the CTEs of a statement one after another. The first CTE that uses this
+ * item locks the jobs, so all of them select the same ones; the last one deletes them.
  */
 const finished = (kind: JobKind, columns: string, values: string, lock = ''): string => `
       (
@@ -19,20 +19,20 @@ const finished = (kind: JobKind, columns: string, values: string, lock = ''): st
         on job.id = finished.finished_id and job.attempt = finished.finished_attempt`;
 
 interface Outcome {
-  /** The state that the jobs go to. */
+  /** The state after the attempt. */
   readonly state: string;
-  /** Names of the parameters from $5 on, each after a comma. */
+  /** Names of the columns with the parameters from $5 on, each after a comma. */
   readonly columns: string;
-  /** SQL of these parameters, each after a comma. */
+  /** SQL of these parameters with their types, each after a comma. */
   readonly values: string;
-  /** Part that stores the jobs where they go, from the source. */
+  /** Returns a CTE that stores the jobs from `source` in their new table. */
   readonly stored: (source: string) => string;
-  /** Other parts, each after a comma. */
+  /** Returns additional CTEs, each followed by a comma. */
   readonly others?: (source: string) => string;
   readonly result?: string;
 }
 
-/** Returns the form for one kind of jobs: every part is one task on the queue's node. */
+/** Returns the Citus form for one kind of jobs, in which every CTE is a single task on the queue's node. */
 function finish(kind: JobKind, { state, columns, values, stored, others, result }: Outcome): Form {
   const source = finished(kind, columns, values);
   const outbox = `
@@ -144,7 +144,7 @@ const alreadyFinished = written(`
         where job.id = claim.id and job.past_attempts @> jsonb_build_array(
           jsonb_build_object('attempt', claim.attempt, 'serverId', claim.server_id, 'outcome', 'failed')))`);
 
-/** Completions, which all stay on the queue's node, so that they are committed there at once. */
+/** Completions. They write only on the queue's node, so a single commit there suffices. */
 export const completionForms: Forms = {
   ...Object.fromEntries(
     Object.entries(outcomes).flatMap(([name, outcome]) => [

@@ -1,9 +1,9 @@
-/** The table with which the other distributed tables are colocated. */
+/** The table that all other distributed tables are colocated with. */
 const hotTable = 'job';
 
 /**
- * Tables whose rows belong to a queue, distributed by it and colocated: what the statements of one queue write together is on one
- * node, and is committed there. A partitioned table is distributed with its partitions.
+ * Tables that are distributed by queue and colocated, so that everything that a statement writes for one queue is on
+ * one node and is committed there. Partitions are distributed with their table.
  */
 const distributedTables = [
   hotTable,
@@ -24,22 +24,26 @@ const distributedTables = [
 ] as const;
 
 /**
- * Tables that every node has a copy of: statements about any queue read them, and hardly any write them. Others that claims read
- * are not among them: Citus locks a whole reference table for each write, so heartbeats and claims would deadlock on `server`.
+ * Tables of which every node has a copy, because statements about any queue read them and few statements write them.
+ * Other tables that claims read are not among them: Citus locks a whole reference table for each write, so with
+ * `server` as one, heartbeats and claims would deadlock.
  */
 const referenceTables = ['queue', 'paused_type'] as const;
 
-/** Whether the tables are distributed, and whether the database could distribute them. */
+/** Selects whether the tables are distributed, and whether the extension is installed in the database. */
 export const readDistribution = `
   select to_regclass('longshore.two_phase_commit') is not null as distributed,
     exists (select 1 from pg_catalog.pg_extension where extname = 'citus') as installed`;
 
-/** Makes processes that open the store at the same time distribute it one after another; held for the session. */
+/**
+ * Makes processes that open the store at the same time distribute it one after another. The lock lasts until the
+ * session ends.
+ */
 export const lockDistribution = `select pg_advisory_lock(hashtextextended('longshore.two_phase_commit', 0))`;
 
 /**
- * Prepares the tables for Citus, which requires that unique keys contain the distribution column, and that numbers come from a
- * sequence of the coordinator, so that jobs have one order.
+ * Prepares the tables for Citus: unique keys must contain the distribution column, and ids must come from sequences of
+ * the coordinator.
  */
 const prepareTables = `
   alter table longshore.queue alter id drop identity;
@@ -60,20 +64,20 @@ const colocated = (table: string): string =>
     ? `select create_distributed_table('longshore.${table}', 'queue_id', colocate_with => 'none')`
     : `select create_distributed_table('longshore.${table}', 'queue_id', colocate_with => 'longshore.${hotTable}')`;
 
-/** The statements that distribute the tables, in one transaction. Rows that are in them go along. */
+/** The statements that distribute the tables, in one transaction. Existing rows move to the nodes. */
 export const distributeTables: readonly string[] = [
   `set local citus.multi_shard_modify_mode to 'sequential'`,
   prepareTables,
   ...distributedTables.map(colocated),
   ...referenceTables.map((table) => `select create_reference_table('longshore.${table}')`),
-  // A table of the coordinator that Citus manages: changing it makes Citus use two-phase commit.
+  // A table on the coordinator that Citus manages. Any change to it makes Citus use two-phase commit.
   'create table longshore.two_phase_commit (id integer primary key)',
   `select citus_add_local_table_to_metadata('longshore.two_phase_commit')`,
 ];
 
 /**
- * Returns the distributed tables of which the coordinator still has the rows that they had before. Deleting these locks the
- * table, which must not happen whenever a server starts.
+ * Selects the distributed tables whose original rows are still stored on the coordinator as well. Only these are
+ * cleaned up, because deleting the rows locks the table, which must not happen at every start of a server.
  */
 export const selectLocalRows = `
   select relation as name from unnest(array[${[...distributedTables, ...referenceTables].map((table) => `'${table}'`).join(', ')}]) as relation
@@ -81,11 +85,13 @@ export const selectLocalRows = `
     select 1 from pg_partition_tree(('longshore.' || relation)::regclass) as part where pg_relation_size(part.relid) > 0
   )`;
 
-/** Deletes the rows of a distributed table that the coordinator still has. */
+/** Returns a statement that deletes the rows of a distributed table that are left on the coordinator. */
 export const deleteLocalRows = (table: string): string =>
   `select truncate_local_data_after_distributing_table('longshore.${table}')`;
 
-/** Reads which definitions of the functions the store has, and the last migration, which may have replaced them. */
+/**
+ * Reads the version of the functions in the store, and the name of the last migration, which may have replaced them.
+ */
 export const readFunctions = `
   select obj_description('longshore.two_phase_commit'::regclass) as version,
     (select name from longshore.migration order by id desc limit 1) as migration`;

@@ -12,7 +12,7 @@ import {
 } from './distribution.sql.js';
 import { citusFunctions } from './functions.sql.js';
 
-/** What the database says about its tables. */
+/** The state of the database, as read by {@link readDistribution}. */
 interface Found {
   /** Whether Citus has distributed the tables. */
   readonly distributed: boolean;
@@ -20,7 +20,7 @@ interface Found {
   readonly installed: boolean;
 }
 
-/** Runs SQL that is written for the default schema. */
+/** Runs SQL that is written for the default schema in the schema of the store. */
 type RunSql = <Row extends pg.QueryResultRow>(sql: string) => Promise<readonly Row[]>;
 
 /**
@@ -32,7 +32,7 @@ type RunSql = <Row extends pg.QueryResultRow>(sql: string) => Promise<readonly R
  */
 export async function distribute(options: DatabaseOptions): Promise<void> {
   const schema = schemaOf(options);
-  // Moving the rows of an existing store takes as long as copying them.
+  // No statement timeout, because all rows of an existing store have to be copied.
   const config = connectionConfig({
     ...options,
     connection: options.direct,
@@ -57,7 +57,7 @@ export async function distribute(options: DatabaseOptions): Promise<void> {
   }
 }
 
-/** The setting does not fit the store or the database. */
+/** The option `distribution` contradicts the state of the store or the database. */
 class DistributionError extends Error {
   override readonly name = 'DistributionError';
 }

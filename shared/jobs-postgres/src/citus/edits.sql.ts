@@ -13,14 +13,19 @@ const edit = `
       ) as edit (id, args, priority, run_at, to_queue)
     )`;
 
-/** SQL for the time after the edit: the stored one, with microseconds, if it has not changed. */
+/**
+ * SQL for the time after the edit. If it equals the stored time in milliseconds, it is unchanged, so the stored time is
+ * kept with its microseconds.
+ */
 const runAt = `case when date_trunc('milliseconds', removed.run_at) is not distinct from date_trunc('milliseconds', edit.run_at)
         then removed.run_at else edit.run_at end`;
 
 /**
- * Edits waiting jobs by deleting and inserting them: Citus does not let a row change its queue.
+ * Returns the Citus form that edits waiting jobs. It deletes and reinserts them, because Citus does not let a row
+ * change its queue.
  *
  * @param columns the columns that only this table has, each after a comma
+ * @param more additional CTEs, each followed by a comma
  */
 function editWaiting(table: 'job_scheduled' | 'job_awaiting', columns: string, more = ''): Form {
   return written(`
@@ -75,7 +80,10 @@ const removed = (table: string, more: string): string => `
       delete from longshore.${table} where queue_id = $1 and id = any($2::uuid[])${table === 'job' ? ' and server_id is null' : ''}
       returning queue_id, id, created_at, attempt, name, meta, past_attempts, ${more}`;
 
-/** As the usual form. New values are computed outside the updates, because they are not constants. */
+/**
+ * Like the single-node form, but computes new values outside the updates, because Citus does not compute non-constant
+ * values in updates.
+ */
 const replaceJobs = written(`
     with content as materialized (
       select * from rows from (
@@ -134,7 +142,7 @@ const replaceJobs = written(`
     )
     select id from removed union all select id from awaiting`);
 
-/** Changes of jobs' content and queues. */
+/** Statements that change the content and queues of jobs. */
 export const editForms: Forms = {
   'longshore-edit-job_scheduled': editWaiting('job_scheduled', ', retried_at'),
   'longshore-edit-job_awaiting': editWaiting('job_awaiting', ', delay_ms', moveDependencies),

@@ -3,21 +3,20 @@ import type { Forms } from './form.js';
 import { written } from './form.js';
 import { jobNumbers, numberOf, outboxNumbers, seqOf } from './numbers.sql.js';
 
-/**
- * The columns of new jobs as parameters: $2 ids, $3 arguments, $4 names, $5 priorities, $6 maximum attempts, $7 metadata.
- */
+/** SQL for the columns of new jobs: $2 ids, $3 arguments, $4 names, $5 priorities, $6 maximum attempts, $7 metadata. */
 const newJobs = `unnest($2::uuid[]), jsonb_array_elements($3::jsonb), unnest($4::text[]), unnest($5::smallint[]),
         unnest($6::smallint[]), unnest($7::jsonb[])`;
 
-/** Ensures that the queue has a row on its node, from which {@link onNode} selects. */
+/** A CTE that ensures that the queue has a row on its node, which {@link onNode} selects from. */
 const nodeKnown = `
     node as (insert into longshore.queue_node (queue_id) values ($1) on conflict do nothing)`;
 
 const numbered = jobNumbers('unnest($2::uuid[])');
 
 /**
- * Returns a source of rows for `insert … select`. Since it contains a table of the queue's node, Citus runs the whole insert
- * there. Without such a table, it would select the rows on the coordinator, copy them to the node, and commit in two phases.
+ * Returns the FROM items and the WHERE clause of an `insert … select`. They include a table on the queue's node, so
+ * Citus runs the whole insert there. Otherwise, it would select the rows on the coordinator, copy them to the node and
+ * use two-phase commit.
  */
 const onNode = (functions: string, columns: string): string => `longshore.queue_node
       cross join rows from (${functions}) with ordinality as new (${columns}, place)
@@ -76,8 +75,8 @@ const awaiting = written(`
     ), ${counted('awaiting')}`);
 
 /**
- * Enqueuing, with one task for the jobs and one for their count, on the queue's node. Late inserts record no gaps, because
- * scans on Citus do without cursors.
+ * Inserts of jobs, with one task for the jobs and one for their count, both on the queue's node. Inserts with late
+ * visibility record no gaps, because scans on Citus start at the head.
  */
 export const enqueueForms: Forms = {
   'longshore-insert-alike': alike,

@@ -1,4 +1,4 @@
-/** Returns the condition on the days of the usual form. */
+/** Extracts from the single-node form its condition on the days of failures, and the end of the last day. */
 function daysOf(usual: string): { days: string; end: string } {
   const [days, end] =
     /finished_at >= '[^']+'::timestamptz and finished_at < ('[^']+'::timestamptz)/.exec(usual) ?? [];
@@ -9,7 +9,10 @@ function daysOf(usual: string): { days: string; end: string } {
 
 const kind = 'longshore.error_kind(error)';
 
-/** Returns the part that counts the failures of the last $1 milliseconds of each kind, which each node does for its queues. */
+/**
+ * Returns CTEs with the kinds of errors of the last $1 milliseconds: their number of failures, which each node counts
+ * for its queues, and the time of the first. $2 maximum number of kinds, $3 maximum number of kinds per name.
+ */
 const kindsOf = (days: string): string => `
     kind as materialized (
       select name, ${kind} as kind, count(*)::integer as jobs, max(finished_at) as last_at
@@ -30,7 +33,10 @@ const kindsOf = (days: string): string => `
       ) as failed group by name, kind
     )`;
 
-/** Groups all failures of the time instead of stepping from kind to kind. */
+/**
+ * Returns a Citus form that groups all failures of the period, whereas the single-node one steps from kind to kind in
+ * the index.
+ */
 export function errorGroups(usual: string): string {
   const { days } = daysOf(usual);
   return `
@@ -59,7 +65,7 @@ export function errorGroups(usual: string): string {
     join earliest on earliest.name = chosen.name and earliest.kind = chosen.kind`;
 }
 
-/** Records the kinds of errors as the usual form does. */
+/** Returns a Citus form that records the kinds of errors as the single-node one does. */
 export function firstFailures(usual: string): string {
   const { days } = daysOf(usual);
   const end = usual.slice(usual.indexOf('current as ('));

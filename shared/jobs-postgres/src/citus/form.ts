@@ -1,18 +1,21 @@
-/** Returns the form for Citus of a statement, given the usual one. Both have the same parameters and result columns. */
+/**
+ * Returns the SQL text of a statement for Citus (its form), given the single-node one. Both have the same parameters
+ * and result columns.
+ */
 export type Form = (usual: string) => string;
 
-/** Forms by the names of their statements. */
+/** Forms, by the name of the statement. */
 export type Forms = Readonly<Record<string, Form>>;
 
-/** Returns a form that shares nothing with the usual one. */
+/** Returns a Citus form whose text is independent of the single-node one. */
 export function written(text: string): Form {
   return () => text;
 }
 
 /**
- * Returns a form that differs from the usual one in some parts.
+ * Returns a Citus form that replaces some fragments of the single-node one.
  *
- * @throws {Error} when it is used, if the usual one lacks one of the parts
+ * @throws {Error} when the form is used, if the single-node text lacks one of the fragments
  */
 export function changed(...changes: readonly (readonly [part: string | RegExp, other: string])[]): Form {
   return (usual) =>

@@ -14,7 +14,7 @@ import { editForms } from './edits.sql.js';
 import { rescueForms } from './rescue.sql.js';
 import { scanForms } from './scans.sql.js';
 
-/** Statements that have another form on Citus, by name. The others run there as they are. */
+/** Forms for Citus by the names of their statements. All other statements run unchanged. */
 const forms: Forms = {
   ...claimForms,
   ...completionForms,
@@ -32,14 +32,16 @@ const forms: Forms = {
 
 let byText: ReadonlyMap<string, string> | undefined;
 
-/** Returns the form of a statement for Citus: another one, or the same. */
+/** Returns the form of a statement for Citus, or the statement itself if it needs no other form. */
 export function citusForm(statement: Statement): Statement {
   byText ??= textsOf(forms);
   const text = byText.get(statement.text) ?? searchForm(statement);
   return text === statement.text ? statement : { ...statement, text };
 }
 
-/** Returns the other forms by the texts of the usual ones: an unprepared statement does not know its name. */
+/**
+ * Returns the forms by the texts of the single-node statements, because an unprepared statement does not know its name.
+ */
 function textsOf(others: Forms): ReadonlyMap<string, string> {
   const usual = staticStatements();
   return new Map(

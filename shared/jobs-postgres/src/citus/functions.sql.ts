@@ -1,6 +1,9 @@
 import { skippedName } from '@longshore/jobs/storage';
 
-/** Returns the ids of the transactions that a node has prepared for the coordinator. */
+/**
+ * Returns the global ids of the transactions that the nodes have prepared for the coordinator. Fails if a node cannot
+ * be reached.
+ */
 const preparedOnNodes = `
   create or replace function longshore.prepared_on_nodes() returns text[] language plpgsql as $$
   declare
@@ -22,7 +25,10 @@ const preparedOnNodes = `
   end
   $$`;
 
-/** Returns when the oldest transaction was prepared that should have been committed by now; null if there is none. */
+/**
+ * Returns the time at which the oldest transaction that has been waiting for its commit for more than two seconds was
+ * prepared; null if there is none.
+ */
 const oldestPrepared = `
   create or replace function longshore.oldest_prepared() returns timestamptz language sql as $$
     select min(result::timestamptz) from run_command_on_workers($sql$
@@ -32,8 +38,9 @@ const oldestPrepared = `
   $$`;
 
 /**
- * Waits until everything that was committed before the call is visible on all nodes. The coordinator commits first, and the nodes
- * after it, usually within a millisecond; if the coordinator crashes in between, Citus makes up for it within a minute.
+ * Waits until everything that was committed before the call is visible on all nodes; fails with `lock_not_available`
+ * after two seconds. The coordinator commits first, and the nodes usually follow within a millisecond. If the
+ * coordinator crashes in between, Citus completes the commits within a minute.
  */
 const awaitCommits = `
   create or replace function longshore.await_commits() returns void language plpgsql as $$
@@ -52,8 +59,9 @@ const awaitCommits = `
   $$`;
 
 /**
- * Takes rows from the outbox, queue by queue, the queue with the oldest row first. Several servers can do so at once: each takes
- * from the queues that it can lock. Everything that was written together with the rows is visible afterwards.
+ * Takes rows from the outbox, queue by queue, starting with the queue that has the oldest row. Several servers can do
+ * so at once, because each takes only from queues that it can lock. Returns once everything that was written together
+ * with the rows is visible on all nodes.
  */
 const takeOutboxEntries = `
   create or replace function longshore.take_outbox_entries(most integer) returns table (
@@ -85,7 +93,7 @@ const takeOutboxEntries = `
   end
   $$`;
 
-/** Locks unmarked dependencies. Their jobs are visible on all nodes afterwards. */
+/** Returns unmarked dependencies, locked. Their jobs are then visible on all nodes. */
 const takeUnmarkedDependencies = `
   create or replace function longshore.take_unmarked_dependencies(after uuid, most integer) returns table (
     parent_id uuid, child_id uuid, queue_id integer, condition text
@@ -103,7 +111,7 @@ const takeUnmarkedDependencies = `
   end
   $$`;
 
-/** Returns the states of jobs in the given queues, as parallel arrays; a job that is not there has no row. */
+/** Returns the states of those of the given jobs that are in one of the given queues. */
 const statesOfJobs = `
   create or replace function longshore.states_of(queues integer[], jobs uuid[]) returns table (job_id uuid, state longshore.job_state)
   language plpgsql as $$
@@ -121,9 +129,9 @@ const statesOfJobs = `
   $$`;
 
 /**
- * Prevents those of the given jobs that have moved before from moving again until the transaction ends: locks their rows in
- * `moved_job`, and waits for moves that are being committed. A job that has never moved has no row to lock, but the caller has
- * then found it in its original queue, or will find its row.
+ * Keeps jobs from moving until the transaction ends: locks their rows in `moved_job`, and waits for moves that are
+ * being committed. A job that has never moved has no row to lock, but then the caller has found it in its original
+ * queue, or finds its row when it searches again.
  */
 const holdMoves = `
   create or replace function longshore.hold_moves(jobs uuid[]) returns void language plpgsql as $$
@@ -209,8 +217,9 @@ const deleteGoneMovedJobs = `
   $$`;
 
 /**
- * Called by each transaction of a caller that enqueues. Nodes commit prepared transactions, which cannot notify, so servers find the
- * jobs by polling. Instead, makes all nodes commit the transaction or none.
+ * Called in each caller's transaction that enqueues. Unlike the single-node function, it sends no notification, because
+ * nodes commit prepared transactions, which cannot notify; servers find the jobs by polling. Instead, it makes all
+ * nodes commit the transaction or none.
  */
 const notifyOnCommit = `
   create or replace function longshore.notify_on_commit() returns void language plpgsql as $$
@@ -220,8 +229,8 @@ const notifyOnCommit = `
   $$`;
 
 /**
- * Returns the holders of keys that exist, as the usual statement does. A holder that is missing may be moving, so this waits for
- * moves that are being committed and looks again; then its record shows whether it has moved.
+ * Returns the holders of keys, as the single-node statement does. A missing holder may be moving, so this waits for
+ * moves that are being committed and searches again; `moved_job` then shows whether the holder has moved.
  */
 const holdersOf = `
   create or replace function longshore.holders_of(number integer, jobs uuid[], ends boolean[]) returns table (
@@ -279,7 +288,7 @@ const skippedBecauseOf = `
   end
   $$`;
 
-/** As in the migrations; also gives the queue a row on its node. */
+/** Like the function in the migrations, but also inserts a row for the queue on its node. */
 const queueNumber = `
   create or replace function longshore.queue_number(queue text, most integer default null) returns integer language plpgsql as $$
   declare
@@ -297,7 +306,7 @@ const queueNumber = `
   end
   $$`;
 
-/** Updates the block-range indexes of partitions on the nodes. */
+/** Updates the block-range (BRIN) indexes of partitions on the nodes. */
 const summarizeTimes = `
   create or replace function longshore.summarize_times(parts text[]) returns void language plpgsql as $$
   declare
@@ -315,7 +324,7 @@ const summarizeTimes = `
   end
   $$`;
 
-/** Locks failed and cancelled jobs, queue by queue; skips those that are locked. */
+/** Locks failed and cancelled jobs, queue by queue, and returns their ids. Skips jobs that are already locked. */
 const lockUnsuccessful = `
   create or replace function longshore.lock_unsuccessful(jobs uuid[]) returns setof uuid language plpgsql as $$
   declare
@@ -334,7 +343,7 @@ const lockUnsuccessful = `
   end
   $$`;
 
-/** Functions of the coordinator that replace those of the migrations, or that only statements for Citus call. */
+/** Functions on the coordinator that replace functions of the migrations, or that only the forms for Citus call. */
 export const citusFunctions: readonly string[] = [
   preparedOnNodes,
   oldestPrepared,

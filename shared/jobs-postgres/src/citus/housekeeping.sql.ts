@@ -1,12 +1,15 @@
 import { changed, type Form, type Forms, written } from './form.js';
 
-/** Only tables of the coordinator are rewritten. Vacuum, on the nodes, keeps the others small. */
+/** Considers only tables of the coordinator for rewriting. Tables on the nodes are kept small by vacuum. */
 const findChores = changed([
   /from \(values \('job_count'[^)]*\)(?:, \([^)]*\))*\)/,
   `from (values ('scan_gap', 1048576), ('server', 262144))`,
 ]);
 
-/** Deletes rows of a default partition by the ids of their jobs: the positions of rows mean nothing across nodes. */
+/**
+ * Returns the Citus form that deletes rows of a default partition. It finds them by job id, because their positions
+ * (`ctid`) are not unique across nodes.
+ */
 function deleteStrays(history: string): Form {
   const id = history === 'job_report' ? 'job_id' : 'id';
   return (usual) => {
@@ -21,7 +24,7 @@ function deleteStrays(history: string): Form {
 
 const histories = ['job_history_done', 'job_history_failed', 'job_history_cancelled', 'job_report'];
 
-/** Housekeeping that needs the sizes and the indexes of tables, which are on the nodes. */
+/** Housekeeping statements that need the sizes or indexes of tables on the nodes, or the positions of their rows. */
 export const housekeepingForms: Forms = {
   'longshore-find-chores': findChores,
   'longshore-select-indexed-days': changed(['pg_relation_size(part.oid)', 'citus_relation_size(part.oid)']),

@@ -12,7 +12,10 @@ const claimUnique = written(`
     from wanted
     where held.queue_id = $1 and held.namespace = wanted.namespace and held.key = wanted.key`);
 
-/** Unique keys. Jobs that seem to be gone may be moving between nodes, so these wait for such moves and look again. */
+/**
+ * Statements on unique keys. A job that seems to be gone may be moving between nodes, so the functions wait until such
+ * moves have been committed and then search again.
+ */
 export const keyForms: Forms = {
   'longshore-claim-unique': claimUnique,
   'longshore-select-holders': written('select * from longshore.holders_of($1, $2::uuid[], $3::boolean[])'),

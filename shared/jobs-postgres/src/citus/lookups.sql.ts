@@ -3,26 +3,32 @@ import { listedColumns } from '../read/job-documents.js';
 import { type Forms, written } from './form.js';
 
 /**
- * Condition that lets each shard use its index, which begins with the queue: nested loops over the queues are faster than reading
- * the whole shard.
+ * Condition that lets each shard use its index, whose first column is the queue: nested loops over the queues are
+ * faster than reading the whole shard.
  */
 const anyQueue = 'queue_id in (select id from longshore.queue)';
 
-/** Returns a search for jobs through all tables, which every node carries out in its shards. */
+/** Returns SQL that searches all tables for jobs; every node searches its shards. */
 const jobsWhere = (condition: string, columns?: (table: LiveTable) => string): string => `
       select ${columns === undefined ? finished : 'id, queue_id, state'} from longshore.job_history where ${condition}
       union all ${inLiveTables((table) => `select ${columns?.(table) ?? columnsIn[table]} from longshore.${table} where ${condition} and ${anyQueue}`)}`;
 
-/** The latest progress of the job's current attempt, which shards join; the usual form has a subquery for each row. */
+/**
+ * The latest progress of the current attempt of a job, joined by {@link withProgress}. The single-node form has a
+ * subquery for each row instead.
+ */
 const progress = `case when report.job_id is not null
       then json_build_object('percent', report.percent, 'message', report.message) end as progress`;
 
-/** Joins the progress to the rows of `source`. */
+/** Returns `source`, which must end with its alias, joined with the progress of its jobs. */
 export const withProgress = (source: string): string => `${source} left join longshore.job_report as report
       on report.queue_id = ${source.split(' ').at(-1)}.queue_id and report.job_id = ${source.split(' ').at(-1)}.id
         and report.started_at = ${source.split(' ').at(-1)}.started_at and report.line = 0`;
 
-/** $1 id, $2 its queue if known. The queue also limits the search in history, so that one node searches. */
+/**
+ * Condition on a job: $1 id, $2 its queue if known. A known queue limits the search, including that of history, to one
+ * node.
+ */
 const withId = '(id = $1::uuid and ($2::integer is null or queue_id = $2::integer))';
 
 const findJob = `
@@ -32,7 +38,9 @@ const findDocuments = `
     select found.queue_id, found.args::text as args, coalesce(found.result::text, 'null') as result
     from (${jobsWhere(withId)}) as found limit 1`;
 
-/** Returns the jobs in the order of their ids in $1. A job that moves between nodes may be found twice. */
+/**
+ * Returns the jobs in the order of their ids in $1, each once: a job that is moving between nodes can be found twice.
+ */
 const listed = (documents: Parameters<typeof listedColumns>[1], queues = ''): string => `
     with found as materialized (
       select ${listedColumns('found', documents)}, ${progress}
@@ -40,12 +48,15 @@ const listed = (documents: Parameters<typeof listedColumns>[1], queues = ''): st
     )
     select * from (select distinct on (id) found.* from found) as found order by array_position($1::uuid[], id)`;
 
-/** $2 the queues of the jobs, of which some may be null. */
+/**
+ * Condition for statements whose $2 is the queues of the jobs, of which some may be null. Only gives the parameter a
+ * type; the search does not depend on it.
+ */
 const ofQueues = ' and $2::integer[] is not null';
 
 /**
- * Look-ups by id: one search of all shards for all ids. The usual forms search one queue after another, for one id after another,
- * which Citus does not support.
+ * Lookups by id: one search of all shards for all ids. The single-node forms search queue by queue and id by id, which
+ * Citus does not support.
  */
 export const lookupForms: Forms = {
   'longshore-find-job': written(findJob),

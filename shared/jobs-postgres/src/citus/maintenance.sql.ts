@@ -3,7 +3,7 @@ import { isPaused } from '../control/pause.sql.js';
 import { liveTables } from '../read/job-columns.sql.js';
 import { changed, type Forms, written } from './form.js';
 
-/** Whether the last job of a recurring job is unfinished. */
+/** A CTE with those of the ids in `last` whose jobs are unfinished. */
 const busy = `
     busy as materialized (
       select id from (${liveTables.map((table) => `select id from longshore.${table} where id = any ((select ids from last)::uuid[]) and queue_id in (select id from longshore.queue)`).join(' union all ')}) as unfinished
@@ -13,7 +13,9 @@ const inTurn = `turn as materialized (
       select pg_try_advisory_xact_lock('longshore.job_count'::regclass::oid::bigint) as mine
     )`;
 
-/** Runs in turn, because Citus does not skip locked rows in a search of all shards. */
+/**
+ * Folds counts only if no other process is doing so, because Citus cannot skip locked rows in a search of all shards.
+ */
 const foldCounts = changed(
   ['with folded as', `with ${inTurn},\n    folded as`],
   [
@@ -108,13 +110,19 @@ const retireIdleQueues = written(`
     from change
     where queue.id = change.id and queue.retired_at is null and queue.idle_since is not distinct from change.idle_since`);
 
-/** The jobs that were skipped because of others, one generation after the other: Citus has no recursion across nodes. */
+/**
+ * Finds skipped jobs with a function that searches one generation of dependents after another, because Citus supports
+ * no recursion across nodes.
+ */
 const skipped = changed([
   /with recursive\s+found \(id, is_batch\) as \([\s\S]*?related\.id is not null\s+\)/,
   'with found as materialized (select id, is_batch from longshore.skipped_because_of($1::uuid[]))',
 ]);
 
-/** Finds the places before they are stored, so that the gap gets the number of the coordinator's transaction, not a node's. */
+/**
+ * Selects the ranges in a separate CTE, so that the gaps are inserted on the coordinator and get the id of its
+ * transaction, not of a node's.
+ */
 const resumeType = changed(
   [
     /gap as \(\s+insert into longshore\.scan_gap \(queue_id, priority, first_seq, last_seq\)/,
@@ -134,7 +142,10 @@ const resumeType = changed(
   ],
 );
 
-/** The open dependencies are read first: they are on the coordinator. The jobs are already locked. */
+/**
+ * Reads the open dependencies in a separate CTE, because they are stored on the coordinator and the jobs are not. The
+ * caller has already locked the jobs.
+ */
 const releaseAwaiting = changed([
   /with removed as \(\s+delete from longshore\.job_awaiting[\s\S]*?as due\s+\)/,
   `with open as materialized (
@@ -151,7 +162,7 @@ const releaseAwaiting = changed([
     )`,
 ]);
 
-/** Other background work. */
+/** Statements of other background work. */
 export const maintenanceForms: Forms = {
   'longshore-fold-counts': foldCounts,
   'longshore-note-room': noteRoom,

@@ -4,7 +4,7 @@ import { jobNumbers, numberOf, outboxNumbers, seqOf } from './numbers.sql.js';
 
 const hasKey = `coalesce(meta ? 'concurrencyKey', false)`;
 
-/** The due jobs, which the first part has locked, with their places in the order of their times. */
+/** A FROM item with the due jobs, which the first CTE has locked, numbered in the order of their times. */
 const due = `(
         select *, row_number() over (order by run_at) as place from longshore.job_scheduled
         where queue_id = $1 and id = any ((select all_of from ids)::uuid[])
@@ -14,7 +14,7 @@ const inserted = (table: string, condition: string): string => `
       insert into longshore.${table} (${jobColumns}, seq)
       select ${jobColumns}, ${seqOf('place')} from ${due} where ${condition}`;
 
-/** Makes due jobs ready, with every part on the queue's node. */
+/** Returns the Citus form that makes due jobs ready, in which every CTE is a single task on the queue's node. */
 function promote(which: string): Form {
   return written(`
     with locked as materialized (select id from longshore.job_scheduled where ${which} for update skip locked),

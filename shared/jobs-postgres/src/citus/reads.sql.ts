@@ -4,10 +4,11 @@ import { progressOf } from '../read/reports.sql.js';
 import { changed, type Form, type Forms, written } from './form.js';
 
 /**
- * Reads the progress of a list's jobs after the list: nodes join it for all of them. The usual form has a subquery for each row of
- * the list, which has been put together on the coordinator.
+ * Returns the Citus form of a list, which first selects the jobs and then joins the progress of all of them on the
+ * nodes. The single-node form has a subquery for each row, which does not suit Citus, because the coordinator assembles
+ * the rows.
  *
- * @param alias the name of the list in the usual form
+ * @param alias alias of the list in the single-node form
  */
 export function withReports(alias: string): Form {
   const progress = `, ${progressOf(alias)}`;
@@ -35,7 +36,7 @@ export function withReports(alias: string): Form {
 
 const latest = withReports('listed');
 
-/** The queues with running jobs and how many they have, on the nodes of the queues. */
+/** SQL for the queues with running jobs, and the number of these, read on the nodes of the queues. */
 export const busyQueues = `(
         select queue_id as id, sum(jobs) as running from longshore.job_count where state = 'processing'
         group by queue_id having sum(jobs) > 0
@@ -51,7 +52,7 @@ const stalled = changed(
 
 const keyOf = `meta ->> 'concurrencyKey'`;
 
-/** Counts the blocked jobs of all keys instead of stepping from key to key. */
+/** Counts the blocked jobs of all keys, whereas the single-node form steps from key to key in the index. */
 const blockingKeys = written(`
     with counted as materialized (
       select queue_id, ${keyOf} as key, count(*)::integer as blocked, min(priority) as priority from longshore.job_blocked

@@ -3,7 +3,7 @@ import { outboxEntries } from '../dependencies/outbox.sql.js';
 import { transitionRecorded } from '../read/job-transitions.sql.js';
 import { type Form, type Forms, written } from './form.js';
 
-/** The servers, from the coordinator's tables. */
+/** CTEs with the live and the lost servers, from the coordinator's tables, and the running jobs of the queue. */
 const servers = `
     alive as materialized (select id, concurrency from longshore.server),
     gone as materialized (
@@ -21,8 +21,9 @@ const servers = `
 const isLost = `server_id is not null and (lease_until < now() or server_id not in (select id from alive))`;
 
 /**
- * Takes back lost claims as the usual form does. Values that are not constant are computed where the jobs are locked, because
- * Citus does not compute them in updates. The losses of servers are counted without locking their records in order.
+ * Returns the Citus form that rescues jobs whose claims are lost, like the single-node one. Non-constant values are
+ * computed where the jobs are locked, because Citus does not compute them in updates. The losses of servers are counted
+ * without first locking their records in a fixed order.
  */
 function rescue(which: string): Form {
   return written(`
@@ -117,7 +118,7 @@ function rescue(which: string): Form {
     select released::integer, failed::integer, cancelled::integer from total`);
 }
 
-/** Statements that take lost claims back. */
+/** Statements that find and rescue jobs whose claims are lost. */
 export const rescueForms: Forms = {
   'longshore-rescue-jobs': rescue(''),
   'longshore-rescue-some': rescue('and job.id = any($2::uuid[])'),

@@ -3,10 +3,10 @@ import { maxSwept } from '../claim/ready-scans.sql.js';
 import { pausedTypes } from '../control/pause.sql.js';
 import { changed, type Forms, written } from './form.js';
 
-// No snapshot shows which transactions have ended on all nodes. So there is no horizon: scans from the floor, and polls for due
-// jobs, start at the head. Parts named `given` only give unused parameters their types.
+// On Citus, no snapshot shows which transactions have ended on all nodes, so there is no commit horizon. Scans from the
+// floor, and polls for due jobs, start at the head instead. CTEs named `given` only give types to unused parameters.
 
-/** The places of a scan's state that depend on the horizon. */
+/** Replacements for the expressions in `longshore-scan-state` and `longshore-poll-ready` that depend on the horizon. */
 const noHorizon = [
   ['job_seq.last_value as seq', "'0'::text as seq"],
   [
@@ -15,13 +15,17 @@ const noHorizon = [
   ],
 ] as const;
 
-/** What the server can run, from the coordinator's tables. $1 server. */
+/**
+ * Returns a CTE with the job names that a server handles and the paused ones, from the coordinator's tables.
+ *
+ * @param server the parameter with the server's id
+ */
 const names = (server: string): string => `
     names as materialized (
       select job_names as handled, array(${pausedTypes}) as paused from longshore.server where id = ${server}
     )`;
 
-/** Condition on a job that a server can run it. */
+/** Condition on a job: the server in {@link names} can run it. */
 const isRunnable = `job.server_id is null and coalesce(job.name = any ((select handled from names)::text[]), true)
           and job.name <> all ((select paused from names)::text[])`;
 
@@ -75,7 +79,10 @@ const nextDue = `
 const headColumns = `queue.id, first.priority, first.seq, (extract(epoch from first.ready_at) * 1000)::float8 as ready_at,
       case when row_number() over () = 1 then pg_current_snapshot()::text end as snapshot, 0::bigint as last, null::text as mark`;
 
-/** Reads the first ready job of each priority that the jobs of the queue have had. */
+/**
+ * Returns a statement that reads the first ready job of each priority that has ready jobs, in one queue ($1) or, if $1
+ * is null, in all queues.
+ */
 const heads = (given: string): string => `
     with ${given}first as materialized (
       select distinct on (job.queue_id, job.priority) job.queue_id, job.priority, job.seq, job.ready_at
@@ -88,7 +95,10 @@ const heads = (given: string): string => `
     )
     select ${headColumns} from queue left join first on first.queue_id = queue.id`;
 
-/** Running jobs of every queue: they are near its head, but their number is not known here. */
+/**
+ * Running jobs of all queues. They are near the heads of their queues, but unlike the single-node form, this one cannot
+ * stop after the last of them, because it does not know their number.
+ */
 const started = `
     select job.* from (
       select ${stateChangeColumns('processing', true)} from longshore.job
@@ -109,9 +119,10 @@ const created = `
     ) as job`;
 
 /**
- * Counts every open transaction, because those that only write on other nodes are not numbered on the coordinator, and those that
- * were committed but are not visible on all nodes yet. For the same reason, the snapshot does not show whether anything has been
- * written, so each one differs.
+ * Takes all open transactions into account, not only those with an id, because a transaction that only writes on other
+ * nodes gets none on the coordinator. Also takes into account transactions that have been committed but are not visible
+ * on all nodes yet. For the same reasons, the snapshot would not show whether anything has been written, so this
+ * returns the time, which always differs.
  */
 const settledUpTo = `
     select clock_timestamp()::text as snapshot,
@@ -123,7 +134,7 @@ const settledUpTo = `
     where datid = (select oid from pg_catalog.pg_database where datname = current_database())
       and pid <> pg_backend_pid() and xact_start is not null and backend_type = 'client backend'`;
 
-/** Scans of all queues: each node goes through the queues that it has. */
+/** Scans of all queues, for which each node scans the queues that it stores. */
 export const scanForms: Forms = {
   'longshore-scan-state': changed(...noHorizon),
   'longshore-poll-ready': pollReady,

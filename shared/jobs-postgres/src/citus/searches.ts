@@ -3,12 +3,12 @@ import { progressOf } from '../read/reports.sql.js';
 import { errorGroups, firstFailures } from './error-groups.sql.js';
 import { withReports } from './reads.sql.js';
 
-/** A change of a part that searches have in common. */
+/** A replacement for a fragment that searches have in common. `$1` stands for the queues that the fragment names. */
 type Change = readonly [part: RegExp, other: string];
 
 /**
- * Changes of the parts of searches. The queues come from the nodes instead of from an array, so that each node searches those that
- * it has.
+ * Replacements for fragments of searches. They take the queues from a distributed table instead of from an array, so
+ * that each node searches the queues that it stores.
  */
 const changes: readonly Change[] = [
   [
@@ -24,7 +24,7 @@ const generated: readonly (readonly [name: RegExp, form: (usual: string) => stri
   [/^longshore-record-first-failures-/, firstFailures],
 ];
 
-/** Returns the form for Citus of a statement that is built for a request; the same if it needs no other. */
+/** Returns the form for Citus of a statement that was built for a request; the same text if it needs no other form. */
 export function searchForm({ name, text }: Statement): string {
   for (const [pattern, form] of generated) if (name !== undefined && pattern.test(name)) return form(text);
   if (!text.includes('longshore.')) return text;

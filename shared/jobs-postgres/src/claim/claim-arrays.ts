@@ -1,13 +1,13 @@
 import type { Claim } from '@longshore/jobs/storage';
 import { arrayOf } from '../connection/array-literal.js';
 
-/** A claim, named by its job and attempt, that a statement found to be valid. */
+/** Job id and attempt of a claim that a statement has found to be valid. */
 export interface TouchedRow {
   id: string;
   attempt: number;
 }
 
-/** Returns the claims that are missing from the rows. */
+/** Returns the claims that have no corresponding row. */
 export function without(claims: readonly Claim[], rows: readonly TouchedRow[]): Claim[] {
   const touched = new Set(rows.map(({ id, attempt }) => `${id} ${attempt}`));
   return claims.filter(({ jobId, attempt }) => !touched.has(`${jobId} ${attempt}`));

@@ -6,10 +6,12 @@ import { transitionRecorded } from '../read/job-transitions.sql.js';
 import { gapNoted } from './ready-scans.sql.js';
 
 /**
- * A claimed job. If there was nothing to claim, the result is a single row in which the members that describe a job are null.
+ * A claimed job. If nothing was claimed, the result is a single row in which the columns that describe a job are null.
  */
 export interface ClaimedRow {
-  /** Whether the server is registered. May be null if something was claimed, which implies that the server is registered. */
+  /**
+   * Whether the server is registered. Can be null if something was claimed, because then the server must be registered.
+   */
   alive: boolean | null;
   id: string;
   seq: string;
@@ -18,7 +20,9 @@ export interface ClaimedRow {
   max_attempts: number;
   name: string;
   args: JsonValue;
-  /** Milliseconds since 1970, with a fraction. Writing and reading a number takes a third of the time of a timestamp. */
+  /**
+   * Milliseconds since 1970, with a fraction. A number takes a third of the time of a timestamp to format and parse.
+   */
   created_ms: number;
   /** When the job became ready, in the same unit; null if it was ready on creation, as most jobs are. */
   later_ready_ms: number | null;
@@ -33,8 +37,8 @@ export interface ClaimedRow {
 }
 
 /**
- * SQL for whether Postgres crashed within the last ten minutes: recovery from a crash resets its cumulative statistics. A new
- * cluster's statistics are reset before it starts.
+ * SQL for whether Postgres has crashed within the last ten minutes. Recovery from a crash resets the cumulative
+ * statistics after the start of the server; those of a new cluster are reset before it starts.
  */
 const hasCrashed = `(select stats_reset from pg_stat_get_wal()) > greatest(pg_postmaster_start_time(), now() - interval '10 minutes')`;
 
@@ -45,23 +49,24 @@ const hasCrashed = `(select stats_reset from pg_stat_get_wal()) > greatest(pg_po
  * jobs run: $5 priorities, $6 starts (exclusive), $7 ends (inclusive).
  *
  * The server's row is locked so that the rescuer cannot delete it during the claim. Either the claim commits before the
- * server is declared dead, and is released with the server's other claims, or it finds no row and claims nothing. KEY
- * SHARE does not block heartbeats. The lock is only taken when there is something to claim, because a row lock is a write.
+ * server is declared dead, and its jobs are released with the server's others, or it finds no row and claims nothing.
+ * KEY SHARE does not block heartbeats. The lock is only taken if there is something to claim, because a row lock is a
+ * write.
  *
  * The update finds the locked rows by their physical positions (`ctid`), which cannot change while they are locked.
  * Finding them by id took an eighth of a claim's time.
  *
- * `started_at` uses `clock_timestamp()`: a job may be committed after this transaction began and still be in its
- * snapshot, so with `now()` a job could start before it was created.
+ * `started_at` uses `clock_timestamp()`: the claim's snapshot can include a job that was committed after the claim's
+ * transaction had begun, so with `now()` the job could start before it was created.
  *
  * Only jobs that the server has registered handlers for are claimed (every job if it registered no names); the others
  * stay in the queue for a server that knows them, for example while two versions of an application run side by side.
- * Checking the names makes no measurable difference when a queue is drained. Jobs of paused types are skipped in the same
- * way.
+ * Checking the names makes no measurable difference when a queue is drained. Jobs of paused types are skipped in the
+ * same way.
  *
- * Unless a job is on its last attempt or Postgres has crashed recently, the commit does not wait for the disk. If Postgres
- * crashes within the next half second, the jobs are ready again, and that attempt does not count (docs/adr/026). A job that
- * crashes Postgres therefore uses up its attempts.
+ * Unless a job is on its last attempt or Postgres has crashed recently, the commit does not wait for the disk. If
+ * Postgres crashes within the next half second, the jobs are ready again, and that attempt does not count
+ * (docs/adr/026). Waiting after a crash makes sure that a job that crashes Postgres uses up its attempts.
  *
  * Ranges begin just after the last claimed job, so that the cost does not grow with the index entries of finished jobs
  * that a long transaction elsewhere keeps from being vacuumed. Without ranges, throughput fell from 77k to 26k jobs/s
@@ -131,8 +136,8 @@ export const lockBucket = prepared(
 );
 
 /**
- * $1 queue, $2 tokens. Creates the bucket of a queue whose limits were set by SQL rather than `limitQueue`, and locks it as
- * {@link lockBucket} does. Concurrent callers wait for each other.
+ * $1 queue, $2 tokens. Creates the bucket of a queue whose limits were set by SQL rather than `limitQueue`, and locks
+ * it as {@link lockBucket} does.
  */
 export const makeBucket = prepared(
   'longshore-make-bucket',
@@ -142,9 +147,9 @@ export const makeBucket = prepared(
 );
 
 /**
- * Claims ready jobs of a queue that has, or had, limits. Takes the first seven parameters of {@link claimReady}. Must run in
- * a transaction that has already run {@link lockBucket} as a separate statement, so that its snapshot includes what earlier
- * claims took. A limit that is not set is null, which `least` ignores.
+ * Claims ready jobs of a queue that is believed to have limits. Takes the seven parameters of {@link claimReady}. Must
+ * run in a transaction that has already run {@link lockBucket} as a separate statement, so that its snapshot includes
+ * what earlier claims took. A limit that is not set is null, which `least` ignores.
  */
 export const claimWithinLimits = prepared(
   'longshore-claim-within-limits',
@@ -215,8 +220,8 @@ export const claimWithinLimits = prepared(
 
 /**
  * $1 queue, $2 ids, $3 servers, $4 attempts, $5 lease in ms. Renews leases and returns the claims that are still valid.
- * Locked rows, which are being finished or are locked by their own handler's transaction, keep their old lease, because
- * waiting for them could deadlock; their claims are returned as valid.
+ * Rows that are locked, because their job is being finished or its handler has a transaction open, keep their old
+ * lease: waiting for them could deadlock. Their claims are returned as valid.
  */
 export const renewClaims = prepared(
   'longshore-renew-claims',
@@ -241,8 +246,8 @@ export const renewClaims = prepared(
 );
 
 /**
- * $1 queue, $2 server. Returns the server's claims in a queue. The number of running jobs is known, so the scan stops after
- * that many and does not read all the ready jobs that follow.
+ * $1 queue, $2 server. Returns the server's claims in a queue. The number of running jobs is known, so the scan stops
+ * after the last of them instead of reading all ready jobs that follow.
  */
 export const selectClaims = prepared(
   'longshore-select-claims',
@@ -257,7 +262,10 @@ export const selectClaims = prepared(
     where server_id = $2`,
 );
 
-/** $1 queue, $2 ids, $3 servers, $4 attempts. Makes jobs ready again whose attempt has not started or does not count. */
+/**
+ * $1 queue, $2 ids, $3 servers, $4 attempts. Makes jobs ready again without counting the attempt. Returns the claims
+ * that were valid.
+ */
 export const releaseClaims = prepared(
   'longshore-release-claims',
   `

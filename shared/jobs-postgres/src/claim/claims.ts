@@ -97,8 +97,8 @@ export class PostgresClaims implements Claims {
     if (first === undefined || first.alive === false) throw new ServerLostError(serverId);
     const isLimited = first.limited ?? limited;
     if (isLimited !== limited) this.#limits.note(queue, isLimited);
-    if (isLimited && !limited) return this.#claimFrom(start, scan, request); // nothing was taken
-    // If nothing was claimed, a single row without a job reports the state of the server and the queue.
+    if (isLimited && !limited) return this.#claimFrom(start, scan, request); // the statement claimed nothing
+    // If nothing was claimed, the only row has no job and reports the state of the server and the queue.
     const claimed = first.id === null ? [] : inQueueOrder(rows);
     const allowed = Math.min(limit, first.room ?? limit);
     const exhausted = claimed.length < allowed && first.paused !== true;
@@ -140,14 +140,14 @@ function toClaimedJob(row: ClaimedRow, queue: string, serverId: string): Claimed
 }
 
 /**
- * Converts a time from Postgres. Adding half a microsecond, the precision of Postgres, keeps rounding from changing the
- * millisecond.
+ * Converts a time from Postgres, in milliseconds since 1970. Adds half a microsecond, half the precision of Postgres,
+ * so that a rounding error cannot lower the millisecond.
  */
 function timeAt(ms: number): Date {
   return boundedTime(Math.floor(ms + 0.0005));
 }
 
-/** Sorts rows by the places of their jobs in the queue. They usually arrive in this order, but SQL does not guarantee it. */
+/** Sorts rows in the order of their queue. They usually arrive in this order, but SQL does not guarantee it. */
 function inQueueOrder<Row extends ClaimedRow>(rows: readonly Row[]): readonly Row[] {
   const isInOrder = rows.every((row, index) => {
     const previous = rows[index - 1];
@@ -158,12 +158,12 @@ function inQueueOrder<Row extends ClaimedRow>(rows: readonly Row[]): readonly Ro
 
 function byQueueOrder(left: ClaimedRow, right: ClaimedRow): number {
   if (left.priority !== right.priority) return left.priority - right.priority;
-  // Without leading zeros, a longer number is greater.
+  // Compared as decimal strings: without leading zeros, the longer number is greater.
   if (left.seq.length !== right.seq.length) return left.seq.length - right.seq.length;
   return left.seq < right.seq ? -1 : 1;
 }
 
-/** Returns the last place of each priority. */
+/** Returns the place of the last claimed job of each priority. */
 function lastPlaces(claimed: readonly ClaimedRow[]): Place[] {
   return claimed
     .filter(({ priority }, index) => claimed[index + 1]?.priority !== priority)

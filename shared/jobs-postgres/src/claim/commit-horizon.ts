@@ -1,40 +1,47 @@
 /**
- * Transactions that have run for longer than this, in milliseconds, do not hold back the horizon: they record their
- * places as gaps.
+ * Transactions that have been seen in progress for longer than this, in milliseconds, no longer hold back the horizon:
+ * they record the sequence numbers of their jobs as gaps.
  */
 const longMs = 5_000;
 
-/** Maximum time from when a transaction takes a place until it is assigned an id, in milliseconds. */
+/** Maximum time, in milliseconds, between a transaction taking a sequence number and getting its transaction id. */
 const numberedMs = 5;
 
 interface Observation {
   readonly seq: bigint;
   readonly atMs: number;
-  /** An upper bound for the ids of all transactions that may have taken a place up to `seq`; `null` until one is known. */
+  /**
+   * Upper bound of the ids of all transactions that may have taken a sequence number up to `seq`; `null` while unknown.
+   */
   mark: bigint | null;
 }
 
 /**
- * The place up to which all jobs are visible: no other job will appear there later, except in a gap. Places are assigned in
- * one order but become visible in the order of commits, so a scan need not return to places before the horizon, but must
- * revisit those after it. Derived from snapshots (see "Snapshot information functions" in the Postgres manual).
+ * The sequence number (`seq`) up to which all jobs are visible: no more jobs will appear there, except in gaps. Numbers
+ * are assigned in one order but become visible in the order of commits. A scan therefore need not return to numbers
+ * before the horizon, but must scan those after it again. Derived from snapshots (see "Snapshot information functions"
+ * in the Postgres manual).
  */
 export class CommitHorizon {
   #observations: Observation[] = [];
-  /** Transactions in progress and when each was first seen. */
+  /** Transactions in progress, by id, with the time at which each was first seen. */
   #underWay = new Map<bigint, number>();
   #place = 0n;
 
-  /** Returns 0 until enough has been observed. */
+  /** The horizon; 0 until enough snapshots have been observed. */
   get place(): bigint {
     return this.#place;
   }
 
   /**
-   * @param snapshot `xmin:xmax:xip,…`; lists the transactions in progress below `xmax`, although later ones may be, too
-   * @param seq the last place assigned, read under this snapshot
-   * @param mark the id assigned to this transaction after the snapshot; with `null`, earlier observations that still need
-   *   such an id wait for a later call
+   * Records a snapshot, and advances the horizon if it shows that the transactions up to an earlier observation have
+   * ended.
+   *
+   * @param snapshot `xmin:xmax:xip,…`. It lists the transactions in progress with ids below `xmax`; those with higher
+   *   ids may be in progress too
+   * @param seq the last sequence number assigned, read under this snapshot
+   * @param mark the id assigned to this transaction after the snapshot; `null` if it has none, so that observations
+   *   that need such an id wait for a later call
    */
   observe(snapshot: string, seq: bigint, mark: bigint | null, nowMs: number): void {
     const [, xmax = '0', underWay = ''] = snapshot.split(':');

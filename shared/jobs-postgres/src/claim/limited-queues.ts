@@ -3,7 +3,7 @@ import type { Database } from '../connection/database.js';
 import type { Notifier } from '../connection/notifier.js';
 import { claimWithinLimits, type LimitedClaimedRow, lockBucket, makeBucket } from './claims.sql.js';
 
-/** Remembers which queues this process has found to have limits, and claims from them. */
+/** Claims from queues with limits, and remembers which queues this process has found to have limits. */
 export class LimitedQueues {
   readonly #database: Database;
   readonly #notifier: Notifier;
@@ -30,7 +30,7 @@ export class LimitedQueues {
     }
   }
 
-  /** Returns whether the last claim took all that the limits allowed, so that scanning further is pointless. */
+  /** Returns whether the last claim used up the limits, so that scanning further is pointless. */
   isFull(queue: string): boolean {
     return this.#full.has(queue);
   }
@@ -55,12 +55,12 @@ export class LimitedQueues {
     const claimed = first.id === null ? 0 : rows.length;
     if (claimed === first.room) this.#full.add(queue);
     else this.#full.delete(queue);
-    // The server polls when the next token becomes available, because nothing notifies it then.
+    // Polls when the next token becomes available, because no notification is sent for that.
     if (first.token_in !== null && first.token_in > 0) this.#alarms.set(queue, first.token_in);
     return rows;
   }
 
-  /** Notifies servers that jobs of these queues have ended, which may leave room for others. */
+  /** Notifies servers that jobs of these queues have ended: if a queue has limits, other jobs may now run. */
   ended(queues: Iterable<string>): void {
     for (const queue of queues) if (this.#limited.has(queue)) this.#notifier.notify(queue);
   }

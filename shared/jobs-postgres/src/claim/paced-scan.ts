@@ -1,17 +1,19 @@
 /**
- * A slow scan is followed by a pause of this many times its duration, so it takes about two percent of one processor.
+ * Length of the pause after a slow scan, as a multiple of the time by which the scan was too slow. Limits such scans to
+ * about two percent of one processor.
  */
 const factor = 50;
 
 /**
- * Paces a scan that has to skip the dead index entries of all finished jobs. While it is fast, it is always due; while a
- * forgotten transaction keeps a million dead entries from being vacuumed, it is rarely due.
+ * Limits how often a scan runs that has to skip the dead index entries of all finished jobs. A fast scan is always due.
+ * A slow one, for example while a forgotten transaction keeps a million dead entries from being vacuumed, is rarely
+ * due.
  */
 export class PacedScan {
   readonly #quickMs: number;
   #nextAtMs = -Infinity;
 
-  /** @param quickMs scans that take no longer than this are not followed by a pause */
+  /** @param quickMs duration in milliseconds up to which a scan is not followed by a pause */
   constructor(quickMs = 200) {
     this.#quickMs = quickMs;
   }

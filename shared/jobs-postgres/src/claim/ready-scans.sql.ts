@@ -1,13 +1,15 @@
 import { prepared } from '../connection/statement.js';
 import { pausedTypes } from '../control/pause.sql.js';
 
-/** The database's state at one instant, with one gap whose transaction has ended since an earlier instant. */
+/**
+ * The scan state at one instant. Each row also contains one gap whose transaction has ended since an earlier instant.
+ */
 export interface ScanRow {
   /** `xmin:xmax:xip,…`, see "Snapshot information functions" in the Postgres manual. */
   snapshot: string;
-  /** The last place assigned in any queue. */
+  /** The last sequence number assigned in any queue. */
   seq: string;
-  /** The id of this transaction; `null` if it was not assigned one because the horizon could not advance anyway. */
+  /** The id of this transaction; `null` if it has none, because the horizon cannot advance anyway. */
   mark: string | null;
   /** The priorities other than 0 that the queues' jobs have had, by queue id; `null` if there are none. */
   priorities: Record<string, number[]> | null;
@@ -27,10 +29,11 @@ export interface PollRow extends ScanRow {
 }
 
 /**
- * $1 an earlier snapshot, or null to return no gaps; $2 queues; $3 the horizon. If no place after the horizon has been
- * assigned, as in an idle store, the transaction gets no id. Returns the visible gaps whose transactions were in progress at
- * the earlier snapshot or began after it. The former are looked up one by one and the latter by an index range, so that a
- * transaction that stays open for an hour does not make this read the dead entries of an hour.
+ * $1 an earlier snapshot, or null to return no gaps; $2 queues; $3 the horizon. Reads the scan state. Gets a
+ * transaction id only if sequence numbers after the horizon have been assigned, so an idle store uses up no ids.
+ * Returns the visible gaps of transactions that were in progress at the earlier snapshot or began after it. Gaps of
+ * transactions in progress are looked up one by one, and those of later transactions by an index range, so that a
+ * transaction that stays open for an hour does not make this statement read the dead index entries of that hour.
  */
 export const scanState = prepared('longshore-scan-state', stateWith(''));
 
@@ -54,7 +57,11 @@ export const pollReady = prepared(
     ) as ready`),
 );
 
-/** @param more additional columns */
+/**
+ * Returns the statement that reads the scan state.
+ *
+ * @param more additional columns
+ */
 function stateWith(more: string): string {
   return `
     with closed as (
@@ -71,7 +78,7 @@ function stateWith(more: string): string {
     from longshore.job_seq left join closed on true`;
 }
 
-/** $1 queue, $2 priorities. Adds them to those that the queue's jobs have had. */
+/** $1 queue, $2 priorities. Adds the priorities to the list of those that the queue's jobs have had. */
 export const addPriorities = prepared(
   'longshore-add-priorities',
   `
@@ -90,9 +97,9 @@ export interface ReadyPlaceRow {
 export const maxSwept = 1_000;
 
 /**
- * $1 queues, $2 server. Reads the first ready jobs of each queue that the server could run, because claims, which start
- * at a cursor, may have missed some. Reads from the head of the queue and takes no locks. A sweep has to skip every
- * dead index entry, so it does not delay claims, and the longer it takes, the less often it runs.
+ * $1 queues, $2 server. Reads the first ready jobs of each queue that the server could run, starting at the head,
+ * because claims, which start at a cursor, may have missed some. Takes no locks. A sweep is slow if it has to skip many
+ * dead index entries, so claims do not wait for it, and the longer it takes, the less often it runs.
  */
 export const sweepReady = prepared(
   'longshore-sweep-ready',
@@ -111,14 +118,15 @@ export const sweepReady = prepared(
 );
 
 /**
- * When jobs become visible after they are inserted. `soon`: the transaction ends with the insert or shortly after. `late`: the
- * transaction belongs to the caller and may stay open for an hour, so the jobs' places are recorded as a gap.
+ * How soon jobs become visible after they are inserted. `soon`: the transaction ends with the insert or shortly after.
+ * `late`: the transaction may stay open for as long as an hour, for example because it belongs to the caller, so the
+ * positions of the jobs are recorded as a gap.
  */
 export type Visibility = 'soon' | 'late';
 
 /**
- * Returns the part of a statement that records the places of the jobs in `source` as gaps, so that scans which have already
- * passed these places return to them once the transaction commits.
+ * Returns a CTE that records the positions of the jobs in `source` as gaps, so that scans that have already passed
+ * these positions come back to them once the transaction has committed.
  */
 export function gapNoted(source: string): string {
   return `
@@ -128,13 +136,15 @@ export function gapNoted(source: string): string {
     )`;
 }
 
-/** Reads the last place assigned in any queue. */
+/** Reads the last sequence number assigned in any queue. */
 export const selectLastPlace = prepared(
   'longshore-select-last-place',
   'select last_value as seq from longshore.job_seq',
 );
 
-/** $1 queue, $2 priorities, $3 a place. Records all places assigned after it as gaps, one for each priority. */
+/**
+ * $1 queue, $2 priorities, $3 a sequence number. Records a gap for each priority, with all numbers assigned after $3.
+ */
 export const noteGaps = prepared(
   'longshore-note-gaps',
   `
@@ -142,7 +152,7 @@ export const noteGaps = prepared(
     select $1::integer, priority, $3::bigint + 1, last_value from longshore.job_seq, unnest($2::smallint[]) as priority`,
 );
 
-/** $1 first transaction id, $2 end of the range (exclusive). Deletes the gaps of these transactions. */
+/** $1 first transaction id, $2 end of the range (exclusive). Deletes the gaps recorded by these transactions. */
 export const deleteGaps = prepared(
   'longshore-delete-gaps',
   `delete from longshore.scan_gap where xid >= $1::xid8 and xid < $2::xid8`,

@@ -15,14 +15,12 @@ import {
   sweepReady,
 } from './ready-scans.sql.js';
 
-/**
- * Minimum interval in milliseconds between reads of the database's state for the scans; they run alongside the claims.
- */
+/** Minimum interval, in milliseconds, between reads of the scan state. These reads run alongside the claims. */
 const refreshEveryMs = 25;
 
 /**
- * Scans whose last read is older than this, in milliseconds, start over. Gaps are kept for twice as long after they
- * close.
+ * If the last read is older than this, in milliseconds, all scans start over. Gaps are kept for twice as long after
+ * their transactions have ended.
  */
 const staleMs = 30_000;
 
@@ -38,8 +36,8 @@ const sweepEveryMs = 1_000;
 const sweepFactor = 50;
 
 /**
- * Sweep interval, in milliseconds, of a queue from which the server has not tried to claim for at least as long. No
- * claim has passed over jobs there in the meantime.
+ * Sweep interval, in milliseconds, of a queue from which the server has not tried to claim for at least that long. In
+ * that time, no claim can have passed over jobs there.
  */
 const idleSweepEveryMs = 10_000;
 
@@ -67,9 +65,10 @@ interface Timing {
 const never: Timing = { endedAtMs: -Infinity, tookMs: 0 };
 
 /**
- * The scan positions of this process's servers. A claim starts just after the last job claimed, so it can miss jobs that
- * become visible later at a place before it. Three mechanisms find them: scans from the floor (for transactions that committed
- * out of order), gaps (for long transactions and released jobs), and sweeps, which find everything but cost the most.
+ * The scan positions of this process's servers. A claim starts just after the last job claimed, so it can miss jobs
+ * that later become visible before that position. Three mechanisms find them: scans from the floor (for transactions
+ * that committed out of order), gaps (for long transactions and released jobs), and sweeps, which find everything but
+ * cost the most.
  */
 export class ReadyScans {
   readonly #database: Database;
@@ -88,12 +87,14 @@ export class ReadyScans {
     this.#notifier = notifier;
   }
 
-  /** The place up to which every job is visible. */
+  /** The sequence number up to which every job is visible. */
   get visible(): bigint {
     return this.#horizon.place;
   }
 
-  /** Returns a server's scan of a queue, to claim with it. Only the first call waits for a read from the database. */
+  /**
+   * Returns a server's scan of a queue for a claim. Only the first call for a server and queue waits for the database.
+   */
   async of(serverId: string, queueId: number): Promise<ReadyScan> {
     const nowMs = performance.now();
     let scan = this.#scans.get(keyOf(serverId, queueId));
@@ -102,8 +103,8 @@ export class ReadyScans {
       await this.#refreshing;
       await this.refresh();
     } else if (nowMs - this.#refreshedAtMs >= refreshEveryMs) {
-      // Runs after the claim has been sent, because a job waits for the claim. The claim hits the same errors and reports
-      // them.
+      // Deferred until the claim has been sent, because a job is waiting for the claim. Errors are ignored, because the
+      // claim runs into them as well and reports them.
       setImmediate(() => void this.refresh().catch(() => undefined));
     }
     scan.usedAtMs = nowMs;
@@ -113,8 +114,8 @@ export class ReadyScans {
   }
 
   /**
-   * Returns the queues that may have jobs for a server, using one statement for all of them. Also sweeps, but rarely for
-   * queues from which the server does not claim.
+   * Returns the queues that may have jobs for a server, using one statement for all of them. Also starts sweeps that
+   * are due, less often for queues from which the server does not claim.
    *
    * @throws {ServerLostError} if the server is not registered
    */
@@ -168,13 +169,15 @@ export class ReadyScans {
     return isDue(floor, 0, floorFactor, performance.now());
   }
 
-  /** Notifies servers of jobs that are ready again. They return to their old places, which are recorded as gaps. */
+  /**
+   * Notifies servers of jobs that are ready again. Such jobs return to their old positions, which are recorded as gaps.
+   */
   async returned(queueId: number): Promise<void> {
     await this.refresh();
     this.#notifier.notify(await this.#queues.nameOf(queueId));
   }
 
-  /** Reads what has become visible. Concurrent calls share one read. */
+  /** Reads the scan state: new gaps, priorities and the horizon. Concurrent calls share one read. */
   refresh(): Promise<void> {
     this.#refreshing ??= this.#readState(scanState)
       .then(() => undefined)
@@ -195,7 +198,7 @@ export class ReadyScans {
       usedAtMs: nowMs,
       claimedAtMs: -Infinity,
       floor: never,
-      sweep: { endedAtMs: nowMs, tookMs: 0 }, // it starts at the head
+      sweep: { endedAtMs: nowMs, tookMs: 0 }, // not due yet, because a new scan starts at the head
     };
     this.#scans.set(keyOf(serverId, queueId), scan);
     return scan;
@@ -206,7 +209,8 @@ export class ReadyScans {
   }
 
   /**
-   * Reads which places have become visible. Resolves to the rows, and to the queues that have new gaps or priorities.
+   * Reads the scan state and updates the horizon and the cursors. Resolves to the rows, and to the queues that have new
+   * gaps or priorities.
    *
    * @param more additional parameters of the statement
    */
@@ -277,7 +281,7 @@ export class ReadyScans {
       });
   }
 
-  /** Notifies the servers of this process that there are jobs at places that a cursor had passed. */
+  /** Notifies the servers of this process that a queue has jobs at positions that their cursors may have passed. */
   #notifyLocally(queueId: number): void {
     this.#queues.nameOf(queueId).then(
       (queue) => this.#notifier.notifyLocally(queue),
@@ -288,7 +292,7 @@ export class ReadyScans {
 
 const keyOf = (serverId: string, queueId: number): string => `${serverId} ${queueId}`;
 
-/** Adds to a scan's cursor, as gaps, the places of jobs that the scan has passed. Returns whether there are any. */
+/** Adds the places of jobs that a scan has passed to its cursor, as gaps. Returns whether there are any. */
 function addMissed({ cursor, queueId }: ReadyScan, rows: readonly ReadyPlaceRow[]): boolean {
   const missed = rows
     .filter((row) => row.queue_id === queueId)

@@ -20,16 +20,16 @@ export interface ScanResult {
 }
 
 /**
- * Where a scan starts. `hint`: just after the last job claimed, which is cheapest. `floor`: just after the place up to which
- * all jobs were visible when they were scanned, which also finds jobs whose transactions committed out of order.
+ * Where a scan starts. `hint`: just after the last job claimed, which is cheapest. `floor`: no later than the commit
+ * horizon of the previous scan from the floor, which also finds jobs whose transactions committed out of order.
  */
 export type ScanStart = 'hint' | 'floor';
 
 const lastSeq = 2n ** 63n - 1n;
 
 /**
- * One server's position in one queue. Claims start there, so that their cost does not grow with the dead index entries of
- * finished jobs that a long transaction elsewhere keeps from being vacuumed.
+ * One server's position in one queue. Because claims start there, their cost does not grow with the dead index entries
+ * of finished jobs that a long transaction elsewhere keeps from being vacuumed.
  */
 export class ScanCursor {
   readonly #hints = new Map<number, bigint>();
@@ -52,14 +52,14 @@ export class ScanCursor {
     return this.#hints.size > known;
   }
 
-  /** Adds places to scan again, because jobs there became ready or visible after the cursor had passed them. */
+  /** Adds a range to scan again, because jobs there became ready or visible after the cursor had passed it. */
   addGap(gap: ScanRange): void {
     this.learn([gap.priority]);
     if (gap.after >= (this.#hints.get(gap.priority) ?? 0n)) return; // the scan gets there anyway
     this.#gaps.push(gap);
   }
 
-  /** Returns whether the cursor has passed this place, or does not know its priority. */
+  /** Returns whether the cursor has passed this place. Also true for an unknown priority, which no scan would cover. */
   hasPassed({ priority, seq }: Place): boolean {
     const hint = this.#hints.get(priority);
     return hint === undefined || seq <= hint;
@@ -78,8 +78,8 @@ export class ScanCursor {
   /**
    * Records the result of a scan.
    *
-   * @param visible the place up to which everything was visible when the scan began
-   * @param ranges the scanned ranges; gaps and priorities found since then have not been scanned yet
+   * @param visible the sequence number up to which everything was visible when the scan began
+   * @param ranges the scanned ranges; gaps and priorities that were added during the scan have not been scanned yet
    */
   advance(
     start: ScanStart,

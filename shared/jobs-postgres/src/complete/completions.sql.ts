@@ -5,18 +5,21 @@ import { outboxEntries } from '../dependencies/outbox.sql.js';
 import { prepared, type Statement, unprepared } from '../connection/statement.js';
 
 /**
- * `plain`: the job has no metadata (no batch, keys, tags, …) and no other job depends on it, so its state changes never need an
- * outbox entry. `any`: every job.
+ * Kinds of jobs that need different statements. `plain`: the job has no metadata (no batch, keys, tags, …) and no other
+ * job depends on it, so its state changes never need an outbox entry. `any`: every job.
  */
 export type JobKind = 'plain' | 'any';
 
-/** Two statements that record the same outcome: the one for `plain` jobs skips all others; `any` is slower. */
+/**
+ * Two statements that record the same outcome. The statement for `plain` jobs ignores other jobs; the one for `any` is
+ * slower.
+ */
 export type Finisher = Readonly<Record<JobKind, Statement>>;
 
 /**
- * Returns the part of a statement that removes finished jobs from the table of running ones. $1 queue, $2 ids, $3 server, $4
- * attempts: the claims of one server as parallel arrays. A claim that is no longer valid matches no row, so nothing is written
- * for it; the whole statement returns the finished jobs or their number.
+ * Returns a CTE that deletes finished jobs from `longshore.job`. $1 queue, $2 ids, $3 server, $4 attempts: the claims
+ * of one server, as parallel arrays. A claim that is no longer valid matches no row, so nothing is written for it. The
+ * statement as a whole returns the finished jobs or their number.
  */
 const removed = (kind: JobKind, columns: string, values: string): string => `
     removed as (
@@ -46,7 +49,10 @@ const finisher = (name: string, text: (kind: JobKind) => string): Finisher => ({
   any: prepared(`longshore-finish-${name}-any`, text('any')),
 });
 
-/** $5 results. Returns the number of jobs, because returning thousands of ids per second is expensive. */
+/**
+ * $5 results. Moves jobs to `done`. Returns only their number, because returning thousands of ids per second is
+ * expensive.
+ */
 export const finishDone = finisher(
   'done',
   (kind) => `with ${removed(kind, 'result', '$5::jsonb[]')},
@@ -86,7 +92,7 @@ const runOf: RecordedColumns = {
   serverId: 'server_id',
 };
 
-/** $5 milliseconds to wait. Schedules jobs that were snoozed; the attempt does not count. */
+/** $5 delays in ms. Schedules jobs that were snoozed; the attempt does not count. */
 export const finishSnooze = finisher(
   'snooze',
   (kind) => `with ${removed(kind, 'delay', '$5::float8[]')},
@@ -100,7 +106,7 @@ export const finishSnooze = finisher(
     select id, attempt from removed`,
 );
 
-/** $5 errors, $6 milliseconds to wait. Schedules the next attempt of jobs whose attempt failed. */
+/** $5 errors, $6 delays in ms. Schedules the next attempt of jobs whose attempt failed. */
 export const finishRetry = finisher(
   'retry',
   (kind) => `with ${removed(kind, 'error, delay', '$5::jsonb[], $6::float8[]')},
@@ -116,15 +122,18 @@ export const finishRetry = finisher(
     select id, attempt from removed`,
 );
 
-/** $1 queue, $2 id, $3 server, $4 attempt. Locks the job until the transaction ends; no row if the claim is not valid. */
+/**
+ * $1 queue, $2 id, $3 server, $4 attempt. Locks the job until the transaction ends, and returns its metadata; no row if
+ * the claim is not valid.
+ */
 export const lockClaim = unprepared(
   'longshore-lock-claim',
   `select meta from longshore.job where queue_id = $1 and id = $2 and server_id = $3 and attempt = $4 for update`,
 );
 
 /**
- * $1 ids, $2 servers, $3 attempts. Returns the claims whose attempt has already been recorded as finished or failed, by an
- * earlier write whose response was lost.
+ * $1 ids, $2 servers, $3 attempts. Returns the claims whose attempts are already recorded as finished or failed. This
+ * happens if a write is repeated because the response to it was lost.
  */
 export const alreadyFinished = prepared(
   'longshore-already-finished',

@@ -29,7 +29,10 @@ import {
 
 type Column = (outcomes: readonly Outcome[]) => unknown[] | null;
 
-/** `null` instead of an array if no job has a result. This is the usual case, and saves both sides a list of nulls. */
+/**
+ * Returns the results, or `null` if no job has one. This is the usual case, and avoids sending and parsing a list of
+ * nulls.
+ */
 const results: Column = (outcomes) => {
   const values = outcomes.map((outcome) => ('result' in outcome ? storedResult(outcome.result) : null));
   return values.every((value) => value === null) ? null : values;
@@ -39,7 +42,7 @@ const errors: Column = (outcomes) =>
 const delays: Column = (outcomes) =>
   outcomes.map((outcome) => ('delayMs' in outcome ? outcome.delayMs : null));
 
-/** The statements for each kind of outcome, and the parameters that follow the queue and the claims. */
+/** The statements for each kind of outcome, with the parameters that follow the queue and the claims. */
 const finishers: Record<Outcome['kind'], { statements: Finisher; columns: readonly Column[] }> = {
   done: { statements: finishDone, columns: [results] },
   failed: { statements: finishFailed, columns: [errors] },
@@ -48,7 +51,10 @@ const finishers: Record<Outcome['kind'], { statements: Finisher; columns: readon
   snooze: { statements: finishSnooze, columns: [delays] },
 };
 
-/** Records outcomes with one statement per server, queue and kind of outcome, and separate ones for jobs with metadata. */
+/**
+ * Records the outcomes of jobs, with one statement per server, queue and kind of outcome, and separate statements for
+ * jobs with metadata.
+ */
 export class PostgresCompletions {
   readonly #database: Database;
   readonly #queues: QueueIdCache;
@@ -83,8 +89,8 @@ export class PostgresCompletions {
     const queueId = await this.#queues.idOf(claim.queue);
     const afterwards: (() => void)[] = [];
     const afterCommit = (act: () => void): void => void afterwards.push(act);
-    // Not repeated after a deadlock or serialization failure, because the handler's work may have effects that cannot be rolled
-    // back: the attempt fails instead.
+    // Not repeated after a deadlock or serialization failure, because the handler's work may have effects that cannot
+    // be rolled back. The attempt fails instead.
     const kind = await this.#database.transactionOnce(
       async (client): Promise<JobKind> => {
         const { jobId, serverId, attempt } = claim;
@@ -116,7 +122,10 @@ export class PostgresCompletions {
     this.#limits.ended([claim.queue]);
   }
 
-  /** Finishes the jobs together. If an outcome's data causes an error, finds that outcome by halving the group. */
+  /**
+   * Finishes jobs together. If data of an outcome causes an error, finds that outcome by halving the group. Returns the
+   * claims that are no longer valid.
+   */
   async #finishBisecting(group: readonly Completion[]): Promise<Claim[]> {
     try {
       return await this.#finish(group);
@@ -130,7 +139,7 @@ export class PostgresCompletions {
     }
   }
 
-  /** Marks a job as failed because its outcome cannot be stored. If that cannot be stored either, the job is set aside. */
+  /** Marks a job as failed because its outcome cannot be stored. Sets the job aside if that cannot be stored either. */
   async #fail({ claim, outcome, ...rest }: Completion, error: unknown): Promise<Claim[]> {
     const { message } = toJobError(error);
     const reason = {
@@ -149,12 +158,17 @@ export class PostgresCompletions {
     }
   }
 
-  /** @param group completions with the same queue, server and kind of outcome, either all with metadata or all without */
+  /**
+   * Records the outcomes of a group of jobs. Returns the claims that are no longer valid.
+   *
+   * @param group completions with the same queue, server and kind of outcome, either all with metadata or all without
+   */
   async #finish(group: readonly Completion[]): Promise<Claim[]> {
     if (group[0]?.hasMeta === true) return this.#write(group, 'any');
     const missed = await this.#write(group, 'plain');
     if (missed.length === 0) return missed;
-    // These claims are stale, or other jobs have come to depend on their jobs since they were claimed.
+    // Either these claims are stale, or their jobs have been given metadata since, because other jobs now depend on
+    // them.
     const stale = await this.#write(
       group.filter(({ claim }) => missed.includes(claim)),
       'any',
@@ -180,8 +194,8 @@ export class PostgresCompletions {
   }
 
   /**
-   * Returns the claims without those already finished. If the response to a write is lost, the write is repeated, and then
-   * finds its jobs gone although it succeeded.
+   * Returns the claims whose attempts have not been recorded as finished. If the response to a write is lost, the write
+   * is repeated, and then finds no jobs although it succeeded.
    */
   async #notYetFinished(claims: readonly Claim[]): Promise<Claim[]> {
     if (claims.length === 0) return [];
@@ -207,7 +221,7 @@ function fences(claims: readonly Claim[]): unknown[] {
   return [ids, claims[0]?.serverId, attempts];
 }
 
-/** Returns the value to store for a result: SQL null for a JSON `null`, which most jobs return. */
+/** Returns the value to store for a result: SQL null for the JSON value `null`, which most jobs return. */
 function storedResult(result: JsonText): JsonText | null {
   return result === 'null' ? null : result;
 }

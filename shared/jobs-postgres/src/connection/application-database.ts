@@ -6,14 +6,14 @@ import { databaseOptions, type PostgresOptions, readOptions } from './options.js
 
 /** The connection pools for an application's own tables, which may be in the same database as its jobs. */
 export interface ApplicationDatabase {
-  /** Connects when it is first used. */
+  /** The pool for writes: the given `pool`, or one that connects on first use. */
   readonly pool: pg.Pool;
   /**
-   * For reads on behalf of users. They have a time limit and do not share connections with writes. Connects when it is first
-   * used.
+   * A separate pool for reads on behalf of users, so that they cannot use up the connections for writes. Unless there
+   * is a transaction pooler, each statement is limited to `readTimeoutMs`. Connects on first use.
    */
   readonly reads: pg.Pool;
-  /** Brings the application's schema up to date; safe to call from many processes at once. */
+  /** Brings the application's schema up to date. Safe to call from many processes at once. */
   migrate(migrations: Migrations): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,4 +1,7 @@
-/** Groups items by queue, because each statement works on a single queue. Items of a group keep their order. */
+/**
+ * Groups items by queue, because each statement works on a single queue. Preserves the order of the items within each
+ * group.
+ */
 export function byQueue<Item extends { readonly queue: string }>(items: Iterable<Item>): Map<string, Item[]> {
   const groups = new Map<string, Item[]>();
   for (const item of items) {

@@ -1,7 +1,7 @@
 import type { ConnectionOptions } from 'node:tls';
 import type pg from 'pg';
 
-/** Where and how to connect: a part of the configuration of a `pg` client. */
+/** The options of a `pg` client that determine where and how it connects. */
 export type ConnectionSettings = Readonly<Pick<pg.ClientConfig, (typeof settingNames)[number]>>;
 
 const settingNames = [
@@ -22,8 +22,8 @@ const settingNames = [
 /**
  * Returns the settings for a URL.
  *
- * @throws {RangeError} if `value` is not the URL of a Postgres database, or contradicts `ssl`. Messages contain no part of the
- *   URL, because it may include a password
+ * @throws {RangeError} if `url` is not the URL of a Postgres database, or has SSL parameters although `ssl` is set.
+ *   Messages contain no part of the URL, because it can include a password
  */
 export function settingsOfUrl(
   option: string,
@@ -36,15 +36,15 @@ export function settingsOfUrl(
       `${option} ${given}: give postgres://user:password@host:port/database, for example from the environment variable DATABASE_URL`,
     );
   }
-  // The driver gives the URL precedence.
+  // If both were given, the driver would silently ignore the option.
   if (ssl !== undefined && /[?&]ssl/.test(url))
     throw new RangeError(`${option} has its own ssl parameters: leave out these, or the option ssl`);
   return { connectionString: url, ...(ssl !== undefined && { ssl }) };
 }
 
-/** Returns the settings with which a pool connects, for additional connections. */
+/** Returns the settings that a pool connects with, so that additional connections can use them too. */
 export function settingsOfPool({ options }: pg.Pool): ConnectionSettings {
-  // Not spread, because the pool hides the password and the key from enumeration.
+  // Read by name instead of spread, because the pool makes the password and the TLS key non-enumerable.
   const settings = Object.fromEntries(
     settingNames.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
   );
@@ -55,9 +55,10 @@ export function settingsOfPool({ options }: pg.Pool): ConnectionSettings {
 }
 
 /**
- * Checks that a pool of the application can be used.
+ * Checks that the application's pool is an open `Pool` of the package pg without options that the storage cannot work
+ * with.
  *
- * @throws {RangeError} if it cannot
+ * @throws {RangeError} if it is not
  */
 export function checkPool(pool: unknown): pg.Pool {
   if (!isPool(pool)) throw new RangeError('pool must be a Pool of the package pg');

@@ -6,19 +6,21 @@ import { storedTypes } from './stored-value.js';
 /** A statement, optionally with its parameters. */
 type Query = Statement & { readonly values?: unknown[] };
 
-/** How a connection differs from those that the storage opens without a pooler. */
+/** Properties that affect how statements are sent on a connection. */
 interface Peculiarities {
-  /** Whether it belongs to a pool of the application, which has its own parsers and statements. */
+  /** Whether the connection belongs to the application's pool, which has its own type parsers and statements. */
   readonly isShared: boolean;
-  /** Whether the next transaction may run on a different connection, where a prepared statement is unknown. */
+  /**
+   * Whether a pooler can run the next transaction on a different connection, where a prepared statement does not exist.
+   */
   readonly isPooled: boolean;
 }
 
-/** A connection that is lent for a transaction or a session. Renders the storage's statements for its schema. */
+/** A connection borrowed for one transaction or session. Rewrites the storage's statements for its schema. */
 export class Connection {
-  /** Runs SQL unchanged, for the statements of handlers and callers. */
+  /** Runs SQL unchanged; used for the statements of handlers and callers. */
   readonly client: pg.ClientBase;
-  /** Whether it belongs to a pool of the application, which has its own parsers and statements. */
+  /** Whether the connection belongs to the application's pool, which has its own type parsers and statements. */
   readonly isShared: boolean;
   readonly #isPooled: boolean;
   readonly #schema: Schema;

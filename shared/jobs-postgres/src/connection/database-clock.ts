@@ -2,24 +2,23 @@ import type { Clock } from '@longshore/jobs/storage';
 import type { Database } from './database.js';
 import { prepared } from './statement.js';
 
-/** Returns the database's time in milliseconds since 1970. */
+/** Selects the database's time in milliseconds since 1970. */
 export const selectClock = prepared(
   'longshore-select-clock',
   'select (extract(epoch from clock_timestamp()) * 1000)::float8 as ms',
 );
 
-/** Maximum age of a reading, in milliseconds, for callers that need to know the day. */
+/** Maximum age of a reading, in milliseconds, for callers that only need to know the day. */
 const freshForMs = 60_000;
 
 /**
- * The clock is read again if Postgres reports a time that is more than this many milliseconds ahead of the expected
- * one.
+ * The clock is read again if Postgres reports a time that is later than expected by more than this many milliseconds.
  */
 const mayDifferMs = 1_000;
 
 /**
  * The database's clock, by which all stored times are measured. It is read occasionally and extrapolated with this
- * process's monotonic clock, because the machine's own clock may be off by a year, or jump.
+ * process's monotonic clock, because the machine's wall clock can be off by a year, or jump.
  */
 export class DatabaseClock implements Clock {
   readonly #database: Database;
@@ -32,7 +31,7 @@ export class DatabaseClock implements Clock {
     this.#database = database;
   }
 
-  /** Returns the time as far as it is known; the machine's time until the first reading. */
+  /** Returns the extrapolated time in milliseconds since 1970 or, before the first reading, the machine's time. */
   now(): number {
     return this.#offsetMs === undefined ? Date.now() : Math.floor(performance.now() + this.#offsetMs);
   }
@@ -52,10 +51,13 @@ export class DatabaseClock implements Clock {
     return this.#reading;
   }
 
-  /** Compares a time that Postgres has just reported with the expected one; reads the clock again if they differ too much. */
+  /**
+   * Compares a time that Postgres has just reported with the expected one, and reads the clock again if the reported
+   * time is more than a second ahead or a minute behind.
+   */
   noticed(time: Date): void {
     const ahead = time.getTime() - this.now();
-    if (ahead > mayDifferMs || ahead < -freshForMs) this.read().catch(() => undefined); // the next answer triggers another attempt
+    if (ahead > mayDifferMs || ahead < -freshForMs) this.read().catch(() => undefined); // retried at the next call
   }
 
   async #read(): Promise<number> {

@@ -23,10 +23,7 @@ import { unlessAborted } from './unless-aborted.js';
 import { UnnamedClient } from './unnamed-client.js';
 import { distributedForm, prepared, type Statement } from './statement.js';
 
-/**
- * $1 queues. Locks the queues against other callers of this statement until the transaction ends, in the order of their ids
- * to avoid deadlocks.
- */
+/** $1 queue ids. Locks queues against other callers of this statement, in the order of ids to avoid deadlocks. */
 export const lockQueues = prepared(
   'longshore-lock-queues',
   `
@@ -35,17 +32,17 @@ export const lockQueues = prepared(
 );
 
 /**
- * `transaction`: a pooler such as pgbouncer in transaction mode, which may run each transaction on a different connection, so
- * prepared statements, settings and LISTEN do not outlive a transaction.
+ * `transaction`: a pooler that can run each transaction on a different connection, such as pgbouncer in transaction
+ * mode. Prepared statements, settings and LISTEN do not outlive a transaction there.
  */
 export type Pooler = 'none' | 'transaction';
 
-/** `citus`: the tables are spread over the nodes of a Citus cluster. */
+/** How the tables are stored. `citus`: spread over the nodes of a Citus cluster. */
 export type Distribution = 'none' | 'citus';
 
 export interface DatabaseOptions {
   readonly connection: ConnectionSettings;
-  /** A pool of the application to use instead of creating one; it is not closed. */
+  /** A pool of the application to use instead of creating one. The storage does not close it. */
   readonly pool?: pg.Pool;
   /** The schema of the store's tables. */
   readonly schema: string;
@@ -53,7 +50,7 @@ export interface DatabaseOptions {
   readonly poolSize: number;
   /** Whether every transaction sets READ COMMITTED. `false` keeps the database's default isolation level. */
   readonly useRecommendedIsolationLevel: boolean;
-  /** `false` makes transactions that change jobs of the same queue run one after another; `true` relies on row locks alone. */
+  /** `false` serializes transactions that change jobs of the same queue; `true` relies on row locks alone. */
   readonly disableGlobalLocks: boolean;
   /** Maximum duration of an ordinary statement, in milliseconds. */
   readonly statementTimeoutMs: number;
@@ -65,9 +62,9 @@ export interface DatabaseOptions {
   readonly pooler: Pooler;
   /** Whether the store's tables are spread over several nodes. */
   readonly distribution: Distribution;
-  /** Bypasses the pooler, for work that needs a session. */
+  /** Connection settings that bypass the pooler, for work that needs a session. */
   readonly direct: ConnectionSettings;
-  /** Whether these connections only read; timeouts are then reported as {@link ReadTimeoutError}. */
+  /** Whether these connections are only used for reads; timeouts are then reported as {@link ReadTimeoutError}. */
   readonly reads?: boolean;
 }
 
@@ -77,40 +74,37 @@ export interface Query {
   readonly values: unknown[];
 }
 
-/** The application has discarded the prepared statements of a connection of its pool (`discard all`). */
+/** SQLSTATE of a statement that the application has discarded after it was prepared (`discard all`). */
 const discarded = '26000';
 
-/** Serialization failure, deadlock and discarded statements: repeating the statement is expected to succeed. */
+/** Errors after which a statement is repeated: serialization failure, deadlock, discarded statements. */
 const repeatable = new RegExp(`^(40001|40P01|${discarded})$`);
 
 const maxRepeats = 5;
 
-/** Connections are replaced after this time: prepared statements pile up in their memory, and some are only used for a day. */
+/** Maximum age of a connection. Prepared statements accumulate in its memory, and some are only used for a day. */
 const maxLifetimeSeconds = 6 * 3_600;
 
 /** How long an unused connection stays open. Opening one takes longer than most statements. */
 const idleTimeoutMillis = 30_000;
 
-/**
- * The listener for errors of the application's pool. The pool drops an idle connection that is lost, but without a
- * listener the error would end the process.
- */
+/** Error listener for the application's pool, without which the loss of an idle connection would end the process. */
 const ignore = (): void => undefined;
 
 /** A pool of connections. Transient failures are reported as {@link StorageUnavailableError}. */
 export class Database {
   readonly #pool: pg.Pool;
   readonly #begin: string;
-  /** Makes all nodes commit a transaction or none; empty for a single node. */
+  /** SQL that makes all nodes of a cluster commit a transaction or none; empty for a single node. */
   readonly #together: string;
   readonly #keptOpen: number;
-  /** Whether each transaction sets its settings, because the connection is not the storage's own. */
+  /** Whether each transaction sets its settings, because a pooler or the application owns the connection. */
   readonly #setsSettings: boolean;
   readonly options: DatabaseOptions;
   readonly schema: Schema;
 
   /**
-   * Connects when it is first used.
+   * Creates a pool, which connects on first use.
    *
    * @param keptOpen number of connections that stay open no matter how long they are idle
    */
@@ -140,7 +134,7 @@ export class Database {
     if (options.pool !== undefined) options.pool.on('error', ignore);
   }
 
-  /** Runs one statement in a transaction of its own. */
+  /** Runs one statement in its own transaction. */
   async query<Row extends pg.QueryResultRow>(statement: Statement, values: unknown[] = []): Promise<Row[]> {
     try {
       return await repeatedly(() => this.#queryOnce<Row>(statement, values), this.schema);
@@ -150,8 +144,9 @@ export class Database {
   }
 
   /**
-   * Sends two statements at once, each in a transaction of its own; the second runs even if the first fails. Resolves when
-   * the first has committed, and ignores a failure of the second.
+   * Runs two statements, each in its own transaction. Resolves when the first has committed; ignores a failure of the
+   * second. Sends both at once, unless each transaction has to set its settings; then the second runs only if the first
+   * succeeds.
    */
   async queryAndThen<Row extends pg.QueryResultRow>(first: Query, second: Query): Promise<Row[]> {
     if (!this.#setsSettings) return repeatedly(() => this.#queryBoth<Row>(first, second), this.schema);
@@ -177,7 +172,7 @@ export class Database {
     return result?.rows ?? [];
   }
 
-  /** Runs one statement, in a transaction of its own, that changes jobs of a single queue: the first of its parameters. */
+  /** Runs one statement, in its own transaction, that changes jobs of the queue whose id is the first parameter. */
   async write<Row extends pg.QueryResultRow>(
     statement: Statement,
     values: [queueId: number, ...rest: unknown[]],
@@ -196,9 +191,9 @@ export class Database {
   }
 
   /**
-   * Runs several statements in one transaction, and all of them again after a serialization failure or deadlock, so side
-   * effects of `work` must tolerate being repeated. With Postgres 17 or newer, their total duration is limited like that of a
-   * single statement, unless `settings` has an `application_name`, which names the transaction after a server.
+   * Runs `work` in a transaction, and again after a serialization failure or deadlock, so side effects of `work` must
+   * tolerate repetition. With Postgres 17 or newer, the transaction is limited to `statementTimeoutMs`, unless
+   * `settings` has an `application_name`, which names the transaction after a server.
    *
    * @param settings Postgres settings for the duration of the transaction
    */
@@ -207,10 +202,10 @@ export class Database {
   }
 
   /**
-   * Runs a transaction that must not be repeated, or whose caller repeats it.
+   * Runs a transaction that must not be repeated, or that the caller repeats.
    *
-   * @param signal aborting it ends the transaction immediately. This then rejects with the signal's reason, after all locks
-   *   have been released
+   * @param signal aborting it ends the transaction immediately. The promise then rejects with the signal's reason,
+   *   after all locks have been released
    */
   async transactionOnce<Result>(
     work: (client: Connection) => Promise<Result>,
@@ -232,7 +227,7 @@ export class Database {
         await this.query(endTransaction, [pid, settings['application_name'] ?? this.options.applicationName]);
         throw signal.reason;
       }
-      // A connection that cannot roll back cannot be reused; nor one on which the driver takes statements for prepared.
+      // Discard connections that cannot roll back, or whose prepared statements the driver wrongly relies on.
       const broken = await client.query('rollback').then(
         () => codeOf(error) === discarded,
         () => true,
@@ -242,9 +237,10 @@ export class Database {
     }
   }
 
-  /** Begins a transaction; returns the id of its backend process if `wanted`. */
+  /** Begins a transaction. If `wanted`, returns the process id of the backend. */
   async #begun(client: pg.PoolClient, settings: Settings, wanted: boolean): Promise<number | undefined> {
-    // No limit for a transaction named after a server: it may run as long as a job's handler, and is ended if the server dies.
+    // A transaction named after a server has no limit, because it lasts as long as a job's handler. It is terminated if
+    // the server dies.
     const bound = 'application_name' in settings ? '' : transactionTimeout(this.options.statementTimeoutMs);
     const process = wanted ? 'select pg_backend_pid() as pid' : '';
     const statements = [this.#begin, localSettings(settings), bound, this.#together, process];
@@ -258,19 +254,19 @@ export class Database {
     work: (client: Connection) => Promise<Result>,
   ): Promise<Result> {
     const result = await work(this.#lent(client));
-    // If a statement failed and the error was swallowed, Postgres answers COMMIT with a successful ROLLBACK.
+    // If a statement failed and `work` ignored the error, Postgres answers COMMIT with a successful ROLLBACK.
     const { command } = await client.query('commit');
     if (command !== 'COMMIT')
       throw new Error('The transaction was rolled back because one of its statements had failed');
     return result;
   }
 
-  /** Opens as many connections as the pool keeps open. */
+  /** Opens the connections that the pool keeps open. */
   async connect(): Promise<void> {
     await Promise.all(Array.from({ length: this.#keptOpen }, () => this.query({ text: 'select 1' })));
   }
 
-  /** Lends a connection for work that cannot run in a transaction. */
+  /** Runs `work` with a connection outside any transaction, for statements that cannot run in one. */
   async session<Result>(work: (client: Connection) => Promise<Result>): Promise<Result> {
     const client = await this.#borrow();
     try {
@@ -282,7 +278,7 @@ export class Database {
     }
   }
 
-  /** Closes the pool; a pool of the application stays open. */
+  /** Closes the pool, unless it belongs to the application. */
   async close(): Promise<void> {
     if (this.options.pool === undefined) await closePool(this.#pool);
     else this.options.pool.off('error', ignore);
@@ -333,7 +329,9 @@ export class Database {
     return (await this.transactionOnce((client) => client.query<Row>(statement, values))).rows;
   }
 
-  /** Runs one statement on a connection of the application's pool, with the settings of this one, in a single round trip. */
+  /**
+   * Runs one statement in a transaction on the application's pool. Beginning and committing need no extra round trips.
+   */
   async #queryShared<Row extends pg.QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row[]> {
     const client = await this.#borrow();
     const lent = this.#lent(client);
@@ -352,7 +350,10 @@ export class Database {
   }
 }
 
-/** Runs a transaction, and again up to five times if it fails because of a concurrent one. */
+/**
+ * Calls `run`, and repeats it up to five times after a serialization failure, a deadlock or the loss of prepared
+ * statements.
+ */
 export async function repeatedly<Result>(run: () => Promise<Result>, schema: Schema): Promise<Result> {
   for (let repeat = 0; ; repeat++) {
     try {
@@ -375,7 +376,7 @@ export function schemaOf({ schema, distribution }: DatabaseOptions): Schema {
   return new Schema(schema, distribution === 'citus' ? distributedForm : undefined);
 }
 
-/** Returns the configuration of every connection. */
+/** Returns the `pg` configuration that all connections share: where to connect, timeouts, and session settings. */
 export function connectionConfig(options: DatabaseOptions, plans: Settings = {}): pg.ClientConfig {
   const { options: given = '', ...connection } = options.connection;
   return {

@@ -6,8 +6,8 @@ import type { Schema } from './schema.js';
 const unavailable = [/^08/, /^53/, /^57P/, /^57014$/, /^55P03$/, /^25P0[34]$/];
 
 /**
- * SQLSTATE classes caused by data: a value is out of range, not JSON, too large, rejected by a constraint or trigger, or its
- * page is unreadable. The statement may succeed for other data.
+ * SQLSTATE classes of errors that data causes: a value is out of range, not JSON, too large or rejected by a constraint
+ * or trigger, or its page is unreadable. The same statement may succeed for other data.
  */
 const ofData = /^(21|22|23|38|39|54|P0|XX)/;
 
@@ -41,10 +41,11 @@ const reasons: readonly (readonly [pattern: RegExp, reason: string])[] = [
 ];
 
 /**
- * Translates a transient failure into a {@link StorageUnavailableError}; returns any other error unchanged.
+ * Translates a transient failure, or missing tables of the job storage, into a {@link StorageUnavailableError}. Returns
+ * any other error unchanged.
  *
- * @param end the reason that Postgres gave for closing the connection, if any; the driver's own error only reports that it is
- *   closed
+ * @param end the reason that Postgres gave for closing the connection, if known; the driver's own error only reports
+ *   that the connection is closed
  */
 export function translate(error: unknown, schema: Schema, end?: Error): unknown {
   if (error instanceof StorageUnavailableError || !(isNotOpened(error, schema) || isTransient(error)))
@@ -82,7 +83,7 @@ function unreached(cause: unknown, code: string): string {
   return code === '' ? 'Postgres cannot be reached' : `Postgres cannot be reached (${code})`;
 }
 
-/** True for `lock_timeout` (55P03). */
+/** Returns whether an error, or its cause, is a `lock_timeout` (55P03). */
 export function isLockTimeout(error: unknown): boolean {
   const cause: unknown = error instanceof Error ? error.cause : undefined;
   return codeOf(cause ?? error) === '55P03';

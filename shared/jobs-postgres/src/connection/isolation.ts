@@ -2,8 +2,8 @@ import type { Connection } from './connection.js';
 import { isOfData } from './database.js';
 
 /**
- * How to process many items: either all or none ({@link allOrNothing}), or item by item where necessary, so that an
- * item whose data causes an error is set aside and the others succeed ({@link bisecting}).
+ * Processes many items: either all or none ({@link allOrNothing}), or in smaller and smaller groups, so that an item
+ * whose data causes an error is set aside and the others succeed ({@link bisecting}).
  */
 export type Isolate = <Item, Result>(
   items: readonly Item[],
@@ -11,12 +11,12 @@ export type Isolate = <Item, Result>(
   setAside: (item: Item, error: unknown) => Promise<void>,
 ) => Promise<Result[]>;
 
-/** Processes all items in one call. Used until something fails. */
+/** Processes all items in one call. The usual mode; {@link bisecting} is used after a failure. */
 export const allOrNothing: Isolate = async (items, work) => (items.length === 0 ? [] : [await work(items)]);
 
 /**
- * Uses savepoints in a transaction: if data makes the work fail, the items are halved until the faulty one is found and set
- * aside. Transient errors still fail the transaction.
+ * Returns an `Isolate` that uses savepoints in an open transaction: if data makes the work fail, the items are halved
+ * until the faulty one is found and set aside. Transient errors still fail the transaction.
  */
 export function bisecting(client: Connection): Isolate {
   const isolate: Isolate = async (items, work, setAside) => {

@@ -17,13 +17,13 @@ export interface Migrations {
   readonly schema: string;
 }
 
-/** Migrations that may be given as texts. */
+/** Migrations whose files may be given as SQL texts instead of a directory. */
 interface AnyMigrations {
   readonly directory: MigrationFiles;
   readonly schema: string;
 }
 
-/** Returns the migrations of the storage's tables for its schema. */
+/** Returns the migrations of the storage's tables, rewritten for the given schema. */
 export async function jobStoreIn(schema: Schema): Promise<AnyMigrations> {
   const { name } = schema;
   if (name === defaultSchema) return { directory: jobStoreFiles, schema: name };
@@ -40,13 +40,13 @@ const betweenAttemptsMs = 1_000;
 
 /**
  * Brings a schema up to date. Safe to call from many processes at once: they wait for one another on node-pg-migrate's
- * advisory lock, and later ones find nothing to do. Applies all files or none.
+ * advisory lock, and all but the first find nothing left to do. Applies all files or none.
  *
  * @throws {StorageUnavailableError} if the database cannot be reached
  * @throws {Error} if a migration fails; the message names the migration
  */
 export async function migrate(options: DatabaseOptions, { directory, schema }: AnyMigrations): Promise<void> {
-  // Waiting for the lock may take as long as another process's migrations.
+  // No statement timeout: waiting for the advisory lock can take as long as another process's migrations.
   const connection = connectionConfig({
     ...options,
     connection: options.direct,
@@ -85,8 +85,8 @@ class MigrationError extends Error {
 }
 
 /**
- * Retries a migration that could not lock tables in use. Each attempt gives up quickly because other statements queue up
- * behind it.
+ * Runs a migration, and retries it while it cannot lock tables that are in use. Each attempt gives up quickly, because
+ * other statements queue up behind it.
  */
 async function patiently(run: () => Promise<unknown>): Promise<void> {
   for (let attempt = 1; ; attempt++) {
@@ -102,15 +102,18 @@ async function patiently(run: () => Promise<unknown>): Promise<void> {
   }
 }
 
-/** `create schema if not exists` needs the right to create schemas even if the schema exists. */
+/**
+ * Returns whether a schema exists. Needed because `create schema if not exists` requires permission to create schemas
+ * even if the schema exists.
+ */
 async function schemaExists(client: pg.Client, schema: string): Promise<boolean> {
   const { rowCount } = await client.query('select from pg_namespace where nspname = $1', [schema]);
   return rowCount === 1;
 }
 
 /**
- * Runs `work` with a connection of its own. If the connection breaks between two statements, the next one fails; without an
- * `error` listener, the whole process would end.
+ * Runs `work` with a new connection. If the connection breaks between two statements, the next statement fails; without
+ * the `error` listener, the whole process would end.
  */
 async function withClient(
   connection: pg.ClientConfig,

@@ -11,7 +11,7 @@ export type MigrationFiles = URL | Readonly<Record<string, string>>;
 /** The migrations of the job store: a directory of this package or, in a bundle, the embedded texts. */
 export const jobStoreFiles: MigrationFiles = packageFile('migrations/') ?? embeddedMigrations;
 
-/** Returns the texts of the files by name. */
+/** Returns the SQL texts by file name. */
 export async function textsOf(files: MigrationFiles): Promise<Readonly<Record<string, string>>> {
   if (!(files instanceof URL)) return files;
   const names = (await readdir(files)).filter((name) => name.endsWith('.sql'));

@@ -5,30 +5,32 @@ import { cutOff } from './pool.js';
 const reconnectMs = 1_000;
 
 /**
- * Whether callers' transactions may be prepared for a two-phase commit. Postgres refuses to prepare a transaction that
- * notifies, so in that case `longshore.notify_on_commit` sends nothing.
+ * Selects whether callers' transactions can be prepared for a two-phase commit. If so, `longshore.notify_on_commit`
+ * sends nothing, because Postgres refuses to prepare a transaction that notifies.
  */
 const preparesTransactions = `select current_setting('max_prepared_transactions')::integer > 0 as prepares`;
 
 export interface NotificationListenerOptions {
   readonly database: Database;
-  /** The payload of a pulse. */
+  /** Payload of the pulse: a notification that only serves to check whether notifications arrive. */
   readonly pulse: string;
   readonly onPayload: (payload: string) => void;
   /** Called when notifications start or stop arriving. */
   readonly onChange: () => void;
   /**
-   * How long to wait in silence before sending a pulse; a random delay of up to the same length is added. 5000 ms by default.
+   * Period without notifications after which a pulse is sent, in milliseconds; 5000 by default. A random delay of up to
+   * the same length is added.
    */
   readonly silenceMs?: number;
-  /** How long to wait for a pulse to come back; 2000 ms by default. */
+  /** How long to wait for the pulse to come back, in milliseconds; 2000 by default. */
   readonly pulseMs?: number;
 }
 
 /**
- * A connection that listens for notifications and detects whether they still arrive: a broken network or a pooler may swallow
- * them without an error. Every notification proves that they arrive. The first process that has heard none for a while sends
- * a pulse, which reaches all processes, so a fleet sends about one pulse every five seconds, however large it is.
+ * A connection that listens for notifications and detects whether they still arrive: a broken network or a pooler can
+ * swallow them without an error. Every notification received proves that they arrive. The first process that has
+ * received none for a while sends a pulse, which reaches all processes, so a fleet of any size sends about one pulse
+ * every five seconds.
  */
 export class NotificationListener {
   readonly #options: NotificationListenerOptions;
@@ -42,12 +44,12 @@ export class NotificationListener {
     this.#options = options;
   }
 
-  /** Whether notifications arrive. */
+  /** Whether all notifications are known to arrive. Always `false` if callers' transactions can be prepared. */
   get hears(): boolean {
     return this.#hears;
   }
 
-  /** Connects, and reconnects whenever the connection is lost. May be called more than once. */
+  /** Connects, and reconnects whenever the connection is lost. Further calls have no effect. */
   start(): void {
     if (this.#isStarted) return;
     this.#isStarted = true;
@@ -80,7 +82,7 @@ export class NotificationListener {
       await client.connect();
       const { rows } = await client.query<{ prepares: boolean }>(preparesTransactions);
       prepares = rows[0]?.prepares === true;
-      await client.query(`listen "${database.schema.name}"`); // only now, because a notification means that they arrive
+      await client.query(`listen "${database.schema.name}"`); // after `prepares` is known, which the handler needs
       await this.#sendPulse(client);
     } catch {
       await client.end().catch(() => undefined);
@@ -89,8 +91,8 @@ export class NotificationListener {
   }
 
   /**
-   * Schedules a pulse, unless a notification arrives first. The delay is random, so that usually a single process of a fleet
-   * sends one.
+   * Schedules a pulse, which the next notification postpones. The delay is random, so that usually only one process of
+   * a fleet sends a pulse.
    */
   #sendPulseLater(client: pg.Client): void {
     const { silenceMs = 5_000 } = this.#options;
@@ -104,7 +106,7 @@ export class NotificationListener {
     );
   }
 
-  /** Sends a pulse; closes the connection if nothing is heard in time. */
+  /** Sends a pulse. Closes the connection if no notification arrives in time. */
   async #sendPulse(client: pg.Client): Promise<void> {
     const { database, pulse, pulseMs = 2_000 } = this.#options;
     clearTimeout(this.#timer);

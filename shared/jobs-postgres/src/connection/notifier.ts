@@ -6,20 +6,23 @@ import { prepared } from './statement.js';
 /** Notifications for the same queue within this many milliseconds are sent as one. */
 const debounceMs = 10;
 
-/** The channel has the name of the schema. */
+/** $1 payloads. Notifies on the channel named after the schema. */
 const sendNotifications = prepared(
   'longshore-notify',
   `select pg_notify('longshore', payload)::text from unnest($1::text[]) as payload`,
 );
 
-/** Payloads that do not name a queue. The name of a queue would start with a letter or a digit. */
+/**
+ * Payloads other than queue names. They cannot be mistaken for one, because a queue's name starts with a letter or a
+ * digit.
+ */
 const background = '';
 const pulse = '.';
 const onCommit = '*';
 
 /**
- * How long to expect further commits after a notification on commit, in milliseconds. Of the transactions that enqueue,
- * only one per 200 ms sends a notification; most of the others commit within this time.
+ * How long this process polls often after a transaction's notification on commit, in milliseconds. Of all transactions
+ * of callers, only one per 200 ms sends such a notification; most of the others commit within this time.
  */
 const othersCommitMs = 5_000;
 
@@ -52,12 +55,16 @@ export class Notifier {
     });
   }
 
-  /** Whether this process is notified of all work. While it is not, servers must poll often. */
+  /** Whether this process is notified of all work. While this is `false`, servers must poll often. */
   get isComplete(): boolean {
     return this.#listener.hears && performance.now() >= this.#commitsUntil;
   }
 
-  /** @param queue the queue with ready jobs; `null` for jobs that are not ready yet and for other background work */
+  /**
+   * Notifies the listeners of this process now, and other processes within 10 ms.
+   *
+   * @param queue the queue with ready jobs; `null` for jobs that are not ready yet and for other background work
+   */
   notify(queue: string | null): void {
     this.notifyLocally(queue);
     this.#pending.add(queue ?? background);
@@ -68,9 +75,9 @@ export class Notifier {
   }
 
   /**
-   * Returns the statement with which {@link notify} would notify other processes, so that a caller can send it right behind a
-   * statement that makes jobs ready, which saves a round trip. Returns `null` if a notification was sent a moment ago; the
-   * caller must then call {@link notify} after its commit.
+   * Returns the statement with which {@link notify} would notify other processes, so that a caller can send it right
+   * behind a statement that makes jobs ready, which saves a round trip. Returns `null` if a notification was sent less
+   * than 10 ms ago; the caller must then call {@link notify} after its commit.
    */
   following(queues: Iterable<string | null>): Query | null {
     if (this.#sendTimer !== undefined || this.#closed || performance.now() < this.#sentAt + debounceMs)

@@ -8,25 +8,26 @@ import { checkSchema, defaultSchema } from './schema.js';
 /** Options of the Postgres storage: connections, pool sizes, timeouts and retention. */
 export interface PostgresOptions {
   /**
-   * `postgres://user:password@host:port/database`. The database must exist; `open` creates everything in it. Required unless
-   * there is a `pool`.
+   * URL of the database: `postgres://user:password@host:port/database`. The database must exist; `open` creates
+   * everything in it. Required unless there is a `pool`.
    */
   url?: string;
   /**
-   * An existing pool of the application, instead of `url` and `poolSize`. The storage uses it for writes and servers, and does
-   * not close it; it opens its other connections (see `poolSize`) as the pool does. Each write sends
-   * its settings along. The heartbeat runs in the main thread if the pool's settings contain
-   * functions, such as `password`. A pool with `query_timeout`, `binary` or native bindings is rejected.
+   * An existing pool of the application, instead of `url` and `poolSize`. The storage uses it for writes and servers,
+   * and never closes it; all other connections (see `poolSize`) are opened separately, with the settings of the pool.
+   * Each write also sends the session settings that it needs. The heartbeat runs in the main thread if the pool's
+   * settings contain functions, such as a `password` function. A pool with `query_timeout`, `binary` or native bindings
+   * is rejected.
    */
   pool?: pg.Pool;
   /**
-   * TLS settings, as for `pg`, for all URLs. By default, those in the URL apply (`?sslmode=verify-full&sslrootcert=…`); a URL
-   * with such parameters excludes this option.
+   * TLS settings for all URLs, in the form that `pg` accepts. By default, the settings in the URL apply
+   * (`?sslmode=verify-full&sslrootcert=…`); this option cannot be combined with a URL that has such parameters.
    */
   ssl?: boolean | ConnectionOptions;
   /**
-   * Schema of the tables; `longshore` by default. Storages with different schemas in one database are separate: their jobs,
-   * servers and notifications do not meet. Lowercase letters, digits and underscores, at most 59.
+   * Schema of the tables: at most 59 lowercase letters, digits and underscores; `longshore` by default. Job stores in
+   * different schemas of one database are independent: they share no jobs, servers or notifications.
    */
   schema?: string;
   /**
@@ -35,7 +36,10 @@ export interface PostgresOptions {
    * building indexes, one for notifications and one for each server's heartbeat.
    */
   poolSize?: number;
-  /** Maximum number of connections for reads, which do not share those for writes; 1 to 500, 4 by default. Opened on demand. */
+  /**
+   * Maximum number of connections for reads, which are separate from those for writes; 1 to 500, 4 by default. Opened
+   * on demand.
+   */
   readPoolSize?: number;
   /**
    * Maximum duration of a read, in milliseconds, after which it fails with a `ReadTimeoutError`; waiting for a connection
@@ -45,65 +49,69 @@ export interface PostgresOptions {
   /** Whether every transaction sets READ COMMITTED; `true` by default. `false` keeps the database's default isolation level. */
   useRecommendedIsolationLevel?: boolean;
   /**
-   * `true` (default): writers of a queue rely on row locks alone. `false`: they run one after another, in all processes with
-   * this setting. Writers are clients that enqueue, and servers that claim, complete, renew, release and promote jobs. `false`
-   * is slower and meant for databases that have trouble with concurrent writers. It does not affect transactions of callers
-   * and handlers, which could lock a queue indefinitely.
+   * `true` (default): writers of a queue rely on row locks alone. `false`: writers of a queue run one after another,
+   * across all processes with this setting. Writers are clients that enqueue, and servers that claim, complete, renew,
+   * release and promote jobs. `false` is slower and meant for databases that have trouble with concurrent writers. It
+   * does not affect transactions of callers and handlers, which could lock a queue indefinitely.
    */
   disableGlobalLocks?: boolean;
   /**
-   * Maximum duration, in milliseconds, of one batch of state changes before it is cancelled and retried; each batch is one
-   * round trip. 1000 to 3 600 000, 300 000 by default.
+   * Maximum duration, in milliseconds, of one batch of state changes, which is one round trip. A batch that takes
+   * longer is cancelled and retried. 1000 to 3 600 000, 300 000 by default.
    */
   commandBatchMaxTimeoutMs?: number;
   /**
-   * Maximum time, in milliseconds, that a handler's `transaction` may be idle between statements while the handler computes
-   * or calls other services; 1000 to 86 400 000, 300 000 by default. Postgres then ends it, because it locks rows and
-   * prevents vacuuming in the whole database: the attempt fails with a `StorageUnavailableError` that names this option.
+   * Maximum time, in milliseconds, that a handler's `transaction` may be idle between statements while the handler
+   * computes or calls other services; 1000 to 86 400 000, 300 000 by default. Postgres ends a transaction that is idle
+   * for longer, because it keeps rows locked and prevents vacuuming in the whole database. The attempt then fails with
+   * a `StorageUnavailableError` that names this option.
    */
   transactionIdleTimeoutMs?: number;
   /**
    * Maximum duration, in milliseconds, of a search (`jobs.list` and `jobs.count` by criteria without an index: names,
-   * arguments, servers), after which it fails with a `ReadTimeoutError`; 1 to 3 600 000, 10 000 by default. Searches use two
-   * connections of their own.
+   * arguments, servers), after which it fails with a `ReadTimeoutError`; 1 to 3 600 000, 10 000 by default. Searches
+   * have two separate connections.
    */
   searchTimeoutMs?: number;
   /**
-   * URL of a read replica for the user searches described at `searchTimeoutMs`; `url` by default. Their results lag behind by
-   * the replica's delay. If the replica cannot be reached, only these searches fail, with a `StorageUnavailableError`.
-   * Everything else uses `url`, including searches on which an action is based.
+   * URL of a read replica for the searches described at `searchTimeoutMs`; `url` by default. Their results lag behind
+   * by the replica's delay. If the replica cannot be reached, only these searches fail, with a
+   * `StorageUnavailableError`. Everything else uses `url`, including searches that select the jobs for an action.
    */
   searchUrl?: string;
   /**
-   * `transaction` if `url` or `pool` leads to a pooler that may give each transaction another connection, such as pgbouncer in
-   * transaction mode; `none` by default. Statements are then not prepared, each transaction carries its settings, and servers
-   * find jobs by polling (see `queuePollIntervalMs`; every 200 ms by default), because a pooler forwards no notifications.
+   * `transaction` if `url` or `pool` leads to a pooler that can run each transaction on a different connection, such as
+   * pgbouncer in transaction mode; `none` by default. Statements are then not prepared, each transaction sets its
+   * settings, and servers find jobs by polling (see `queuePollIntervalMs`; every 200 ms by default), because such a
+   * pooler forwards no notifications.
    */
   pooler?: Pooler;
   /**
-   * `citus` spreads the store over the nodes of a Citus cluster; the database must be its coordinator. `none` by default.
-   * `open` then distributes the tables, with the jobs that are in them. It rejects a store that was distributed when
-   * this is `none`.
+   * `citus` spreads the tables over the nodes of a Citus cluster; the database must be its coordinator. `none` by
+   * default. With `citus`, `open` distributes the tables, including existing jobs. With `none`, `open` rejects tables
+   * that have been distributed.
    */
   distribution?: Distribution;
-  /** URL that bypasses the pooler, for migrations: they hold a lock for longer than a transaction. `url` by default. */
+  /**
+   * URL that bypasses the pooler, for migrations, which hold a lock for longer than a transaction. `url` by default.
+   */
   directUrl?: string;
   /**
-   * Maximum number of queues; 1 to 1 000 000, 10 000 by default. A job that would need one more queue is rejected with a
-   * `TooManyQueuesError`. For jobs enqueued from SQL, the value that a process last set explicitly applies.
+   * Maximum number of queues; 1 to 1 000 000, 10 000 by default. A job whose queue would exceed the limit is rejected
+   * with a `TooManyQueuesError`. Jobs enqueued from SQL are subject to the value that a process last set explicitly.
    */
   maxQueues?: number;
-  /** Shown in `pg_stat_activity`; `longshore` by default. */
+  /** Application name of the connections, as shown in `pg_stat_activity`; `longshore` by default. */
   applicationName?: string;
   /**
-   * How many days finished jobs are kept, by final state; 1 to 3650. By default 7 for `done` and `cancelled`, 30 for
-   * `failed`. Whole days (UTC). All servers of a database should use the same values.
+   * Number of days for which finished jobs are kept, by final state; 1 to 3650. By default 7 for `done` and
+   * `cancelled`, 30 for `failed`. Days are whole UTC days. All servers of a database should use the same values.
    */
   retentionDays?: Partial<RetentionDays>;
 }
 
 /**
- * Returns the options with defaults filled in.
+ * Returns the options of the connections for writes, with defaults filled in.
  *
  * @throws {RangeError} naming the option and its bounds
  */
@@ -143,7 +151,10 @@ function connectionOf({ url, pool, ssl, poolSize }: PostgresOptions): Connection
   return settingsOfPool(checkPool(pool));
 }
 
-/** Returns the options of all connections other than those for writes. Throws as {@link databaseOptions} does. */
+/**
+ * Returns the options of connections that do not come from a pool of the application. Throws as {@link databaseOptions}
+ * does.
+ */
 export function besideOptions(options: PostgresOptions): DatabaseOptions {
   const { pool: _, ...rest } = databaseOptions(options);
   return rest;

@@ -6,13 +6,13 @@ const closeGraceMs = 1_000;
 /** The open connections of each pool. */
 const connections = new WeakMap<pg.Pool, Set<pg.PoolClient>>();
 
-/** The first error of each connection that was lost while in use. */
+/** The first error of each lost connection. */
 const ends = new WeakMap<object, Error>();
 
 /** Creates a pool that survives the loss of any of its connections. */
 export function createPool(config: pg.PoolConfig): pg.Pool {
   const pool = new pg.Pool(config);
-  pool.on('error', () => undefined); // an idle connection was lost: the pool drops it and opens another
+  pool.on('error', () => undefined); // an idle connection was lost: the pool removes it and opens another on demand
   const open = new Set<pg.PoolClient>();
   connections.set(pool, open);
   pool.on('connect', (client) => {
@@ -23,12 +23,14 @@ export function createPool(config: pg.PoolConfig): pg.Pool {
   return pool;
 }
 
-/** The connections that are watched for their loss. */
+/** Connections that {@link watch} has already given a listener. */
 const watched = new WeakSet<object>();
 
 /**
- * Records the loss of a connection between two queries of a transaction; the next query then fails. Without a listener, the
+ * Records the error if a connection is lost between two queries; the next query then fails. Without a listener, the
  * event would end the process.
+ *
+ * @throws {TypeError} if the client uses the native bindings of pg
  */
 export function watch(client: pg.PoolClient): void {
   if (watched.has(client)) return;
@@ -40,21 +42,21 @@ export function watch(client: pg.PoolClient): void {
   });
 }
 
-/** Returns why Postgres ended an idle connection; `undefined` if it did not, or gave no reason. */
+/** Returns the error with which a watched connection was lost between two queries; `undefined` if there is none. */
 export function endOf(client: object): Error | undefined {
   return ends.get(client);
 }
 
-/** Closes a pool. Work on connections that are still in use after a second is cut off. */
+/** Closes a pool. After a second, cuts off connections that are still in use. */
 export async function closePool(pool: pg.Pool): Promise<void> {
   const ended = pool.end();
   if (await endsWithin(closeGraceMs, ended)) return;
   for (const client of connections.get(pool) ?? []) cutOff(client);
-  // A caller that never returns its connection must not keep the process alive.
+  // Bounded, because a caller that never returns its connection must not keep the process alive.
   await endsWithin(closeGraceMs, ended);
 }
 
-/** Returns whether a task ends in time; if not, it keeps running. Rejects if the task does. */
+/** Returns whether a task completes in time; if not, it keeps running. Rejects if the task does. */
 export async function endsWithin(timeoutMs: number, task: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((resolve) => {
@@ -65,7 +67,7 @@ export async function endsWithin(timeoutMs: number, task: Promise<unknown>): Pro
   return inTime;
 }
 
-/** Closes the socket: the driver's `end` would wait for the running statement. */
+/** Closes the socket at once, because the driver's `end` would wait for the running statement. */
 export function cutOff(client: object): void {
   const { connection } = client as { connection?: { stream?: { destroy(): void } } };
   connection?.stream?.destroy();

@@ -57,7 +57,7 @@ export class QueueIdCache {
   readonly #most: number;
   readonly #ids = new Map<string, number>();
   readonly #names = new Map<number, string>();
-  /** The priorities that the database already lists for a queue, by queue id. */
+  /** The priorities known to be stored in the database, by queue id. */
   readonly #priorities = new Map<number, Set<number>>();
 
   /**
@@ -76,10 +76,10 @@ export class QueueIdCache {
   }
 
   /**
-   * Returns the id of a queue, creating the queue if it does not exist. A cached id is returned even if the queue has been
-   * retired since, because a job enqueued there ends the retirement.
+   * Returns the id of a queue, creating the queue if it does not exist. A cached id is returned even if the queue has
+   * been retired since, because a job enqueued there ends the retirement.
    *
-   * @throws {TooManyQueuesError}
+   * @throws {TooManyQueuesError} if a new queue would exceed the limit
    */
   async idOf(name: string): Promise<number> {
     const known = this.#ids.get(name);
@@ -94,7 +94,10 @@ export class QueueIdCache {
     return id;
   }
 
-  /** Records the priorities of jobs before they are inserted, because the scans for ready jobs must know them. */
+  /**
+   * Adds the priorities of new jobs to those stored for the queue. Must be called before the jobs are inserted, because
+   * scans for ready jobs only search known priorities.
+   */
   async notePriorities(queueId: number, jobs: Iterable<{ readonly priority: number }>): Promise<void> {
     const known = this.#priorities.get(queueId) ?? new Set([0]);
     const others = new Set<number>();
@@ -104,14 +107,17 @@ export class QueueIdCache {
     this.#priorities.set(queueId, new Set([...known, ...others]));
   }
 
-  /** Returns the ids of those queues that exist, including retired ones, whose jobs can still be found. */
+  /** Returns the ids of the named queues that exist. Includes retired queues, whose jobs can still be found. */
   async idsOf(names: readonly string[]): Promise<number[]> {
     const unknown = names.filter((name) => !this.#ids.has(name));
     if (unknown.length > 0) await this.#load(this.#database, selectIds, [unknown]);
     return names.flatMap((name) => this.#ids.get(name) ?? []);
   }
 
-  /** Returns the name of a queue, or a placeholder with its id if there is no such queue, so that its jobs can be shown. */
+  /**
+   * Returns the name of a queue or, so that its jobs can be shown, the placeholder `queue-<id>` if there is no such
+   * queue.
+   */
   async nameOf(id: number): Promise<string> {
     if (!this.#names.has(id)) await this.#load(this.#database, selectName, [id]);
     const name = this.#names.get(id);
@@ -119,14 +125,15 @@ export class QueueIdCache {
   }
 
   /**
-   * Returns the row of a queue; `undefined` if it does not exist or is retired. With a transaction, sees what it has written.
+   * Returns the row of a queue; `undefined` if the queue does not exist, or is retired and not in use. With a
+   * transaction, also sees what that transaction has written.
    */
   async find(name: string, transaction?: TransactionClient): Promise<QueueRow | undefined> {
     const [row] = (await runOf(this.#reads, transaction)(selectQueue, [name])) as readonly QueueRow[];
     return row;
   }
 
-  /** Lists every queue by name, without retired ones. */
+  /** Lists queues by name, except retired ones that are not in use. */
   all(): Promise<QueueRow[]> {
     return this.#load<QueueRow>(this.#reads, selectQueues);
   }

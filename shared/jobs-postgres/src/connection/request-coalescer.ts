@@ -1,6 +1,6 @@
 /**
- * Lets simultaneous calls share one read. The read starts after the last of these calls, so each caller gets everything that
- * was written before its call.
+ * Lets calls in the same turn of the event loop share one read. The read starts after the last of these calls, so each
+ * caller sees everything that was written before its call.
  */
 export class RequestCoalescer {
   readonly #reads = new Map<string, Promise<unknown>>();

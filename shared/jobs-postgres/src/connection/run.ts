@@ -11,15 +11,15 @@ import { type Statement, unprepared } from './statement.js';
 /** Runs a statement and returns its rows. */
 export type Run = (statement: Statement, values: unknown[]) => Promise<readonly unknown[]>;
 
-/** Runs each statement in a transaction of its own. */
+/** Returns a {@link Run} that runs each statement in its own transaction. */
 export function runAlone(database: Database): Run {
   return (statement, values) => database.query(statement, values);
 }
 
-/** Runs statements in the caller's transaction. */
+/** Returns a {@link Run} for the caller's transaction. */
 export function runWithin(given: TransactionClient, schema: Schema): Run {
   const transaction = checkTransaction(given);
-  // On several nodes, the caller's rows and ours must be committed together.
+  // On several nodes, the caller's rows and the storage's must be committed together.
   let isPrepared = !schema.isDistributed;
   return async (statement, values) => {
     if (!isPrepared) await transaction.query(schema.statement(writeTogether).text);
@@ -33,17 +33,20 @@ export function runWithin(given: TransactionClient, schema: Schema): Run {
 
 const { utils } = pg as unknown as { utils: { prepareValue(value: unknown): unknown } };
 
-/** Formats arrays as pg does, because drivers disagree about them, and replaces `undefined`, which postgres.js rejects. */
+/**
+ * Formats arrays as pg does, because other drivers format them differently, and replaces `undefined`, which postgres.js
+ * rejects, with `null`.
+ */
 function portable(value: unknown): unknown {
   return Array.isArray(value) ? utils.prepareValue(value) : (value ?? null);
 }
 
-/** Runs statements in the caller's transaction or, if there is none, each in a transaction of its own. */
+/** Returns a {@link Run} for the caller's transaction; if there is none, each statement gets its own transaction. */
 export function runOf(database: Database, transaction: TransactionClient | undefined): Run {
   return transaction === undefined ? runAlone(database) : runWithin(transaction, database.schema);
 }
 
-/** Writes in a savepoint of the caller's transaction, so that the transaction can continue if this throws. */
+/** Calls `write` in a savepoint of the caller's transaction, so that the transaction can continue if `write` throws. */
 export async function inSavepoint<Result>(
   transaction: TransactionClient,
   schema: Schema,
@@ -56,12 +59,12 @@ export async function inSavepoint<Result>(
     await transaction.query('release savepoint longshore');
     return result;
   } catch (error) {
-    await transaction.query('rollback to savepoint longshore').catch(() => undefined); // the original error matters
+    await transaction.query('rollback to savepoint longshore').catch(() => undefined); // the original error is thrown
     throw error;
   }
 }
 
-/** Runs statements on one of the storage's own connections, within the transaction that is open there. */
+/** Returns a {@link Run} for the transaction that is open on one of the storage's connections. */
 export function runOn(client: Connection): Run {
   return async (statement, values) => {
     const { rows } = await client.query<Record<string, unknown>>(statement, values);
@@ -69,12 +72,13 @@ export function runOn(client: Connection): Run {
   };
 }
 
-/** Notifies servers of the caller's writes when its transaction commits. */
+/** Makes Postgres notify servers when the caller's transaction commits. */
 const notifyOnCommit = unprepared('longshore-notify-on-commit', 'select longshore.notify_on_commit()::text');
 
 /**
- * Calls `act`, which notifies servers: at once or, in a caller's transaction, after the commit. For a client that does not
- * know when it commits, such as a plain `pg` client, Postgres notifies servers instead.
+ * Calls `act`, which notifies servers: at once or, in a caller's transaction, after the commit. If the client does not
+ * report its commits (such as a plain `pg` client), adds a notification to the transaction instead, which Postgres
+ * sends on commit.
  */
 export async function onceCommitted(
   transaction: TransactionClient | undefined,

@@ -1,13 +1,20 @@
 import { createHash } from 'node:crypto';
 import type { OtherForm, Statement } from './statement.js';
 
-/** The schema for which statements and migrations are written. */
+/** The schema name that statements and migrations are written with. */
 export const defaultSchema = 'longshore';
 
-/** A reference to the schema: in a literal, as the whole literal, in the name of a server's transaction, or as a qualifier. */
+/**
+ * Matches references to the schema: at the start of a literal (`'longshore.job'`) or as the whole of it
+ * (`'longshore'`), in the application name of a server's transaction (`'longshore for …'`), and as a qualifier
+ * (`longshore.job`).
+ */
 const references = /'longshore(?=[.'])|'longshore(?= for )|\blongshore(?=\.)/g;
 
-/** The schema that holds the tables of one store. Renders SQL, which is written for `longshore`, for this schema. */
+/**
+ * The schema that contains the tables of one store. Rewrites SQL, which is written for the schema `longshore`, for this
+ * schema.
+ */
 export class Schema {
   readonly name: string;
   readonly #isDefault: boolean;
@@ -17,7 +24,7 @@ export class Schema {
 
   /**
    * @param name lowercase letters, digits and underscores, as checked by {@link checkSchema}
-   * @param otherFormOf returns the statements to send instead of those given, for a distributed store
+   * @param otherFormOf for a distributed store, returns the statement to send instead of the given one
    */
   constructor(name: string, otherFormOf?: OtherForm) {
     this.name = name;
@@ -31,8 +38,9 @@ export class Schema {
   }
 
   /**
-   * Returns the application name of a server's connection while it keeps rows locked for longer than one statement. Differs
-   * between schemas, because a store ends the transactions of servers that it does not know. Postgres keeps 63 characters.
+   * Returns the application name of a server's connection while it keeps rows locked for longer than one statement. The
+   * name differs between schemas, because a store terminates the transactions of servers that it does not know.
+   * Non-default schemas are hashed, because Postgres keeps only 63 characters.
    */
   transactionName(serverId: string): string {
     return `${this.#application} for ${serverId}`;
@@ -43,7 +51,8 @@ export class Schema {
     let rendered = this.#rendered.get(statement);
     if (rendered === undefined) {
       const { name, text } = this.#otherFormOf?.(statement) ?? statement;
-      // Stores with different schemas may share a pool, on whose connections a name stands for one statement.
+      // Stores with different schemas can share a pool, and on each of its connections a name can only stand for one
+      // text.
       rendered = { text: this.render(text), ...(name !== undefined && { name: this.#nameOf(name) }) };
       this.#rendered.set(statement, rendered);
     }

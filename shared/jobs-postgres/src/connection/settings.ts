@@ -4,11 +4,11 @@ import pg from 'pg';
 export type Settings = Readonly<Record<string, string>>;
 
 /**
- * Settings for statements that are written for nested loops over index lookups. The tables shrink to nothing and grow by a
- * hundred thousand rows between two autovacuum runs, so a planner that trusts their statistics would at some point choose a
- * sequential scan, keep that plan and stall the queue. Plans are generic, because planning a claim takes as long as running
- * it. JIT is off: Postgres 15 to 17 give a disabled scan a high cost, which triggers a compilation of 500 to 2600 ms for a
- * statement that takes 2 ms.
+ * Settings for statements that are written for nested loops over index lookups. Between two autovacuum runs, the tables
+ * can shrink to nothing and grow by a hundred thousand rows, so a planner that trusts their statistics would at some
+ * point choose a sequential scan, keep that plan and stall the queue. Plans are generic, because planning a claim takes
+ * as long as running it. JIT is off: Postgres 15 to 17 give a disabled scan a high cost, which triggers a compilation
+ * of 500 to 2600 ms for a statement that takes 2 ms.
  */
 export const indexPlans: Settings = {
   enable_seqscan: 'off',
@@ -30,7 +30,7 @@ export const searchPlans: Settings = {
   max_parallel_workers_per_gather: '0',
 };
 
-/** Returns the settings that all sessions of the store share. */
+/** Returns the settings that all sessions of the store have in common. */
 export function sessionSettings({
   statementTimeoutMs,
   useRecommendedIsolationLevel,
@@ -52,7 +52,10 @@ export function startupOptions(settings: Settings): string {
     .join(' ');
 }
 
-/** Returns a statement that sets the settings until the end of the transaction; its answer is shorter than that of many `set`. */
+/**
+ * Returns a statement that applies the settings until the end of the transaction, or an empty string if there are none.
+ * Its response is shorter than those of several `set` commands.
+ */
 export function localSettings(settings: Settings): string {
   const rows = Object.entries(settings).map(
     ([name, value]) => `(${pg.escapeLiteral(name)}, ${pg.escapeLiteral(value)})`,

@@ -1,4 +1,7 @@
-/** An SQL statement. If it has a name, each connection prepares it once, so the same name must always mean the same text. */
+/**
+ * An SQL statement. If it has a name, each connection prepares it once under that name, so a name must always stand for
+ * the same text.
+ */
 export interface Statement {
   readonly name?: string;
   readonly text: string;
@@ -12,7 +15,10 @@ export function prepared(name: string, text: string): Statement {
   return { name, text };
 }
 
-/** Defines a statement that Postgres plans for the given values each time it runs. `name` is not sent, only recorded. */
+/**
+ * Defines a statement that Postgres plans for the given values each time it runs. The name only identifies it within
+ * this process; it is not sent.
+ */
 export function unprepared(name: string, text: string): Statement {
   define(name, text);
   return { text };
@@ -28,17 +34,26 @@ function define(name: string, text: string): void {
   defined.set(name, text);
 }
 
-/** Returns the form of a statement for a distributed store: another one, or the same. */
+/**
+ * Maps a statement to the form that a distributed store runs; returns the statement itself if it needs no other form.
+ */
 export type OtherForm = (statement: Statement) => Statement;
 
 let otherForm: OtherForm | undefined;
 
-/** Sets where distributed stores find the forms of statements. The forms are built from statements, so these cannot import them. */
+/**
+ * Sets the function that maps statements to their distributed forms. It is injected because the modules with the forms
+ * import the statements, so importing these modules here would be circular.
+ */
 export function setOtherForms(form: OtherForm): void {
   otherForm = form;
 }
 
-/** Returns the form of a statement for a distributed store. */
+/**
+ * Returns the form of a statement for a distributed store.
+ *
+ * @throws {Error} if {@link setOtherForms} has not been called
+ */
 export const distributedForm: OtherForm = (statement) => {
   if (otherForm === undefined)
     throw new Error('The forms of statements for a distributed store are not loaded');

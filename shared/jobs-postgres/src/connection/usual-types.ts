@@ -2,10 +2,10 @@ import pg from 'pg';
 import type { Connection } from './connection.js';
 
 /**
- * Wraps a connection so that rows of a handler's own tables are parsed with pg's default parsers or, on a connection of the
- * application, with its own.
+ * Wraps a connection so that rows of a handler's tables are parsed with pg's default parsers or, on a connection of the
+ * application's pool, with the parsers of that pool.
  *
- * @param members members to add to the client
+ * @param members additional members of the returned client
  */
 export function withUsualTypes<Members extends object>(
   { client, isShared }: Connection,

@@ -10,7 +10,7 @@ import type { Database } from '../connection/database.js';
 import { type Run, runOn, runWithin } from '../connection/run.js';
 import { prepared } from '../connection/statement.js';
 
-/** The driver returns a bigint as text. */
+/** A row of the audit log. The driver returns the bigint `count` as text. */
 export type AuditRow = Omit<AuditEntry, 'count'> & { count: string };
 
 /** $1 who, $2 action, $3 target, $4 filter, $5 count, $6 reason. */
@@ -64,7 +64,7 @@ export class PostgresAuditLog implements AuditLog {
 export type RecordResult<Result> = (result: Result) => Promise<void>;
 
 /**
- * Carries out an operator's action in the caller's transaction, or else in one of its own.
+ * Carries out an operator's action in the caller's transaction, or in a new one if the caller has none.
  *
  * @param act must record its result before the end of the transaction
  */

@@ -20,7 +20,7 @@ export interface ChunkRow {
   parents: string[];
   /** Queues of the changed jobs. */
   queues: number[];
-  /** The last job seen, if any. */
+  /** Queue and id of the last job seen; `null` if no job was found. */
   queue_id: number | null;
   id: string | null;
 }
@@ -30,11 +30,11 @@ export interface ChunkRequest {
   readonly stage: Stage;
   readonly filter: JobFilter;
   readonly queueIds: readonly number[] | undefined;
-  /** The operation under which the changed jobs are recorded. */
+  /** Id of the operation for which the changed jobs are recorded. */
   readonly operationId: string;
-  /** Skips jobs created later and, among finished jobs, those that finished later. */
+  /** Unfinished jobs that were created after this time, and finished jobs that finished after it, are skipped. */
   readonly asOf: string;
-  /** The lowest id that may be changed, if there is such a limit. */
+  /** The lowest id to change; `undefined` for no limit. */
   readonly firstId: string | undefined;
   /** Start of the range to search, exclusive. */
   readonly after: Position;
@@ -45,8 +45,9 @@ export interface ChunkRequest {
 }
 
 /**
- * $1 queue, $2 id, $3 last queue, $4 last id, $5 number of rows. Returns the position that many rows after the given one; no
- * row if fewer remain. A chunk never scans beyond it, however few jobs match, so no statement takes long.
+ * $1 queue, $2 id, $3 last queue, $4 last id, $5 number of rows. Returns the position that many rows after the given
+ * one; no row if fewer remain. A chunk never scans beyond that position, however few jobs match, so no statement takes
+ * long.
  */
 export const windowEnds = Object.fromEntries(stages.map((stage) => [stage, windowEnd(stage)])) as Readonly<
   Record<Stage, Statement>
@@ -72,7 +73,9 @@ export function bulkNext(request: ChunkRequest): Query {
   return queryOf(`with ${picked} select queue_id, id from picked`, values);
 }
 
-/** Builds the statement that finds the next jobs of an operation and changes them as `job-control` changes a single job. */
+/**
+ * Builds the statement that finds the next jobs of an operation and changes them as `job-control` changes a single job.
+ */
 export function bulkChunk(request: ChunkRequest): Query {
   const { action, stage } = request;
   const { finished } = stageTables[stage];
@@ -97,7 +100,7 @@ export function bulkChunk(request: ChunkRequest): Query {
   );
 }
 
-/** Returns the part of a statement that finds the next jobs of an operation, in locking order. */
+/** Returns the CTE `picked`, which finds the next jobs of an operation, in locking order. */
 function pickedBy(request: ChunkRequest): { picked: string; values: unknown[] } {
   const { stage, filter, queueIds, asOf, firstId, after, to, limit } = request;
   const { table, finished, condition } = stageTables[stage];
@@ -145,8 +148,8 @@ const moves: Record<BulkAction, (stage: Stage) => string> = {
 };
 
 /**
- * Returns the part of a statement that removes the jobs found. Comparing `finished_at`, too, spares Postgres the partitions of
- * other days.
+ * Returns the CTE `removed`, which deletes the picked jobs. It also compares `finished_at`, so that Postgres does not
+ * search the partitions of other days.
  */
 function removed(stage: Stage): string {
   const { table, state, finished, condition } = stageTables[stage];

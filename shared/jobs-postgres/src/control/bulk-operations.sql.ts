@@ -26,10 +26,13 @@ export interface BulkRow {
   requested_by: string | null;
   created_at: Date;
   starts_at: Date;
-  /** Jobs created or finished later are not changed. Has the database's full precision. */
+  /**
+   * Jobs created or finished after this time are not changed. Text, because a JavaScript date would lose the
+   * microseconds.
+   */
   as_of: string;
   first_ids: BulkPreview['firstIds'];
-  /** The largest number of jobs that may be changed; `null` for no limit. */
+  /** Maximum number of jobs to change; `null` for no limit. */
   most: string | null;
   /** Whether to restore the dependents of retried jobs. */
   dependents: boolean;
@@ -39,7 +42,7 @@ export interface BulkRow {
 
 const times = new Set(['createdAfter', 'createdBefore', 'finishedAfter', 'finishedBefore']);
 
-/** Restores a filter from JSON. */
+/** Restores a filter from JSON. Invalid times become {@link UnreadableTime}. */
 export function readFilter(json: unknown): JobFilter {
   if (!isObject(json)) return {};
   const members = Object.entries(json).map(([name, value]) => [
@@ -87,9 +90,9 @@ const columns = `id, action, filter, case when state = 'running' and starts_at >
   coalesce(as_of, created_at)::text as as_of, first_ids, most, dependents, finished_at, error`;
 
 /**
- * $1 id, $2 action, $3 filter, $4 caller, $5 number of matching jobs, $6 whether that number is exact, $7 time from which
- * jobs are too new, or null, $8 lowest ids, $9 maximum number of jobs to change, or null, $10 delay in milliseconds, $11
- * whether to restore dependents.
+ * $1 id, $2 action, $3 filter, $4 caller, $5 number of matching jobs, $6 whether that number is exact, $7 time after
+ * which created or finished jobs are left out, or null for now, $8 lowest id to change, by finished state, $9 maximum
+ * number of jobs to change, or null, $10 delay in milliseconds, $11 whether to restore dependents.
  */
 export const insertBulk = prepared(
   'longshore-insert-bulk',
@@ -149,7 +152,7 @@ export const selectBulks = prepared(
     order by id desc limit $1`,
 );
 
-/** Usually returns no rows. */
+/** Returns the operations that are running; usually there are none. */
 export const selectRunningBulks = prepared(
   'longshore-select-running-bulks',
   `select ${columns} from longshore.bulk_operation
@@ -173,7 +176,7 @@ export const selectChanged = prepared(
     order by job_id desc limit $3`,
 );
 
-/** $1 id, $2 cursor; increments: $3 seen, $4 changed, $5 skipped; $6 whether it is done. */
+/** $1 id, $2 cursor; increments: $3 seen, $4 changed, $5 skipped; $6 whether the operation is done. */
 export const advanceBulk = prepared(
   'longshore-advance-bulk',
   `
@@ -192,9 +195,9 @@ export const endBulk = prepared(
 );
 
 /**
- * $1 limit. Deletes the recorded job ids of the oldest operation that ended 30 days ago, and the operation itself once it has no
- * more. `more` is false if there is no such operation. Skips an operation that another server is deleting, whose ids would
- * otherwise seem to have been deleted.
+ * $1 limit. Deletes up to that many recorded job ids of the oldest operation that ended 30 days ago, and the operation
+ * itself once it has none left. `more` is false if there is no such operation. Skips an operation that another server
+ * is deleting, whose ids would otherwise seem to have been deleted.
  */
 export const deleteOldBulk = prepared(
   'longshore-delete-old-bulk',

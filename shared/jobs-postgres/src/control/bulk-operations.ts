@@ -73,7 +73,8 @@ export class PostgresBulkOperations implements BulkOperations {
     const state = statesOfRequest(request);
     const { lastIds, unfinished } = await this.#reader.searchedRange({ filter: { ...filter, state } });
     const counted = await this.#count(request);
-    // The operation is limited to the searched range, so a count below the maximum is exact if every state was searched completely.
+    // In finished states, the operation is limited to the range that was searched. So a count below the maximum is
+    // exact unless some unfinished state was searched only in part.
     const count =
       counted !== null && counted.count < maxCounted && unfinished.length === 0
         ? { ...counted, exact: true }
@@ -218,7 +219,7 @@ interface Step {
 
 const noStep: Step = { end: null, seen: 0, changed: 0, queues: [] };
 
-/** Called instead of the action for a job that must be skipped. */
+/** Called instead of carrying out the action, for a job that must be skipped. */
 type SkipJob = (position: Position) => Promise<void>;
 
 /** Processes one chunk of an operation whose row is locked and saves its progress. */
@@ -261,7 +262,7 @@ async function stepFrom(
   const chunkRequest = {
     ...request,
     stage,
-    // Jobs selected by id are looked up in each queue that has jobs at this stage.
+    // Jobs selected by id are looked up in each queue that has jobs in the state of this stage.
     queueIds: selected ? queuesWith(counts, stage, queueIds) : queueIds,
     operationId: row.id,
     asOf: row.as_of,

@@ -28,7 +28,7 @@ export interface Position {
 /** The progress of a walk. */
 export interface Cursor extends Position {
   readonly stage: Stage;
-  /** Jobs changed since the walk last started at its first stage. */
+  /** Number of jobs changed since the walk last started at its first stage. */
   readonly changed: number;
 }
 
@@ -75,7 +75,8 @@ export class BulkWalk {
     const states = new Set(statesOfRequest(request).filter((state) => possible.includes(state)));
     const stages = stagesOfAction[request.action].filter((stage) => states.has(stageTables[stage].state));
     this.#stages = queueIds?.length === 0 ? [] : stages;
-    // A running job may return to a table that the walk has left, so cancelling repeats the walk until it changes nothing.
+    // A running job may return to a table that the walk has left, so cancelling repeats the walk until it changes
+    // nothing.
     this.#repeats = request.action === 'cancel';
     this.#first = {
       queueId: (queueIds ?? [1]).reduce((least, id) => Math.min(least, id), Infinity),

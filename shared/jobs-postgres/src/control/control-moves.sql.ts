@@ -6,11 +6,13 @@ import { awaitingCancelled } from '../dependencies/awaiting-jobs.sql.js';
 import { outboxEntries } from '../dependencies/outbox.sql.js';
 
 /**
- * Parts of statements that carry out operators' actions on one or many jobs. They follow a part named `removed`, which deletes
- * the jobs from a table and returns their rows, and insert these where they belong.
+ * CTEs that carry out operators' actions on one or many jobs. They follow a CTE named `removed`, which deletes the jobs
+ * from a table and returns their rows, and insert these rows where they belong.
  */
 
 /**
+ * Returns the CTE `counted`, which updates the counters.
+ *
  * @param from SQL expression of the previous state
  * @param to SQL expression of the new state; `null` if the jobs are deleted
  */
@@ -38,7 +40,7 @@ export function becomeCancelled(from: 'scheduled' | 'awaiting' | 'enqueued', col
   return `${moved}, ${counted(literal(from), literal('cancelled'))}`;
 }
 
-/** The number of attempts that counts when a job is retried, limited so that at least one more attempt is possible. */
+/** SQL for the number of attempts of a job that is retried, limited so that at least one more attempt is possible. */
 const attemptsSoFar = `least(attempt, ${maxCountedAttempts - 1})`;
 
 /** Condition on a history row: the job was cancelled while it waited for other jobs. */
@@ -46,8 +48,8 @@ export const neverStarted = `attempt = 0 and state = 'cancelled'
   and exists (select 1 from longshore.job_dependency where child_id = id and not met)`;
 
 /**
- * Makes finished jobs ready again, or has them wait for other jobs again. Clamps values that were stored before their
- * bounds existed. Adds the last attempt to the past ones, and allows one more if none is left.
+ * Makes finished jobs ready again, or makes them wait for other jobs again. Clamps values that were stored before their
+ * bounds existed. Adds the last attempt to the past ones, and allows one more attempt if none is left.
  *
  * @param waits SQL condition for the jobs that must wait for other jobs again
  */
@@ -90,14 +92,14 @@ export function becomeReadyAgain(waits: string): string {
     ${outboxEntries('again', 'state', next)}, ${counted('state', next, 'again')}`;
 }
 
-/** Makes jobs ready that wait for a time or for other jobs. */
+/** Makes scheduled or awaiting jobs ready. */
 export function becomeReadyNow(from: 'scheduled' | 'awaiting'): string {
   return `${becomeReady('removed', 'id')}, ${transitionRecorded('removed', 'run', { runAt: 'run_at' })}, ${counted(literal(from), literal('enqueued'))}`;
 }
 
 /**
- * Deletes finished jobs with their reports. A job's reports started between its creation and its end, so Postgres need not
- * search the partitions of other days.
+ * Deletes the reports of finished jobs that are being deleted. The attempts to which the reports belong started between
+ * the job's creation and its end, so Postgres need not search the partitions of other days.
  */
 export const becomeForgotten = `
     reports as (

@@ -8,17 +8,17 @@ export const insertDeployment = prepared(
     returning id, version, at, note, source`,
 );
 
-/** Makes servers that register at the same moment wait for each other. */
+/** Makes servers that register at the same time wait for each other. */
 export const lockVersions = prepared(
   'longshore-lock-versions',
   `select pg_advisory_xact_lock('longshore.server_version'::regclass::oid::bigint << 32)::text`,
 );
 
 /**
- * $1 server, $2 version, $3 id of a new deployment. Records a deployment if neither another registered server nor the latest
- * deployment, ignoring planned ones, has this version. A server that restarts during a rolling deployment therefore records nothing, whereas a
- * rollback to an earlier version is recorded. Runs after {@link lockVersions}, as a separate statement, so that its snapshot
- * includes servers that have just registered.
+ * $1 server, $2 version, $3 id of a new deployment. Records the server's version, and a deployment if neither another
+ * registered server nor the latest deployment (ignoring planned ones) has this version. A server that restarts during a
+ * rolling deployment therefore records no deployment, whereas a rollback to an earlier version is recorded. Runs after
+ * {@link lockVersions}, as a separate statement, so that its snapshot includes servers that have just registered.
  */
 export const noteVersion = prepared(
   'longshore-note-version',

@@ -6,11 +6,17 @@ import { beat, type BeatRow } from './servers.sql.js';
 
 /** The answer to a heartbeat. */
 export interface Beat extends Pick<BeatRow, 'sent' | 'requested'> {
-  /** How far this machine's clock is ahead, in milliseconds; `null` if the answer took too long to tell. */
+  /**
+   * How far this machine's clock is ahead, in milliseconds; `null` if the answer took too long for a usable
+   * measurement.
+   */
   readonly clockAheadMs: number | null;
 }
 
-/** The connection that carries the heartbeats of a storage's servers. Connects for a heartbeat, and again after a failure. */
+/**
+ * The connection that carries the heartbeats of a store's servers. Connects when a heartbeat is sent, and reconnects
+ * after a failure.
+ */
 export class HeartbeatConnection {
   readonly #database: DatabaseOptions;
   readonly #statement: string;
@@ -24,7 +30,7 @@ export class HeartbeatConnection {
   /**
    * Sends a heartbeat. Resolves to `undefined` if the server has been declared dead.
    *
-   * @param timeoutMs how long an answer may take; the network may drop packets
+   * @param timeoutMs maximum time to wait for the answer, in milliseconds, because the network may drop packets
    */
   async send(values: unknown[], timeoutMs: number): Promise<Beat | undefined> {
     this.#client ??= this.#connect(timeoutMs);
@@ -41,14 +47,17 @@ export class HeartbeatConnection {
     }
   }
 
-  /** Closes the connection; the next heartbeat opens another. */
+  /** Closes the connection. The next heartbeat opens a new one. */
   async close(): Promise<void> {
     const client = this.#client;
     this.#client = undefined;
     await client?.then((opened) => opened.end()).catch(() => undefined);
   }
 
-  /** The driver is loaded only now: loading takes a third of a second of CPU time, and many servers stop before their first heartbeat. */
+  /**
+   * Connects. Loads the driver only now, because loading takes a third of a second of CPU time, and many servers stop
+   * before their first heartbeat.
+   */
   async #connect(timeoutMs: number): Promise<Client> {
     const [{ default: pg }, { connectionConfig }] = await Promise.all([
       import('pg'),

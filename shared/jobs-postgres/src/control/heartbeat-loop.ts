@@ -21,7 +21,10 @@ export class HeartbeatLoop {
   readonly #onNews: (news: HeartbeatNews) => void;
   #timer: NodeJS.Timeout;
   #stopped = false;
-  /** How far this machine's clock is ahead, as measured by the last heartbeat and reported with the next one. */
+  /**
+   * How many milliseconds this machine's clock is ahead, as measured by the last heartbeat and reported with the next
+   * one.
+   */
   #clockAheadMs: number | null = null;
   #lastNews: HeartbeatNews | null = null;
 

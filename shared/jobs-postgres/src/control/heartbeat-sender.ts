@@ -12,7 +12,10 @@ export interface HeartbeatMessage {
   readonly news: HeartbeatNews;
 }
 
-/** Sends the heartbeats of the servers that the port's messages name, over one connection. `close` also closes the port. */
+/**
+ * Sends the heartbeats of servers over one connection. Messages on the port start and stop servers; `close` also closes
+ * the port.
+ */
 export function sendHeartbeats(database: DatabaseOptions, port: MessagePort): void {
   const connection = new HeartbeatConnection(database);
   const loops = new Map<string, HeartbeatLoop>();

@@ -4,10 +4,10 @@ import type { DatabaseOptions } from '../connection/database.js';
 import { packageFile } from '../connection/package-file.js';
 import { type HeartbeatCommand, type HeartbeatMessage, sendHeartbeats } from './heartbeat-sender.js';
 
-/** The thread's program. Compiled, even when this module runs from source: TypeScript loaders do not apply to threads. */
+/** The thread's program. Always the compiled file, because TypeScript loaders do not apply to threads. */
 const threadFile = packageFile('dist/control/heartbeat-thread.js');
 
-/** How long the thread may take to close its connection before it is terminated, in milliseconds. */
+/** Maximum time that the thread gets to close its connection before it is terminated, in milliseconds. */
 const closeMs = 1_000;
 
 /** One server's heartbeat. */
@@ -20,7 +20,7 @@ export class Heartbeat {
     this.onRequest = onRequest;
   }
 
-  /** Shared with the thread that sends it. */
+  /** The number of running jobs and the index of the state, in memory shared with the thread that sends them. */
   get reported(): SharedArrayBuffer {
     return this.#reported.buffer;
   }
@@ -43,10 +43,13 @@ export class Heartbeat {
 }
 
 /**
- * Sends the heartbeats of a storage's servers from a thread of their own, so that they continue while a handler blocks the
- * event loop. The thread starts with the first server and ends when this is closed: starting one takes as long as starting a
- * hundred servers. The main thread sends the heartbeats in a bundle, which has no file for the thread, and if connecting needs
- * a function, such as one that returns a password.
+ * Sends the heartbeats of a store's servers from a separate thread, so that they continue while a handler blocks the
+ * event loop. The thread starts with the first server and runs until these heartbeats are closed, because starting a
+ * thread takes as long as starting a hundred servers.
+ *
+ * The main thread sends the heartbeats if the code is bundled, because a bundle has no file for the thread, and if the
+ * connection options contain a function, such as one that returns a password, because functions cannot be passed to a
+ * thread.
  */
 export class Heartbeats {
   readonly #database: DatabaseOptions;
@@ -72,7 +75,7 @@ export class Heartbeats {
   stop(serverId: string): void {
     this.#heartbeats.delete(serverId);
     this.#send({ stop: serverId });
-    if (this.#heartbeats.size === 0) this.#sender?.unref(); // the process may end
+    if (this.#heartbeats.size === 0) this.#sender?.unref(); // lets the process end
   }
 
   /** Stops all heartbeats. Resolves when the connection has been closed. */

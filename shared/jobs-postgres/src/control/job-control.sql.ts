@@ -12,8 +12,8 @@ import {
 } from './control-moves.sql.js';
 
 /**
- * Operators' actions on a single job: $1 queue, $2 id. Each statement applies to a job in one state. It returns no row if the job
- * is not in that state; otherwise `changed` is false if there was nothing to change.
+ * Operators' actions on a single job: $1 queue, $2 id. Each statement applies to a job in one state. It returns no row
+ * if the job is not in that state; otherwise, `changed` is false if there was nothing to change.
  */
 
 export const cancelWaiting = prepared(
@@ -55,7 +55,7 @@ export const cancelRunning = prepared(
 
 export const retryFinished = { failed: retry('failed'), cancelled: retry('cancelled', neverStarted) };
 
-/** Makes a job ready even if it was cancelled while it waited for others. */
+/** Makes a failed or cancelled job ready, even if it was cancelled while it waited for other jobs. */
 export const retryRegardless = {
   failed: retryFinished.failed,
   cancelled: retry('cancelled', 'false', 'cancelled-regardless'),
@@ -113,7 +113,7 @@ function removed(state: FinishedState): string {
     )`;
 }
 
-/** $1 ids of running jobs. Returns those that an operator has asked to cancel. */
+/** $1 ids of running jobs. Returns the jobs that an operator has asked to cancel. */
 export const selectCancellations = prepared(
   'longshore-select-cancellations',
   `select job_id as id from longshore.job_cancellation where job_id = any($1::uuid[])`,
@@ -125,7 +125,8 @@ export const isIdleCancellation = `not exists (
   where job.queue_id = request.queue_id and job.id = request.job_id and server_id is not null)`;
 
 /**
- * Finds requests to cancel jobs that are no longer running: the attempt ended or was released before the request was read.
+ * Finds requests to cancel jobs that are not running: the attempt ended or was released before the server read the
+ * request.
  */
 export const selectIdleCancellations = prepared(
   'longshore-select-idle-cancellations',

@@ -24,7 +24,10 @@ import type { JobEditor } from './job-editor.js';
 import { lockOneEditable } from './job-editor.sql.js';
 import * as sql from './job-control.sql.js';
 
-/** The statement for a job in each state, or `unchanged` if there is nothing to do. Other states do not allow the action. */
+/**
+ * The statement that carries out an action on a job in each state, or `unchanged` if there is nothing to do. The action
+ * is not allowed in states without an entry.
+ */
 type Steps = Partial<Record<JobState, Statement | 'unchanged'>>;
 
 /** How an action reads the job and runs statements. */
@@ -36,8 +39,8 @@ interface JobAccess {
 }
 
 /**
- * The statements that lock a job, by its state. Running jobs are not locked, because their handler's transaction may already
- * have locked the row for a long time.
+ * The statements that lock a job, by its state. Running jobs are not locked, because their handler's transaction may
+ * already have locked the row for a long time.
  */
 const lockStatements: Partial<Record<JobState, readonly Statement[]>> = {
   enqueued: [lockOneEditable.job, lockOneEditable.job_blocked],
@@ -139,7 +142,7 @@ export class PostgresControl implements JobControl {
       if (check === undefined && audit === undefined && afterChange === undefined)
         return this.#controlOn({ run: runAlone(this.#database), find, locks: false }, id, steps, values);
       const row = await find();
-      if (row !== undefined) await this.#queues.nameOf(row.queue_id); // cached before a connection is in use
+      if (row !== undefined) await this.#queues.nameOf(row.queue_id); // caches the name before a connection is in use
     }
     return inTransaction(this.#database, options, (run, record) => {
       const access = {
@@ -190,7 +193,7 @@ export class PostgresControl implements JobControl {
     const notify = (result: ControlResult): void => {
       if (result.outcome !== 'ok' || !result.changed) return;
       this.#notifier.notify(result.job.queue);
-      this.#notifier.notify(null); // in case its concurrency key blocks it
+      this.#notifier.notify(null); // in case the job's concurrency key blocks it
     };
     return this.#notified(options, notify, control);
   }

@@ -46,13 +46,16 @@ export const lockOneEditable = ofTables(liveTables, (table) =>
 const sameTime = (stored: string, edited: string): string =>
   `date_trunc('milliseconds', ${stored}) is not distinct from date_trunc('milliseconds', ${edited})`;
 
-/** SQL for the time after the edit: the stored one, with microseconds, if it has not changed. */
+/** SQL for the job's time after the edit: the stored one, with microseconds, if the time has not changed. */
 const runAt = `case when ${sameTime('job.run_at', 'edit.run_at')} then job.run_at else edit.run_at end`;
 
-/** Condition on a removed job: its time has not changed. */
+/** Condition on a removed job: the edit does not change its time. */
 const keepsTime = sameTime('run_at', 'new_run_at');
 
-/** $1 queue; parallel arrays: $2 ids, $3 arguments, $4 priorities, $5 times, $6 new queues. The jobs must already be locked. */
+/**
+ * $1 queue; parallel arrays: $2 ids, $3 arguments, $4 priorities, $5 times, $6 new queues. The jobs must already be
+ * locked.
+ */
 const edit = `
     edit as materialized (
       select * from rows from (
@@ -75,7 +78,10 @@ export const editReady = ofTables(readyTables, (table) =>
   ),
 );
 
-/** Edits jobs that keep waiting, possibly in another queue. The dependencies of an awaiting job contain its queue, too. */
+/**
+ * Edits jobs that keep waiting, possibly in another queue. If an awaiting job moves, its dependencies are updated,
+ * because they contain its queue.
+ */
 export const editWaiting = ofTables(waitingTables, (table) => {
   const moveDependencies = `
     link as (

@@ -32,12 +32,12 @@ interface Place {
   readonly args: JsonText;
 }
 
-/** Thrown if a job changed its queue or table after it was read and before it was locked; the edit starts over. */
+/** Thrown if a job moved to another queue or table between being read and being locked. The edit then starts over. */
 class MovedError extends Error {
   override readonly name = 'MovedError';
 }
 
-/** The tables in which jobs of a state may be, in the order in which they are locked. */
+/** The tables in which jobs of a state can be, in the order in which they are locked. */
 const tablesOf: Partial<Record<Job['state'], readonly LiveTable[]>> = {
   enqueued: ['job', 'job_blocked'],
   scheduled: ['job_scheduled'],

@@ -30,11 +30,13 @@ export const pauseType = prepared(
 
 /**
  * $1 name. Resumes a job type and returns the queues of its ready jobs. Scans have passed the places of these jobs, so
- * it records the places as gaps.
+ * the statement records the places as gaps.
  */
 export const resumeType = prepared('longshore-resume-type', resumption('true'));
 
-/** As {@link resumeType}, if the pause has ended. Returns a row without a queue if there are no ready jobs. */
+/**
+ * Like {@link resumeType}, but only if the pause has ended. Returns a row without a queue if there are no ready jobs.
+ */
 export const resumeTypeWhenDue = prepared('longshore-resume-type-when-due', resumption(endedPause));
 
 /** @param condition on the row of the type */

@@ -72,7 +72,7 @@ export class PostgresJobTypes implements JobTypes {
         options.transaction,
         this.#database.schema,
         () => void notify().catch(() => undefined),
-      ); // servers also poll
+      ); // servers also poll, so a failed notification only delays the jobs
     return before;
   }
 

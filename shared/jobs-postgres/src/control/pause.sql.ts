@@ -8,13 +8,13 @@ export interface PauseRow {
   paused_until: Date | null;
 }
 
-/** Condition that a row is paused: its pause has begun and not ended. */
+/** Condition: the row is paused. Its pause has begun and not ended. */
 export const isPaused = '(paused_at is not null and coalesce(paused_until > now(), true))';
 
-/** Condition that the pause of a row has ended, but the row still has it. */
+/** Condition: the row's pause has ended, but its columns are still set. */
 export const endedPause = '(paused_at is not null and paused_until <= now())';
 
-/** The columns of a row's pause; all null if it has ended. */
+/** The columns of a row's pause; all null if the pause has ended. */
 export const pauseColumns = ['paused_at', 'paused_by', 'pause_reason', 'paused_until']
   .map((column) => `case when ${isPaused} then ${column} end as ${column}`)
   .join(', ');

@@ -3,18 +3,20 @@ import { prepared } from '../connection/statement.js';
 import { beginPause, endPause, isPaused, pauseColumns } from './pause.sql.js';
 
 /**
- * Condition that a queue's settings are still those that the caller has seen: $3 paused, $4 concurrency limit, $5 rate limit.
- * Always true if $2 is false.
+ * Condition that a queue's settings are still those that the caller has seen: $3 paused, $4 concurrency limit, $5 rate
+ * limit. Always true if $2 is false.
  */
 const asSeen = `(not $2::boolean or (
       ${isPaused} = $3::boolean
       and queue.concurrency_limit is not distinct from $4::integer
       and queue.rate_limit is not distinct from $5::jsonb))`;
 
-/** Part of the statements that change a queue's settings: if the queue is retired, ends its retirement. */
+/** The assignments that end a queue's retirement, for use in statements that change its settings. */
 export const isBack = 'retired_at = null, idle_since = null';
 
-/** $1 queue, $2 to $5 expected settings. Locks the settings until the transaction ends; returns no row if they differ. */
+/**
+ * $1 queue, $2 to $5 expected settings. Locks the settings until the transaction ends; returns no row if they differ.
+ */
 export const lockQueue = prepared(
   'longshore-lock-queue',
   `
@@ -41,7 +43,10 @@ export interface RetiredRow {
   retired: boolean;
 }
 
-/** $1 name, $2 to $5 expected settings. Retires a queue without jobs and consumers; no row if there is no such queue. */
+/**
+ * $1 name, $2 to $5 expected settings. Retires a queue that has neither unfinished jobs nor consumers. Returns no row
+ * if there is no such queue.
+ */
 export const retireQueue = prepared(
   'longshore-retire-queue',
   `
@@ -68,7 +73,7 @@ export const returnQueues = prepared(
   `update longshore.queue set retired_at = null, idle_since = null where ${needsReturn}`,
 );
 
-/** Whether jobs have ended since the queue was first found idle, even if it was idle again at each check. */
+/** Condition on a queue: jobs have ended since it was first found idle, even if it was idle again at each check. */
 const hasEndedJobs = `exists (
       select 1 from longshore.throughput where throughput.queue_id = queue.id and throughput.at > queue.idle_since
     )`;
@@ -99,8 +104,8 @@ export const retireIdleQueues = prepared(
 );
 
 /**
- * $1 queue, $2 whether to set the concurrency limit, $3 its value, $4 whether to set the rate limit, $5 its value, $6 tokens
- * of a new bucket.
+ * $1 queue, $2 whether to set the concurrency limit, $3 its value, $4 whether to set the rate limit, $5 its value, $6
+ * tokens of a new bucket.
  */
 export const limitQueue = prepared(
   'longshore-limit-queue',

@@ -37,7 +37,7 @@ import {
 } from './queues.sql.js';
 import { selectServers, type ServerRow, toServer } from './servers.sql.js';
 
-/** The largest id: a Postgres integer. */
+/** Maximum id of a queue: the largest Postgres integer. */
 const maxQueueId = 2_147_483_647;
 
 interface QueuesParts {
@@ -134,7 +134,10 @@ export class PostgresQueues implements Queues {
     });
   }
 
-  /** Changes a queue's settings and returns the previous ones. Returns `null` if they are not those that the caller has seen. */
+  /**
+   * Changes a queue's settings and returns the previous ones. Changes nothing and returns `null` if these are not the
+   * settings that the caller has seen.
+   */
   async #set(
     name: string,
     options: QueueControlOptions<QueueControlResult>,
@@ -150,7 +153,7 @@ export class PostgresQueues implements Queues {
     });
   }
 
-  /** @param queueId id of the only queue; `null` for all */
+  /** @param queueId id of the queue if `rows` has only one; `null` for all queues */
   async #toQueues(
     rows: readonly QueueRow[] | Promise<readonly QueueRow[]>,
     queueId: number | null = null,
@@ -182,7 +185,9 @@ function deletionOf(row: RetiredRow | undefined): QueueDeletion {
   return row.retired ? 'deleted' : 'changed';
 }
 
-/** Returns parameters $2 to $5 of the statements that compare a queue's settings with those that the caller has seen. */
+/**
+ * Returns parameters $2 to $5 of the statements that compare a queue's settings with those that the caller has seen.
+ */
 function seenValues(seen: QueueSettings | undefined): unknown[] {
   if (seen === undefined) return [false, null, null, null];
   return [true, seen.pausedAt !== null, seen.concurrencyLimit, seen.rateLimit];

@@ -7,7 +7,7 @@ export const selectSearches = prepared(
   `select ${columns} from longshore.saved_search order by name`,
 );
 
-/** Lets only one transaction change saved searches at a time, so that their number stays within its limit. */
+/** Serializes changes of saved searches, so that their number cannot exceed the maximum. */
 export const lockSearches = prepared(
   'longshore-lock-saved-searches',
   `select pg_advisory_xact_lock('longshore.saved_search'::regclass::oid::bigint)::text`,
@@ -19,7 +19,10 @@ export const selectSearch = prepared(
   `select ${columns} from longshore.saved_search where name = $1`,
 );
 
-/** $1 name, $2 query, $3 who saves it, $4 maximum number of searches. Returns no row if there are as many others. */
+/**
+ * $1 name, $2 query, $3 who saves it, $4 maximum number of searches. Returns no row, and stores nothing, if that many
+ * other searches exist.
+ */
 export const upsertSearch = prepared(
   'longshore-upsert-saved-search',
   `

@@ -1,7 +1,10 @@
 import type { Server, ServerRequest, ServerState } from '@longshore/jobs/storage';
 import { prepared, unprepared } from '../connection/statement.js';
 
-/** $1 id, $2 host, $3 pid, $4 queues, $5 concurrency, $6 timeout in ms, $7 names of jobs with handlers, $8 weights of queues; both may be null. */
+/**
+ * $1 id, $2 host, $3 pid, $4 queues, $5 concurrency, $6 timeout in ms; nullable: $7 names of jobs with handlers, $8
+ * weights of queues.
+ */
 export const insertServer = prepared(
   'longshore-insert-server',
   `
@@ -10,7 +13,7 @@ export const insertServer = prepared(
 );
 
 export interface BeatRow {
-  /** `false` if somebody has locked the server's row. */
+  /** `false` if another transaction has locked the server's row. */
   sent: boolean;
   requested: ServerRequest | null;
   /** Milliseconds since 1970. */
@@ -18,9 +21,9 @@ export interface BeatRow {
 }
 
 /**
- * $1 id, $2 number of running jobs, $3 state, $4 how many milliseconds its clock is ahead, or null. Records a heartbeat. Returns
- * no row if the server has been declared dead. Does not wait for a lock, because the heartbeats of other servers use the same
- * connection.
+ * $1 id, $2 number of running jobs, $3 state, $4 how many milliseconds the server's clock is ahead, or null. Records a
+ * heartbeat. Returns no row if the server has been declared dead. Does not wait for a lock, because the heartbeats of
+ * other servers use the same connection.
  */
 export const beat = unprepared(
   'longshore-beat',
@@ -63,7 +66,10 @@ export const selectServers = prepared(
   `select server.*, version from longshore.server left join longshore.server_version on server_id = id order by id`,
 );
 
-/** Returns the servers lost within a day. Older rows may still exist: they are deleted when the next server is lost. */
+/**
+ * Returns the servers lost within the last day, up to 100. Older rows may still exist: they are deleted when the next
+ * server is lost.
+ */
 export const selectLostServers = prepared(
   'longshore-select-lost-servers',
   `
@@ -71,7 +77,7 @@ export const selectLostServers = prepared(
     where lost_at > now() - interval '1 day' order by lost_at desc, id desc limit 100`,
 );
 
-/** $1 id. Blocks the server's heartbeats until the transaction ends. */
+/** $1 id. Locks the server until the transaction ends; no heartbeat of the server is recorded during that time. */
 export const lockServer = prepared(
   'longshore-lock-server',
   `
@@ -105,7 +111,7 @@ export function toServer(row: ServerRow): Server {
   };
 }
 
-/** $1 backend process, $2 application name. Terminates this connection and waits up to a second for it to end. */
+/** $1 backend process, $2 application name. Terminates that connection and waits up to a second for it to end. */
 export const endTransaction = prepared(
   'longshore-end-transaction',
   `
@@ -113,7 +119,10 @@ export const endTransaction = prepared(
     where pid = $1 and application_name = $2 and datname = current_database() and usename = current_user`,
 );
 
-/** Selects servers without a heartbeat for the length of their timeout, which starts no earlier than Postgres itself. */
+/**
+ * Selects the servers that have not sent a heartbeat for longer than their timeout, not counting the time before
+ * Postgres started.
+ */
 export const silentServers = `
       select id from longshore.server
       where greatest(heartbeat_at, pg_postmaster_start_time()) < now() - timeout_ms * interval '1 millisecond'`;
@@ -124,7 +133,10 @@ export const isOfDeadServer = `application_name like 'longshore for %' and datna
         select 'longshore for ' || id from longshore.server where id not in (${silentServers})
       )`;
 
-/** Terminates the open transactions of servers that are silent or have been declared dead; waits up to a second for each. */
+/**
+ * Terminates the open transactions of servers that are silent or have been declared dead; waits up to a second for
+ * each.
+ */
 export const endTransactions = prepared(
   'longshore-end-transactions',
   `

@@ -62,7 +62,7 @@ export class PostgresServers implements Servers {
     const { host, pid, queues, concurrency, timeoutMs } = description;
     const { jobNames = null, queueWeights = null } = description;
     const id = this.#ids.newId();
-    await this.#queues.idsOf(queues); // registers all queues with one statement; only new queues take one each
+    await this.#queues.idsOf(queues); // one statement for all existing queues; new ones take one each
     for (const queue of queues) await this.#queues.idOf(queue);
     const values = [id, host, pid, queues, concurrency, timeoutMs, jobNames, queueWeights];
     await this.#database.query(insertServer, values);

@@ -6,10 +6,13 @@ import { transitionRecorded } from '../read/job-transitions.sql.js';
 import { prepared } from '../connection/statement.js';
 import { outboxEntries } from './outbox.sql.js';
 
-/** Statements for jobs that wait for other jobs. $1 is always the jobs' queue. */
+/** State of the jobs that these statements are about: they wait for other jobs. In every statement, $1 is the queue. */
 const awaiting = `'awaiting'::longshore.job_state`;
 
-/** $2 ids, $3 arguments, $4 names, $5 priorities, $6 attempts, $7 meta, $8 times, $9 delays in ms after the parents' end. */
+/**
+ * $2 ids, $3 arguments, $4 names, $5 priorities, $6 maximum attempts, $7 metadata, $8 times, $9 delays in ms after the
+ * end of the parents.
+ */
 export const insertAwaiting = prepared(
   'longshore-insert-awaiting',
   `
@@ -25,31 +28,34 @@ export const insertAwaiting = prepared(
 );
 
 /**
- * $2 ids. Locks the jobs until the transaction ends. If two parents of a job end at the same time, the transaction that resolves
- * the second dependency therefore sees that the first is resolved.
+ * $2 ids. Locks the jobs until the transaction ends. Therefore, if two parents of a job end at the same time, the
+ * transaction that resolves the second dependency sees that the first has been resolved.
  */
 export const lockAwaiting = prepared(
   'longshore-lock-awaiting',
   `select 1 from longshore.job_awaiting where queue_id = $1 and id = any($2::uuid[]) order by id for update`,
 );
 
-/** Wrapped in `case` so that the planner uses the index on children instead of the one on open dependencies. */
+/**
+ * Condition on a dependency: not resolved. Wrapped in `case` so that the planner uses the index on dependents instead
+ * of the one on open dependencies.
+ */
 const open = `case when job_dependency.resolved_at is null then true end`;
 
-/** Part of a statement that resolves all dependencies of the jobs that another part has removed from `job_awaiting`. */
+/** A CTE that resolves all dependencies of the jobs that the CTE `removed` has deleted from `job_awaiting`. */
 export const dependenciesResolved = `
     resolved as (
       update longshore.job_dependency set resolved_at = now(), marked = true
       where child_id = any (array(select id from removed)) and ${open}
     )`;
 
-/** The metadata with the delay, which is needed if the job waits again. */
+/** SQL for the metadata including the delay, which is needed if the job is restored and waits again. */
 const withDelay = `case when delay_ms is null then meta else coalesce(meta, '{}') || jsonb_build_object('delayMs', delay_ms) end`;
 
 /**
- * Part of a statement that cancels the jobs that another part has removed from `job_awaiting`.
+ * Returns CTEs that cancel the jobs that the CTE `removed` has deleted from `job_awaiting`.
  *
- * @param error the column of that part with the reason, if it has one
+ * @param error the column of `removed` with the reason, if it has one
  */
 export function awaitingCancelled(error: 'error' | null = null): string {
   const columns = error === null ? '' : `, ${error}`;
@@ -77,7 +83,7 @@ const cancel = (ended: string): string => `
     )
     select true as changed from removed`;
 
-/** $2 ids, $3 the error of each. Cancels jobs whose condition on a parent can no longer be met. */
+/** $2 ids, $3 the error of each. Cancels jobs whose conditions on their parents can no longer be met. */
 export const cancelAwaiting = prepared(
   'longshore-cancel-awaiting',
   cancel('select * from unnest($2::uuid[], $3::jsonb[]) as ended (id, error)'),
@@ -109,12 +115,15 @@ const released = `
 
 export interface ReleasedRow {
   ready: number;
-  /** Whether any of the ready jobs is blocked by its concurrency key. */
+  /** Whether any of the jobs counted as ready has a concurrency key, and so is blocked at first. */
   blocked: boolean;
   waiting: number;
 }
 
-/** $2 ids. Makes the jobs without open dependencies ready, or schedules them if their time is in the future. */
+/**
+ * $2 ids. Makes those of the jobs ready that have no open dependencies, or schedules them if their time is in the
+ * future.
+ */
 export const releaseAwaiting = prepared(
   'longshore-release-awaiting',
   `

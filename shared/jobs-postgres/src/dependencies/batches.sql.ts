@@ -24,7 +24,7 @@ export function toBatch(row: BatchRow): Batch {
 
 const columns = 'id, name, total, done, failed, cancelled, follow_up_id, created_at, finished_at';
 
-/** $1 id, $2 name, $3 number of jobs, $4 batch callback. An empty batch is finished. */
+/** $1 id, $2 name, $3 number of jobs, $4 batch callback. An empty batch is finished at once. */
 export const insertBatch = prepared(
   'longshore-insert-batch',
   `
@@ -69,8 +69,8 @@ export const lockBatches = prepared(
 );
 
 /**
- * $1 ids; what to add to their counts: $2 done, $3 failed, $4 cancelled. If a batch has ended, records that in the outbox for the
- * jobs that depend on it. Returns a row for each such batch.
+ * $1 ids; increments of their counts: $2 done, $3 failed, $4 cancelled. For each batch that has ended, adds an outbox
+ * row for the jobs that depend on it, and returns a row.
  */
 export const countBatches = prepared(
   'longshore-count-batches',
@@ -130,7 +130,10 @@ function cancelJobs(
   );
 }
 
-/** Starts with awaiting and scheduled jobs, so that those that become ready in the meantime are found by a later statement. */
+/**
+ * Awaiting and scheduled jobs come first, so that a job that becomes ready in the meantime is found by a later
+ * statement.
+ */
 export const cancelBatchJobs: readonly Statement[] = [
   cancelJobs('job_awaiting', 'awaiting'),
   cancelJobs('job_scheduled', 'scheduled'),

@@ -34,10 +34,13 @@ import type { OutboxRow } from './outbox.sql.js';
 /** Maximum number of jobs cancelled by one statement. */
 const chunk = 2_000;
 
-/** Maximum number of batches that are counted. */
+/** Limit up to which batches are counted exactly. */
 const maxCounted = 10_000;
 
-/** A statement that cancels up to {@link chunk} jobs of a batch, or all that are running. */
+/**
+ * A statement that cancels up to {@link chunk} jobs of a batch, or requests that all its running jobs in a queue be
+ * cancelled.
+ */
 interface CancelStep {
   readonly statement: Statement;
   readonly values: unknown[];
@@ -45,7 +48,7 @@ interface CancelStep {
 
 type Change = Record<FinishedState, number>;
 
-/** Counts the finished jobs of batches; lists and cancels batches. */
+/** Counts the finished jobs of batches as they end; finds, lists and cancels batches. */
 export class PostgresBatches implements DependencyResolver, Batches {
   readonly #database: Database;
   readonly #reads: Database;
@@ -72,7 +75,7 @@ export class PostgresBatches implements DependencyResolver, Batches {
     );
     await client.query(lockBatches, [ids]);
     const { rows } = await client.query(countBatches, [ids, ...columns]);
-    return rows.length > 0 ? [null] : []; // some batches have ended: their dependents need to be resolved
+    return rows.length > 0 ? [null] : []; // batches have ended, so their dependents must be resolved
   }
 
   async find(id: string, transaction?: TransactionClient): Promise<Batch | null> {
@@ -94,8 +97,9 @@ export class PostgresBatches implements DependencyResolver, Batches {
   }
 
   /**
-   * Cancels a batch's jobs. Outside a caller's transaction, only the first jobs and the audit entry share a transaction; the rest
-   * follows in others, because cancelling all jobs of a large batch takes longer than a transaction may.
+   * Cancels a batch's jobs. Outside a caller's transaction, only the first jobs and the audit entry share a
+   * transaction. The rest follows in separate ones, because cancelling all jobs of a large batch takes longer than a
+   * transaction is allowed to.
    */
   async cancel(
     id: string,
@@ -110,7 +114,7 @@ export class PostgresBatches implements DependencyResolver, Batches {
       if (batch !== undefined) options.check?.(batch);
       let changed = false;
       if (batch?.finishedAt === null) {
-        rest = [...steps]; // again, if the transaction is repeated
+        rest = [...steps]; // starts over if the transaction is repeated
         while (rest[0] !== undefined) {
           const jobs = await countOf(run, rest[0]);
           changed ||= jobs > 0;

@@ -1,19 +1,22 @@
 import { prepared } from '../connection/statement.js';
 import { limitOf } from './concurrency-semaphore.sql.js';
 
-/** Maximum numbers: of keys to list and to describe, of blocked jobs to count in total, and of jobs that hold a key. */
+/** Maximum number of keys to list. */
 export const maxKeys = 200;
+/** Maximum number of keys to describe. */
 const maxDescribed = 20;
+/** Maximum number of blocked jobs to count, of all keys together. */
 const maxCounted = 20_000;
+/** Maximum number of ready and running jobs to show for each key. */
 const maxHolders = 10;
 
 export interface BlockingKeyRow {
   queue_id: number;
   key: string;
-  /** Number of blocked jobs; counting stops at one more than `most`. */
+  /** Number of blocked jobs. Counting stops at `most` + 1. */
   blocked: number;
   most: number;
-  /** The next members are null for keys that are not described. */
+  /** Limit of the first blocked job. This and the following members are null for keys that are not described. */
   allowed: number | null;
   since: Date | null;
   holders: { id: string; name: string; startedAt: string | null }[] | null;
@@ -22,8 +25,9 @@ export interface BlockingKeyRow {
 const keyOf = `meta ->> 'concurrencyKey'`;
 
 /**
- * $1 and $2 the first and the last queue. Steps from key to key through the index and counts the blocked jobs of each, up to an
- * equal share of the limit, so a key with many jobs does not hide the others. Describes the keys with the most jobs.
+ * $1 first queue, $2 last queue. Steps from key to key through the index and counts the blocked jobs of each key, up to
+ * an equal share of the limit, so that a key with many jobs does not hide the others. Describes the keys with the most
+ * blocked jobs.
  */
 export const selectBlockingKeys = prepared(
   'longshore-select-blocking-keys',

@@ -18,7 +18,8 @@ export class ConcurrencySemaphore implements DependencyResolver {
     { isolate, setAside }: ResolveOptions,
   ): Promise<Iterable<string>> {
     const queues: string[] = [];
-    // Locks queues by id, then keys by lock id; every locker uses this order.
+    // Queues are locked in the order of their ids, and keys in the order of their lock ids, as everywhere, to avoid
+    // deadlocks.
     for (const [queueId, keys] of [...keysByQueue(entries)].toSorted(([left], [right]) => left - right)) {
       const admitted = await isolate(
         [...keys],
@@ -32,14 +33,14 @@ export class ConcurrencySemaphore implements DependencyResolver {
   }
 }
 
-/** Makes as many jobs ready as the keys have room for; resolves to their number. */
+/** Makes as many blocked jobs ready as the keys have room for, and resolves to their number. */
 async function admit(client: Connection, queueId: number, keys: readonly string[]): Promise<number> {
   await client.query(lockKeys, [queueId, keys]);
   const { rows } = await client.query<{ admitted: number }>(admitBlocked, [queueId, keys]);
   return rows[0]?.admitted ?? 0;
 }
 
-/** Returns an outbox row that has no effect except that the relay checks whether this key has room. */
+/** Returns an outbox row whose only effect is that the relay checks whether this key has room. */
 function keyCheck(queueId: number, concurrencyKey: string): OutboxRow {
   const nobody = '00000000-0000-0000-0000-000000000000';
   const meta = { concurrencyKey };

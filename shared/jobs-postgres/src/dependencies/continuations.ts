@@ -19,8 +19,8 @@ import { insertEnds, type OutboxRow } from './outbox.sql.js';
 const maxDependencies = 5_000;
 
 /**
- * Releases or cancels jobs when the jobs they wait for have ended. Locks the waiting jobs first, in a fixed order, and then
- * their dependencies.
+ * Releases or cancels jobs when the jobs or batches that they wait for have ended. Locks the waiting jobs first, in a
+ * fixed order, and then their dependencies.
  */
 export class PostgresContinuations implements DependencyResolver {
   readonly #queues: QueueIdCache;
@@ -65,8 +65,8 @@ export class PostgresContinuations implements DependencyResolver {
 }
 
 /**
- * Returns the parents whose end no longer counts, because they have been retried or are being retried at the moment: their
- * dependents must wait for the next end instead of being cancelled. Locks the other parents against retries.
+ * Returns the parents whose end no longer counts, because they have been retried or are being retried: their dependents
+ * must wait for the next end instead of being cancelled. Locks the other parents against retries.
  */
 async function retriedParents(
   client: Connection,
@@ -123,7 +123,10 @@ async function resolveGroup(
   return rows[0] ?? { ready: 0, blocked: false, waiting: 0 };
 }
 
-/** Puts the ends of parents back into the outbox for the next run, without the data that other resolvers have processed. */
+/**
+ * Puts the ends of parents back into the outbox for the next run, without the metadata that other resolvers have
+ * already processed.
+ */
 async function putBack(client: Connection, entries: readonly OutboxRow[]): Promise<void> {
   const rest = entries.filter(({ meta, to_state: state }) => meta.followed === true && isFinished(state));
   await client.query(insertEnds, [
@@ -153,7 +156,10 @@ function byDependent(dependencies: readonly DependencyRow[]): DependencyRow[][] 
   return [...groups].toSorted(([left], [right]) => (left < right ? -1 : 1)).map(([, group]) => group);
 }
 
-/** Returns outbox rows for the ends of these dependencies' parents, without the data that other resolvers have processed. */
+/**
+ * Returns outbox rows for the ends of the parents of these dependencies, without the metadata that other resolvers have
+ * already processed.
+ */
 function endsFor(dependencies: readonly DependencyRow[], entries: readonly OutboxRow[]): OutboxRow[] {
   const parents = new Set(dependencies.map((dependency) => dependency.parent_id));
   return entries

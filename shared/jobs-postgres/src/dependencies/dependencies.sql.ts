@@ -23,8 +23,8 @@ export const insertDependencies = prepared(
 );
 
 /**
- * $1 parents, $2 limit. Returns unresolved dependencies. Excludes unmarked ones, which are resolved later: marking them
- * records the parent's end again.
+ * $1 parents, $2 limit. Returns unresolved dependencies. Leaves out unmarked ones, which are resolved later, because
+ * marking them records the end of the parent again.
  */
 export const openDependencies = prepared(
   'longshore-open-dependencies',
@@ -34,7 +34,7 @@ export const openDependencies = prepared(
     limit $2`,
 );
 
-/** $1 parents, $2 dependents. Records that the parents ended as these dependencies require. */
+/** $1 parents, $2 dependents. Records that the parents have ended as these dependencies require. */
 export const resolveDependencies = prepared(
   'longshore-resolve-dependencies',
   `
@@ -43,7 +43,10 @@ export const resolveDependencies = prepared(
     where job_dependency.parent_id = ended.parent_id and job_dependency.child_id = ended.child_id`,
 );
 
-/** $1 dependent to continue after, $2 limit. Returns unmarked dependencies, locked; skips those locked by other servers. */
+/**
+ * $1 dependent to continue after, $2 limit. Returns unmarked dependencies, locked. Skips those that other servers have
+ * locked.
+ */
 export const takeUnmarkedDependencies = prepared(
   'longshore-take-unmarked-dependencies',
   `
@@ -66,16 +69,17 @@ export type ParentPlace = LiveTable | 'job_history' | 'batch';
 
 export interface ParentRow {
   id: string;
-  /** The table where it was found; `null` if there is no such job or batch. */
+  /** The table in which the job or batch was found; `null` if it does not exist. */
   place: ParentPlace | null;
   queue_id: number;
-  /** The final state, if it has ended. */
+  /** The final state; `null` if the job or batch has not ended or does not exist. */
   state: JobState | null;
 }
 
 /**
- * $1 ids. Finds the tables that hold these jobs and batches. A job changes tables in a single transaction, so a snapshot shows it
- * in exactly one. The search for each stops at the first match, because most parents are alive and history has many partitions.
+ * $1 ids. Finds the tables in which these jobs and batches are stored. A job changes tables in a single transaction, so
+ * a snapshot shows it in exactly one. The search for each id stops at the first match, because most parents are
+ * unfinished and history, which is searched last, has many partitions.
  */
 export const findParents = prepared(
   'longshore-find-parents',
@@ -97,8 +101,8 @@ export const findParents = prepared(
 );
 
 /**
- * $1 ids. Returns those that are still failed or cancelled, locked against retries. Skips jobs that are being retried or
- * deleted: waiting for them could deadlock.
+ * $1 ids. Returns the ids of jobs that are still failed or cancelled, and locks these jobs against retries. Skips jobs
+ * that are being retried or deleted, because waiting for them could deadlock.
  */
 export const lockUnsuccessful = prepared(
   'longshore-lock-unsuccessful',
@@ -112,15 +116,18 @@ export const lockUnsuccessful = prepared(
     select id from failed union all select id from cancelled`,
 );
 
-/** $1 parents. Reverts {@link markDependencies} for open dependencies: marking them again records the parents' next ends. */
+/**
+ * $1 parents. Reverts {@link markDependencies} for open dependencies. Marking them again makes sure that the next ends
+ * of the parents are recorded.
+ */
 export const unmarkDependencies = prepared(
   'longshore-unmark-dependencies',
   `update longshore.job_dependency set marked = false where parent_id = any($1::uuid[]) and resolved_at is null`,
 );
 
 /**
- * $1 queue, $2 ids. Marks jobs as having dependents, so that their end is recorded, and returns the jobs that are marked. Skips
- * jobs that are being claimed, finished or moved: marking must not wait for their locks.
+ * $1 queue, $2 ids. Marks jobs as having dependents, so that their ends are recorded, and returns the ids of those that
+ * are marked. Skips jobs that are being claimed, finished or moved, because marking must not wait for their locks.
  */
 export const markParentJobs: Readonly<Record<LiveTable, Statement>> = {
   job: markJobs('job'),
@@ -144,7 +151,10 @@ function markJobs(table: string): Statement {
   );
 }
 
-/** $1 ids. Keeps unfinished batches from ending until their dependencies are marked. Batches themselves need no mark. */
+/**
+ * $1 ids. Locks unfinished batches, so that they cannot end before their dependencies are marked. Batches themselves
+ * need no mark.
+ */
 export const lockParentBatches = prepared(
   'longshore-lock-parent-batches',
   `
@@ -171,13 +181,13 @@ export const selectDependentsOfEach = prepared(
     group by parent.id`,
 );
 
-/** Returns a SQL expression for the lower bound of UUIDv7s created at `time`, itself a SQL expression (RFC 9562, 5.7). */
+/** Returns SQL for the lower bound of UUIDv7s created at `time`, itself a SQL expression (RFC 9562, 5.7). */
 const firstIdOf = (time: string): string =>
   `rpad(lpad(to_hex((extract(epoch from ${time}) * 1000)::bigint), 12, '0'), 32, '0')::uuid`;
 
 /**
- * Deletes dependencies resolved 30 days ago, the longest time that finished jobs are kept by default. Ids are ordered by
- * creation, so newer dependencies are not scanned.
+ * Deletes up to 10 000 dependencies that were resolved at least 30 days ago, the longest time for which finished jobs
+ * are kept by default. Ids are ordered by creation, so newer dependencies are not scanned.
  */
 export const deleteOldDependencies = prepared(
   'longshore-delete-old-dependencies',

@@ -20,18 +20,21 @@ const beginning = '00000000-0000-0000-0000-000000000000';
 
 export interface MarkingReport {
   readonly marked: number;
-  /** Number of dependencies to try again, because their parents were being claimed, finished or moved. */
+  /** Number of dependencies to try again, because their parents were locked (being claimed, finished or moved). */
   readonly busy: number;
 }
 
 /**
  * Ensures that the end of every parent is recorded: marks unfinished parents as having dependents, and records the ends
- * of finished ones. Never waits for a lock, and never blocks others for long.
+ * of those that have already ended. Never waits for a lock, and never blocks others for long.
  */
 export class DependencyMarker {
   readonly #database: Database;
   readonly #setAside: PostgresSetAside;
-  /** Where the next run starts, so that dependencies whose parents stay locked do not starve the others. */
+  /**
+   * The dependent after which the next run starts, so that dependencies whose parents stay locked do not starve the
+   * others.
+   */
   #from = beginning;
 
   constructor(database: Database, setAside: PostgresSetAside) {
@@ -39,7 +42,9 @@ export class DependencyMarker {
     this.#setAside = setAside;
   }
 
-  /** Marks all parents together or, if their data causes an error, so that a faulty one does not affect the others. */
+  /**
+   * Marks all parents together. If their data causes an error, starts over in a mode that sets faulty parents aside.
+   */
   async mark(): Promise<MarkingReport> {
     const from = this.#from;
     try {
@@ -81,7 +86,7 @@ export class DependencyMarker {
     return { marked: done.length, busy: dependencies.length - done.length };
   }
 
-  /** Marks parents; returns the ids of those that are marked. */
+  /** Marks parents, and returns the ids of those that are marked. */
   async #markParents(client: Connection, parents: readonly ParentRow[], isolate: Isolate): Promise<string[]> {
     const marked: string[] = [];
     for (const [place, group] of Object.entries(groupBy(parents, ({ place: at }) => at ?? ''))) {
@@ -103,7 +108,7 @@ export class DependencyMarker {
   }
 }
 
-/** Marks parents in one table and queue; returns the ids of those that are marked. */
+/** Marks parents in one table and queue, and returns the ids of those that are marked. */
 async function markGroup(
   client: Connection,
   place: string,

@@ -8,8 +8,7 @@ import type { DependencyMarker } from './dependency-marker.js';
 import { findWork, type OutboxRow, takeEntries } from './outbox.sql.js';
 
 /**
- * Pause before parents that were locked are tried again, in milliseconds; claiming or finishing a job takes about as
- * long.
+ * Pause, in milliseconds, before locked parents are tried again: about as long as claiming or finishing a job takes.
  */
 const busyMs = 10;
 const maxTries = 3;
@@ -17,16 +16,20 @@ const maxTries = 3;
 /** Maximum number of set-aside items retried in one transaction. */
 const maxAgain = 20;
 
-/** How outbox rows are processed: all together, or in parts so that faulty ones can be set aside. */
+/** How a resolver processes outbox rows: all together, or in parts so that faulty ones can be set aside. */
 export interface ResolveOptions {
   readonly isolate: Isolate;
   readonly setAside: (aside: Omit<Aside, 'role'>, error: unknown) => Promise<void>;
 }
 
-/** Applies the effects of jobs' state changes on other jobs, in the transaction that takes the changes from the outbox. */
+/**
+ * Applies the effects that state changes of jobs have on other jobs, in the transaction that takes the changes from the
+ * outbox.
+ */
 export interface DependencyResolver {
   /**
-   * Resolves to the notifications to send after the commit: queues with newly ready jobs; `null` for other background work.
+   * Resolves to the notifications to send after the commit: queues with newly ready jobs, or `null` for other
+   * background work.
    */
   resolve(
     client: Connection,
@@ -35,7 +38,7 @@ export interface DependencyResolver {
   ): Promise<Iterable<string | null>>;
 }
 
-/** Takes state changes of jobs from the outbox and has the resolvers apply their effects on other jobs and batches. */
+/** Takes state changes of jobs from the outbox, and has the resolvers apply their effects on other jobs and batches. */
 export class OutboxRelay {
   readonly #database: Database;
   readonly #marker: DependencyMarker;
@@ -77,7 +80,7 @@ export class OutboxRelay {
     }
   }
 
-  /** Processes all rows together or, if their data causes an error, so that a faulty one does not affect the others. */
+  /** Processes all rows together. If their data causes an error, starts over in a mode that sets faulty rows aside. */
   async #resolveEntries(limit: number): Promise<number> {
     try {
       return await this.#notifying((client, notified) =>

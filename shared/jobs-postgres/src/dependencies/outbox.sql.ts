@@ -2,16 +2,16 @@ import type { JobState } from '@longshore/jobs';
 import type { JobMeta } from '@longshore/jobs/storage';
 import { prepared } from '../connection/statement.js';
 
-/** A state change of a job or batch that affects others: its batch, its dependents, jobs with the same concurrency key. */
+/** A state change of a job or batch that affects its batch, its dependents or jobs with the same concurrency key. */
 export interface OutboxRow {
-  /** The row's id in the outbox; missing if the row was restored from an item that had been set aside. */
+  /** Id in the outbox; missing if the row was restored from an item that had been set aside. */
   id?: string;
   queue_id: number;
   job_id: string;
   from_state: JobState;
   to_state: JobState;
   meta: JobMeta & {
-    /** The job had ended and been deleted before its dependency was marked, so its final state is unknown. */
+    /** Set if the parent was deleted before the dependency was marked, so that its final state is unknown. */
     readonly gone?: true;
   };
 }
@@ -32,8 +32,8 @@ export function outboxEntries(source: string, from: string, to: string): string 
 }
 
 /**
- * $1 jobs or batches, $2 their final states, $3 whether the final state is unknown. Records in the outbox that they
- * have ended, for their dependents.
+ * $1 jobs or batches, $2 their final states, $3 whether each was deleted, so that its final state is unknown. Records
+ * in the outbox that they have ended, for their dependents.
  */
 export const insertEnds = prepared(
   'longshore-insert-ends',
@@ -43,7 +43,7 @@ export const insertEnds = prepared(
     from unnest($1::uuid[], $2::longshore.job_state[], $3::boolean[]) as ended (id, to_state, gone)`,
 );
 
-/** Checks whether there is anything to resolve; usually there is not. */
+/** Checks whether there is anything to resolve, which is usually not the case. */
 export const findWork = prepared(
   'longshore-find-work',
   `
@@ -54,7 +54,10 @@ export const findWork = prepared(
       ) as aside`,
 );
 
-/** $1 limit. Takes rows from the outbox. Several servers can do so at once: each takes rows that it can lock. */
+/**
+ * $1 limit. Takes rows from the outbox. Several servers can do so at once, because each skips rows that others have
+ * locked.
+ */
 export const takeEntries = prepared(
   'longshore-take-outbox-entries',
   `

@@ -2,12 +2,14 @@ import { skippedName } from '@longshore/jobs/storage';
 import { prepared } from '../connection/statement.js';
 import { becomeReadyAgain } from '../control/control-moves.sql.js';
 
-/** Condition on a row of history: the job was cancelled because a parent did not end as required. */
+/**
+ * Condition on a row of history: the job was skipped, which means cancelled because a parent did not end as required.
+ */
 const skipped = `attempt = 0 and error ->> 'name' = '${skippedName}'`;
 
 /**
- * $1 jobs and batches. Finds the jobs that were skipped because of these, directly or through other skipped jobs and their
- * batches.
+ * A recursive CTE: $1 jobs and batches. Finds the jobs that were skipped because of these, directly or through other
+ * skipped jobs and their batches.
  */
 const found = `
     found (id, is_batch) as (
@@ -23,7 +25,7 @@ const found = `
       where related.id is not null
     )`;
 
-/** $1 jobs and batches, $2 maximum count. */
+/** $1 jobs and batches, $2 maximum count. Counts the jobs that were skipped because of them. */
 export const countSkipped = prepared(
   'longshore-count-skipped',
   `
@@ -33,8 +35,9 @@ export const countSkipped = prepared(
 );
 
 /**
- * $1 jobs and batches. Makes the jobs that were skipped because of them wait again. Also reopens batches of which a job was
- * retried or restored: otherwise their callback would be skipped again before the outbox row of that job is processed.
+ * $1 jobs and batches. Makes the jobs that were skipped because of them wait again. Also reopens batches with a job
+ * that was retried or restored: otherwise, their callback would be skipped again before the outbox row of that job is
+ * processed.
  */
 export const restoreSkipped = prepared(
   'longshore-restore-skipped',

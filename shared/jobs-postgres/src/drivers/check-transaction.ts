@@ -4,7 +4,7 @@ const howTo =
   'pass a pg client on which a transaction has begun, or an adapter for another library: drizzleTransaction(tx), kyselyTransaction(trx), knexTransaction(trx), prismaTransaction(tx), typeormTransaction(manager), postgresJsTransaction(sql)';
 
 /**
- * Rejects objects that look like a transaction but would not enqueue in one.
+ * Returns the given transaction. Rejects objects that look like a transaction but would not enqueue in one.
  *
  * @throws {TypeError} that names what to pass instead
  */
@@ -24,13 +24,21 @@ export function checkTransaction(transaction: TransactionClient): TransactionCli
   return transaction;
 }
 
-/** @throws {TypeError} unless a library's object is a transaction */
+/**
+ * Checks that an object of a library is an open transaction.
+ *
+ * @throws {TypeError} if it is not, with an example of how to get one
+ */
 export function requireOpen(isOpen: boolean, library: string, example: string): void {
   if (!isOpen)
     throw new TypeError(`This ${library} object is not an open transaction: pass the one from ${example}`);
 }
 
-/** @throws {TypeError} unless the result of a statement has rows */
+/**
+ * Returns the rows of a statement's result.
+ *
+ * @throws {TypeError} if it has none
+ */
 export function rowsOf(result: unknown): readonly unknown[] {
   const rows: unknown = (result as { rows?: unknown } | null)?.rows;
   if (Array.isArray(rows)) return rows;

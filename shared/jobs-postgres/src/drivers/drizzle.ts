@@ -8,8 +8,8 @@ export interface DrizzleTransaction {
 }
 
 /**
- * Adapts a Drizzle transaction for enqueueing, with the drivers `node-postgres`, `postgres-js` or `pglite`: `{ transaction:
- * drizzleTransaction(tx) }`.
+ * Adapts a Drizzle transaction for enqueueing, with the drivers `node-postgres`, `postgres-js` or `pglite`:
+ * `{ transaction: drizzleTransaction(tx) }`.
  *
  * @throws {TypeError} if `tx` is a database instead of a transaction
  */
@@ -17,7 +17,7 @@ export function drizzleTransaction(tx: DrizzleTransaction): TransactionClient {
   requireOpen(typeof tx.rollback === 'function', 'Drizzle', 'db.transaction(async (tx) => …)');
   return {
     query: async (text, values = []) => {
-      // A query that Drizzle passes on unchanged: the text and its parameters.
+      // Drizzle passes such a query on unchanged: its text and parameters.
       const query = { getSQL: () => ({ toQuery: () => ({ sql: text, params: values }) }) };
       const result = await tx.execute(query as never);
       return { rows: (Array.isArray(result) ? result : (result as { rows: unknown[] }).rows) as never[] };

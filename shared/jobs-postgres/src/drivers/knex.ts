@@ -5,7 +5,7 @@ import { requireOpen } from './check-transaction.js';
 export interface KnexTransaction {
   readonly isTransaction?: boolean;
   isCompleted(): boolean;
-  /** Knex's `any`. */
+  /** Typed as `any` by Knex. */
   readonly client: { acquireConnection(): Promise<unknown> };
 }
 

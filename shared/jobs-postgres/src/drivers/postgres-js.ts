@@ -8,7 +8,7 @@ export interface PostgresJsTransaction {
   savepoint: unknown;
 }
 
-/** The type `unknown`: Postgres infers the actual type from the context. */
+/** OID of the type `unknown`, for which Postgres infers the actual type from the context. */
 const unknownOid = 705;
 
 /**
@@ -18,7 +18,7 @@ const unknownOid = 705;
  */
 export function postgresJsTransaction(sql: PostgresJsTransaction): TransactionClient {
   requireOpen(typeof sql.savepoint === 'function', 'postgres.js', 'sql.begin(async (sql) => …)');
-  // postgres.js would encode JSON text as JSON a second time.
+  // Strings are sent as they are, because postgres.js would encode JSON text as JSON a second time.
   const asIs = (value: unknown): unknown =>
     typeof value === 'string' ? sql.typed(value as never, unknownOid) : value;
   return {

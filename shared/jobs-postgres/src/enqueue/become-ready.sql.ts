@@ -4,12 +4,12 @@ import { gapNoted, type Visibility } from '../claim/ready-scans.sql.js';
 const hasKey = `coalesce(meta ? 'concurrencyKey', false)`;
 
 /**
- * Returns the parts of a statement that make jobs ready. Jobs with a concurrency key become blocked instead, and an outbox row
- * makes a server check whether the key has room.
+ * Returns CTEs that make jobs ready. Jobs with a concurrency key become blocked instead, and an outbox row makes a
+ * server check whether the key has room.
  *
- * @param source the part that returns the jobs, with at least the columns in `columns`
- * @param order the order in which they join the queue
- * @param visibility `late` if scans may have passed the jobs' places before the transaction commits
+ * @param source name of the CTE that returns the jobs, with at least the columns in `columns`
+ * @param order the columns by which the jobs are sorted when they join the queue
+ * @param visibility `late` if scans may have passed the jobs' positions before the transaction commits
  */
 export function becomeReady(
   source: string,

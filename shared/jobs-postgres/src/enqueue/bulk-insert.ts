@@ -13,8 +13,7 @@ import { type CreatedRow, type Insert } from './inserts.sql.js';
 const maxSent = 2;
 
 /**
- * Inserts jobs with several statements in one transaction. Builds the next statement while Postgres processes the previous
- * one.
+ * Inserts jobs with several statements in one transaction. While Postgres processes a statement, the next one is built.
  */
 export class BulkInsert {
   readonly #database: Database;
@@ -26,7 +25,7 @@ export class BulkInsert {
   }
 
   /**
-   * Inserts jobs that have no keys, parents or batch. Returns their creation time.
+   * Inserts jobs that have no keys, parents or batch. Returns their creation time; `null` if there are none.
    *
    * @param read returns all slices of jobs; called once for each attempt of the transaction
    */
@@ -43,7 +42,9 @@ export class BulkInsert {
     );
   }
 
-  /** Runs the inserts of these jobs in an open transaction. Returns the creation time of the jobs. */
+  /**
+   * Runs the inserts of these jobs in an open transaction. Returns their creation time; `null` if nothing was inserted.
+   */
   async insertAll(
     inserts: Iterable<Insert>,
     jobs: readonly NewJob[],
@@ -57,7 +58,7 @@ export class BulkInsert {
     return createdAt;
   }
 
-  /** Yields one insert for each chunk of a queue. */
+  /** Yields inserts of one queue each, as soon as enough jobs for a chunk have been read. */
   async *#plainInserts(slices: AsyncIterable<readonly NewJob[]>, places: Places): AsyncGenerator<Insert> {
     const chunks = new Map<string, NewJob[]>();
     for await (const slice of slices) {
@@ -83,8 +84,8 @@ export class BulkInsert {
   }
 
   /**
-   * Records gaps for a long bulk insert. Its jobs become visible only when the transaction commits, by which time scans may
-   * have passed their places.
+   * Records gaps for a long bulk insert: its jobs become visible only when the transaction commits, and scans may have
+   * passed their positions by then.
    */
   async #noteGaps(client: Connection, { seq, priorities }: Places): Promise<void> {
     if (seq === null) return;
@@ -93,7 +94,7 @@ export class BulkInsert {
   }
 }
 
-/** The places that a bulk insert occupies: those after `seq`, in these queues and priorities. */
+/** The positions that a bulk insert can occupy: all sequence numbers after `seq`, in these queues and priorities. */
 class Places {
   readonly seq: string | null;
   readonly priorities = new Map<string, Set<number>>();
@@ -115,8 +116,8 @@ async function lastPlace(client: Connection): Promise<string | null> {
 }
 
 /**
- * Runs statements in order, and returns the transaction's time. While Postgres processes one, the next is already
- * queued there, and the one after that is being built.
+ * Runs statements in order and returns the transaction's time; `null` if there are none. While Postgres processes one
+ * statement, the next is already queued there and the one after that is being built.
  */
 async function runEach(
   inserts: Iterable<Insert> | AsyncIterable<Insert>,
@@ -142,13 +143,13 @@ async function runEach(
 /** Returns the transaction's time from the rows of an insert. */
 export function createdAtOf(rows: readonly unknown[]): Date | null {
   const at: unknown = (rows as readonly CreatedRow[])[0]?.created_at ?? null;
-  // Drivers of callers' transactions may return times as text.
+  // In a caller's transaction, the driver may return times as text.
   return at === null || at instanceof Date ? at : readTime(at);
 }
 
 function write(client: Connection, { statement, values }: Insert): Promise<Date | null> {
   const writing = client.query<CreatedRow>(statement, values).then(({ rows }) => createdAtOf(rows));
-  writing.catch(() => undefined); // it may fail before it is awaited
+  writing.catch(() => undefined); // prevents an unhandled rejection if this fails before it is awaited
   return writing;
 }
 

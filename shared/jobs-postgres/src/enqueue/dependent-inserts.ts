@@ -12,7 +12,7 @@ export function waitsForParents({ after = null }: NewJob): boolean {
   return after !== null;
 }
 
-/** Marks the jobs on which others of the same call depend, so that their ends are recorded from the start. */
+/** Marks the jobs on which other jobs of the same call depend, so that their ends are recorded from the start. */
 export function withParentsMarked(jobs: readonly NewJob[]): readonly NewJob[] {
   const parents = new Set(jobs.flatMap(({ after }) => after?.parents ?? []));
   if (parents.size === 0) return jobs;
@@ -23,10 +23,13 @@ export function withParentsMarked(jobs: readonly NewJob[]): readonly NewJob[] {
   });
 }
 
-/** The queue ids of each `visibleQueues` list. */
+/** The ids of the queues in each `visibleQueues` list, by that list. */
 export type VisibleQueueIds = ReadonlyMap<readonly string[], ReadonlySet<number>>;
 
-/** Looks up the queues visible to jobs with parents. Must be called while the caller does not hold a connection. */
+/**
+ * Looks up the queues visible to jobs with parents. Must be called before the caller borrows a connection, because the
+ * lookup needs one itself.
+ */
 export async function visibleQueueIds(
   jobs: readonly NewJob[],
   queues: QueueIdCache,
@@ -39,7 +42,7 @@ export async function visibleQueueIds(
 }
 
 /**
- * Checks that all parents are visible to the job that names them, or are enqueued by the same call.
+ * Checks that each parent is visible to the job that depends on it, or is enqueued by the same call.
  *
  * @param visibleIds from {@link visibleQueueIds}
  * @throws {UnknownParentError} naming the first missing parent
@@ -67,13 +70,16 @@ export async function checkParents(
   }
 }
 
-/** A batch belongs to no queue, so callers restricted to some queues cannot see it. */
+/**
+ * Returns whether a parent exists and is in one of the queues, if they are given. A batch belongs to no queue, so
+ * callers restricted to some queues cannot see it.
+ */
 function isVisible(parent: ParentRow | undefined, queueIds: ReadonlySet<number> | null): boolean {
   if (parent === undefined || parent.place === null) return false;
   return queueIds === null || (parent.place !== 'batch' && queueIds.has(parent.queue_id));
 }
 
-/** Inserts jobs of one queue that wait for other jobs. */
+/** Builds the insert of jobs of one queue that wait for other jobs. */
 export function awaitingInsert(queueId: number, jobs: readonly NewJob[]): Insert {
   return {
     statement: insertAwaiting,
@@ -91,7 +97,11 @@ export function awaitingInsert(queueId: number, jobs: readonly NewJob[]): Insert
   };
 }
 
-/** @param known parents that need not be marked, because their ends are recorded in any case */
+/**
+ * Builds the insert of the dependencies of jobs of one queue.
+ *
+ * @param known parents that need not be marked, because their ends are recorded anyway
+ */
 export function dependenciesInsert(
   queueId: number,
   jobs: readonly NewJob[],

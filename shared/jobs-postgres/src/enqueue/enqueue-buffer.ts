@@ -2,7 +2,7 @@ import { StorageUnavailableError } from '@longshore/jobs';
 import type { EnqueueResult, NewJob } from '@longshore/jobs/storage';
 import { isLockTimeout } from '../connection/database.js';
 
-/** Larger batches are split into several inserts. */
+/** Maximum number of jobs in a batch. */
 const maxBatch = 1_000;
 
 /** Maximum number of concurrent writes. While they run, jobs are collected for the next batch. */
@@ -25,12 +25,14 @@ export class EnqueueBuffer {
   readonly #writeTogether: WriteJobs;
   readonly #writeAlone: WriteJobs;
   readonly #writing = new Set<Promise<void>>();
-  /** Writes of single jobs from batches that failed or that would have waited too long for a lock. */
+  /** Separate writes of jobs whose batch failed or would have waited too long for a lock. */
   readonly #alone = new Set<Promise<void>>();
   #waiting: Waiting[] = [];
   #planned = false;
 
-  /** @param writeAlone writes a single job of a rejected batch; may wait for a lock where `writeTogether` gives up */
+  /**
+   * @param writeAlone writes a single job of a batch that failed; may wait for a lock where `writeTogether` gives up
+   */
   constructor(writeTogether: WriteJobs, writeAlone: WriteJobs = writeTogether) {
     this.#writeTogether = writeTogether;
     this.#writeAlone = writeAlone;
@@ -52,7 +54,10 @@ export class EnqueueBuffer {
     }
   }
 
-  /** Schedules a write at the end of the current turn of the event loop, so that its callers share one insert. */
+  /**
+   * Schedules a write at the end of the current turn of the event loop, so that jobs added in the same turn share one
+   * insert.
+   */
   #plan(): void {
     if (this.#planned) return;
     this.#planned = true;

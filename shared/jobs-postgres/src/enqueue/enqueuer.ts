@@ -76,7 +76,9 @@ export class PostgresEnqueuer implements Enqueuer {
     return this.#write(jobs, null, transaction);
   }
 
-  /** Writes slices as they are built. Once a job has a key or parents, starts over with all jobs collected. */
+  /**
+   * Writes slices as they are built. If a job turns out to have a key or parents, collects all jobs and starts over.
+   */
   async #enqueueSlices(kept: ReplayableSlices): Promise<EnqueueResult> {
     const hasOnlyPlain = (): boolean => kept.slices.every((slice) => slice.every(isPlain));
     async function* checked(): AsyncGenerator<readonly NewJob[]> {
@@ -154,7 +156,7 @@ export class PostgresEnqueuer implements Enqueuer {
     transaction: TransactionClient | undefined,
     settings: Settings = {},
   ): Promise<EnqueueResult> {
-    // Cached before a connection is in use.
+    // Cached now, so that these lookups need no other connection while the transaction is open.
     for (const [queue, group] of byQueue(jobs))
       await this.#queues.notePriorities(await this.#queues.idOf(queue), group);
     const visibleIds = await visibleQueueIds(jobs, this.#queues);
@@ -187,7 +189,7 @@ export class PostgresEnqueuer implements Enqueuer {
     return result;
   }
 
-  /** Reads the existing jobs that the result must include because they hold keys of new jobs. */
+  /** Reads the existing jobs that the result must include because they hold keys that new jobs asked for. */
   async #show(jobs: readonly NewJob[], holders: Holders, run: Run): Promise<EnqueueResult['shown']> {
     const ids = holdersToShow(jobs, holders);
     if (ids.length === 0) return noneShown;
@@ -214,7 +216,10 @@ export class PostgresEnqueuer implements Enqueuer {
     for (const queue of notified(jobs)) this.#notifier.notify(queue);
   }
 
-  /** Ensures that a queue exists and its id is cached, so that enqueuing in a transaction needs no other connection. */
+  /**
+   * Ensures that a queue exists and that its id is cached, so that enqueuing in a transaction needs no other
+   * connection.
+   */
   async know(queue: string): Promise<void> {
     await this.#queues.idOf(queue);
   }
@@ -225,7 +230,7 @@ export class PostgresEnqueuer implements Enqueuer {
     await Promise.all(buffers.map((buffer) => buffer.drained()));
   }
 
-  /** Yields inserts lazily, each for one chunk of one queue. */
+  /** Returns a lazy sequence of inserts, each for one chunk of one queue. */
   async #inserts(
     jobs: readonly NewJob[],
     batch: NewBatch | null,
@@ -255,7 +260,10 @@ export class PostgresEnqueuer implements Enqueuer {
     return createdAt;
   }
 
-  /** Runs a single insert, and sends a notification along with it unless one was sent a moment ago. */
+  /**
+   * Runs a single insert. Sends a notification along with it, unless one was sent a moment ago; then it follows after a
+   * delay.
+   */
   async #insertOnce(insert: Insert, jobs: readonly NewJob[]): Promise<Date | null> {
     const queues = notified(jobs);
     const notification = this.#notifier.following(queues);
@@ -291,7 +299,9 @@ function* beginningWith(
   yield* rest;
 }
 
-/** Returns the notifications that these jobs require: the queues with new ready jobs, and `null` for other work. */
+/**
+ * Returns the notifications that these jobs require: the queues with new ready jobs, and `null` if there is other work.
+ */
 function notified(jobs: readonly NewJob[]): Set<string | null> {
   const queues = new Set<string | null>();
   for (const job of jobs) {

@@ -5,12 +5,14 @@ import { gapNoted, type Visibility } from '../claim/ready-scans.sql.js';
 import { prepared, type Statement } from '../connection/statement.js';
 import { becomeReady } from './become-ready.sql.js';
 
-/** The result of each statement: the creation time of all its jobs. */
+/** The single row that an insert returns, with the creation time of all its jobs. */
 export interface CreatedRow {
   readonly created_at?: Date;
 }
 
-/** The end of a statement that inserts jobs: counts them and returns the creation time, in one row instead of one per job. */
+/**
+ * Returns the end of a statement that inserts jobs, which counts them and returns a single row instead of one per job.
+ */
 export const counted = (state: 'enqueued' | 'scheduled' | 'awaiting'): string => `
     insert into longshore.job_count (queue_id, state, jobs) values ($1, '${state}', cardinality($2::uuid[]))
     returning now() as created_at`;
@@ -26,7 +28,10 @@ const inserted = (insert: string, visibility: Visibility): string =>
     ? `with inserted as (${insert})`
     : `with inserted as (${insert} returning queue_id, priority, seq), ${gapNoted('inserted')}`;
 
-/** Inserts ready jobs of one queue with the same name, priority and maximum attempts, as in most bulk inserts. */
+/**
+ * Inserts ready jobs of one queue with the same name, priority and maximum attempts and without metadata, as in most
+ * bulk inserts.
+ */
 const insertAlike = inserters(
   'longshore-insert-alike',
   (visibility) =>
@@ -69,7 +74,7 @@ const insertWithConcurrencyKeys = inserters(
     ${counted('enqueued')}`,
 );
 
-/** Inserts jobs scheduled for a time, or for a number of milliseconds from now by the database's clock. */
+/** Inserts jobs scheduled for a given time, or for a number of milliseconds from now by the database's clock. */
 const insertWaiting = prepared(
   'longshore-insert-waiting',
   `
@@ -113,7 +118,7 @@ export function waitingInsert(queueId: number, jobs: readonly NewJob[]): Insert 
   };
 }
 
-/** Returns whether the job has a concurrency key, which blocks it until the key has room. */
+/** Returns whether the job has a concurrency key, so that it is blocked until the key has room. */
 export function hasConcurrencyKey({ meta }: NewJob): boolean {
   return meta?.concurrencyKey !== undefined;
 }
@@ -124,7 +129,10 @@ function isAlike({ name, priority, maxAttempts, meta = null }: NewJob, first: Ne
   );
 }
 
-/** Returns ids and arguments as parameters. All arguments form one JSON array, which Postgres parses fastest. */
+/**
+ * Returns the first three parameters: queue, ids and arguments. All arguments form one JSON array, which Postgres
+ * parses fastest.
+ */
 function idsAndArgs(queueId: number, jobs: readonly NewJob[]): unknown[] {
   return [queueId, arrayOf(jobs.map(({ id }) => id)), `[${jobs.map(({ args }) => args).join(',')}]`];
 }

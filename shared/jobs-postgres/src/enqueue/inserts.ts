@@ -4,23 +4,24 @@ import { awaitingInsert, batchInsert, dependenciesInsert, waitsForParents } from
 import { type Insert, readyInsert, waitingInsert } from './inserts.sql.js';
 
 /**
- * Maximum number of jobs in one statement. Longer bulk inserts are split, so that one chunk can be built while Postgres processes
- * another.
+ * Maximum number of jobs in one statement. Larger bulk inserts are split, so that one chunk can be built while Postgres
+ * processes another.
  */
 export const maxChunk = 2_000;
 
-/** Maximum length of a chunk's arguments, in characters. */
+/** Size, in characters of arguments, at which a chunk is complete even if it has fewer jobs. */
 const maxChunkSize = 4_000_000;
 
 interface InsertOptions {
-  /** All jobs of the call. */
+  /** All jobs of the call, in all queues. */
   readonly jobs: readonly NewJob[];
   readonly batch: NewBatch | null;
   readonly visibility: Visibility;
 }
 
 /**
- * Yields the statements that insert new jobs, each for one chunk of one queue and built on demand.
+ * Yields the statements that insert new jobs, and their batch if there is one. Each statement inserts one chunk of jobs
+ * of one queue, and is built on demand.
  *
  * @param groups the jobs of each queue, by its id
  */
@@ -28,7 +29,7 @@ export function* insertsOf(
   groups: readonly (readonly [queueId: number, jobs: readonly NewJob[]])[],
   { jobs, batch, visibility }: InsertOptions,
 ): Generator<Insert, void> {
-  let known: ReadonlySet<string> | undefined; // computed on demand: large bulk inserts rarely need it, and it costs time per job
+  let known: ReadonlySet<string> | undefined; // computed on demand: costs time per job, rarely needed in bulk
   if (batch !== null) yield batchInsert(batch);
   for (const [queueId, group] of groups) {
     const independent = group.filter((job) => !waitsForParents(job));
@@ -59,7 +60,10 @@ function* chunks(jobs: readonly NewJob[]): Generator<NewJob[]> {
   if (chunk.length > 0) yield chunk;
 }
 
-/** Returns the parents that need not be marked: jobs of the same call, which already are, and a batch unless it is empty. */
+/**
+ * Returns the parents that need not be marked because their ends are recorded anyway: jobs of the same call, which are
+ * inserted with the mark, and its batch, unless that is empty and has already ended.
+ */
 function knownParents(jobs: readonly NewJob[], batch: NewBatch | null): Set<string> {
   const known = new Set(jobs.map(({ id }) => id));
   if (batch !== null && batch.jobs.length > 0) known.add(batch.id);

@@ -7,7 +7,10 @@ import { prepared } from '../connection/statement.js';
 import type { Insert } from './inserts.sql.js';
 import { becomeReady } from './become-ready.sql.js';
 
-/** The metadata that a job keeps when its content is replaced: its relations to other jobs. Equals `replacedMeta` of jobs. */
+/**
+ * The metadata that a job keeps when its content is replaced: its relations to other jobs. Must match `ties` of
+ * `replacedMeta` in the package `@longshore/jobs`.
+ */
 const ties = ['batchId', 'parentIds', 'recurringJobId', 'idempotencyKey', 'followed'];
 const tiesOf = (meta: string): string =>
   `jsonb_strip_nulls(jsonb_build_object(${ties.map((tie) => `'${tie}', ${meta} -> '${tie}'`).join(', ')}))`;
@@ -25,9 +28,10 @@ const removed = (table: string, condition = ''): string => `
         ${metaFrom('holder')} as meta, holder.past_attempts, holder.meta as held_meta`;
 
 /**
- * $1 queue; parallel arrays in the order of ids: $2 jobs, $3 arguments, $4 priorities, $5 attempts, $6 meta, $7 times, $8
- * delays in ms. Replaces the content of unfinished jobs that are not running, and makes them ready or scheduled as their new
- * times require; a job that stays ready keeps its place. Returns the ids of the replaced jobs.
+ * $1 queue; parallel arrays sorted by id: $2 ids, $3 arguments, $4 priorities, $5 maximum attempts, $6 metadata, $7
+ * times, $8 delays in ms. Replaces the content of unfinished jobs that are not running, and makes them ready or
+ * scheduled as their new times require. A job that stays ready keeps its position. Returns the ids of the replaced
+ * jobs.
  */
 const replaceJobs = prepared(
   'longshore-replace-jobs',
@@ -75,7 +79,11 @@ const replaceJobs = prepared(
     select id from removed union all select id from awaiting`,
 );
 
-/** Builds the statement that replaces the content of jobs of one queue, by job id. */
+/**
+ * Builds the statement that replaces the content of jobs of one queue.
+ *
+ * @param contents the new content, by job id
+ */
 export function replacement(queueId: number, contents: ReadonlyMap<string, NewJob>): Insert {
   const sorted = [...contents].toSorted(([left], [right]) => (left < right ? -1 : 1));
   const jobs = sorted.map(([, job]) => job);

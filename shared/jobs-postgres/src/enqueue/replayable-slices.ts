@@ -1,6 +1,6 @@
 import type { NewJob } from '@longshore/jobs/storage';
 
-/** The slices of a call's jobs. They are built on demand and kept, so that they can be read again. */
+/** The jobs of one call, in slices that are built on demand and kept, so that they can be read again. */
 export class ReplayableSlices {
   readonly #source: AsyncIterator<readonly NewJob[]>;
   readonly #slices: (readonly NewJob[])[] = [];
@@ -16,12 +16,12 @@ export class ReplayableSlices {
     return this.#slices;
   }
 
-  /** The error that building a slice threw; `null` if none did. */
+  /** The error that the source threw while building a slice; `null` if it threw none. */
   get failure(): { readonly error: unknown } | null {
     return this.#failure;
   }
 
-  /** Yields all slices from the first one on, building the missing ones. */
+  /** Yields all slices, first those already built and then the rest, which it builds. */
   async *read(): AsyncGenerator<readonly NewJob[]> {
     for (let index = 0; await this.#has(index); index++) yield this.#slices[index] ?? [];
   }

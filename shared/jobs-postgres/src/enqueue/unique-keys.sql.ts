@@ -16,9 +16,9 @@ const columns = `unnest($2::text[], $3::text[], $4::uuid[], $5::text[], $6::floa
       as wanted (namespace, key, job_id, states, period_ms, fingerprint)`;
 
 /**
- * $1 queue; parallel arrays: $2 namespaces, $3 distinct keys, $4 jobs, $5 states, $6 periods in ms, $7 fingerprints. Stores the
- * keys that do not exist yet, and returns all of them with their holders, locked until the transaction ends. Waits for keys that
- * other transactions have locked. Locks in the order of the keys to avoid deadlocks.
+ * $1 queue; parallel arrays: $2 namespaces, $3 distinct keys, $4 jobs, $5 states, $6 periods in ms, $7 fingerprints.
+ * Stores the keys that do not exist yet, and returns all of them with their holders. Locks them until the transaction
+ * ends, in the order of the keys to avoid deadlocks, and waits for keys that other transactions have locked.
  */
 export const lockUnique = prepared(
   'longshore-lock-unique',
@@ -43,8 +43,8 @@ export const claimUnique = prepared(
 );
 
 /**
- * Returns SQL for the state of a job, as one row or none. Searches history, with its many partitions, only if `history` is
- * true.
+ * Returns SQL for the state of a job, as one row or none. Searches history, which has many partitions, only if
+ * `history` is true.
  */
 const stateOf = (queueId: string, jobId: string, history: string): string => `
       ${inLiveTables((table) => `select ${stateIn[table]} as state from longshore.${table} where queue_id = ${queueId} and id = ${jobId}`)}
@@ -56,14 +56,15 @@ export interface HolderRow {
   id: string;
   /** The job's state; `null` if the job is not in this queue. */
   state: JobState | null;
-  /** The queue that the job was last moved to, if it is not in this one. */
+  /** The queue to which the job was last moved; `null` if the job is in this queue. */
   moved_to: number | null;
 }
 
 /**
- * $1 queue, $2 jobs, $3 whether their final state matters. Returns the jobs' states, and the queues of those that were moved. A
- * job moves in a single transaction, so a snapshot shows it in exactly one table. Must run as a separate statement after the keys
- * are locked, so that it sees jobs that other transactions have just committed with the keys.
+ * $1 queue, $2 jobs, $3 whether the final state of each matters, which requires a search in history. Returns the jobs'
+ * states, and the queues of jobs that were moved elsewhere. A job moves in a single transaction, so a snapshot shows it
+ * in exactly one table. Must run as a separate statement after the keys have been locked, so that it sees jobs that
+ * other transactions have just committed with the keys.
  */
 export const selectHolders = prepared(
   'longshore-select-holders',
@@ -83,9 +84,9 @@ export interface SweptRow {
 }
 
 /**
- * $1 queue, $2 namespace, $3 key to continue after, $4 limit. Scans up to $4 keys and deletes those without effect: their
- * period is over, or their job is done or deleted. Keys of failed and cancelled jobs are kept as long as the job, which holds
- * its key again if it is retried.
+ * $1 queue, $2 namespace, $3 key to continue after, $4 limit. Scans up to $4 keys and deletes those without effect:
+ * keys whose period is over, and keys whose job no longer exists, or is `done` without the key covering that state.
+ * Keys of failed and cancelled jobs are kept as long as the job, which holds its key again if it is retried.
  */
 export const sweepUnique = prepared(
   'longshore-sweep-unique',
@@ -113,7 +114,7 @@ export const sweepUnique = prepared(
     order by seen.queue_id, seen.namespace, seen.key`,
 );
 
-/** $1 limit. Deletes the records of moved jobs that no longer exist, not even in history. */
+/** $1 limit. Deletes up to $1 records of moved jobs that no longer exist, not even in history. */
 export const deleteGoneMovedJobs = prepared(
   'longshore-delete-gone-moved-jobs',
   `

@@ -28,13 +28,13 @@ interface WantedKey {
 interface LockedKey {
   readonly wanted: WantedKey;
   readonly row: KeyRow;
-  /** Whether the key did not exist before, so that the new job holds it. */
+  /** Whether the key did not exist before and has just been stored for the new job. */
   readonly fresh: boolean;
 }
 
 type LockedKeys = ReadonlyMap<string, LockedKey>;
 
-/** The state and queue of a job that holds a key. If the job was moved, this is not the queue of the key. */
+/** The state and queue of a job that holds a key. If the job has been moved, its queue differs from that of the key. */
 interface HolderPlace {
   readonly state: JobState;
   readonly queueId: number;
@@ -42,7 +42,7 @@ interface HolderPlace {
 
 type HolderPlaces = ReadonlyMap<string, HolderPlace>;
 
-/** Takes unique keys in the transaction that creates the jobs. */
+/** Claims unique keys in the transaction that creates the jobs. */
 export class UniqueKeys {
   readonly #queues: QueueIdCache;
 
@@ -51,8 +51,8 @@ export class UniqueKeys {
   }
 
   /**
-   * Takes the keys of jobs that will be created and replaces the content of existing holders where requested. The queues' ids
-   * must be cached.
+   * Claims the keys of jobs to be created, and replaces the content of existing holders where requested. The queues'
+   * ids must be cached.
    *
    * @throws {DuplicateJobError} if another job holds a key and the request asks to reject duplicates
    * @throws {IdempotencyConflictError} if an idempotency key was used for a different request
@@ -64,7 +64,7 @@ export class UniqueKeys {
       const resolution = await this.#resolved(jobs, run, (queue, key) =>
         holderOf(locked.get(keyName(queue, key)), places),
       );
-      if (!(await this.#replace(resolution.replacements, places, run))) continue; // a holder has just been claimed
+      if (!(await this.#replace(resolution.replacements, places, run))) continue; // a server has just claimed a holder
       await this.#claim(resolution.claims, locked, run);
       return resolution;
     }
@@ -86,7 +86,10 @@ export class UniqueKeys {
     }
   }
 
-  /** Locks the keys of the jobs, in the order of queue id and key, which everything that locks keys follows. */
+  /**
+   * Locks the keys of the jobs in the order of queue id and key. All code that locks keys uses this order, to avoid
+   * deadlocks.
+   */
   async #lock(jobs: readonly NewJob[], run: Run): Promise<LockedKeys> {
     const locked = new Map<string, LockedKey>();
     for (const [queueId, queue, ofQueue] of await this.#inOrder(jobs)) {
@@ -108,7 +111,7 @@ export class UniqueKeys {
     return locked;
   }
 
-  /** Returns the locations of the holders that exist. */
+  /** Returns the states and queues of the holders that exist. */
   async #placesOf(locked: LockedKeys, run: Run): Promise<HolderPlaces> {
     const places = new Map<string, HolderPlace>();
     const holders = [...locked.values()].filter(
@@ -125,9 +128,10 @@ export class UniqueKeys {
   }
 
   /**
-   * Adds the locations of holders to `places`: searches one queue, then the queues to which the missing ones were moved.
+   * Adds the states and queues of holders to `places`. Searches one queue, and then the queues to which the missing
+   * holders were moved.
    *
-   * @param endMatters by holder id, whether a finished holder may keep its key
+   * @param endMatters by holder id, whether the holder can keep its key after it has finished
    */
   async #find(
     queueId: number,
@@ -148,7 +152,7 @@ export class UniqueKeys {
     for (const [movedTo, there] of moved) await this.#find(movedTo, there, places, run);
   }
 
-  /** Returns `false` if one of the holders could no longer be replaced. */
+  /** Replaces the content of holders. Returns `false` if one of them could no longer be replaced. */
   async #replace(
     replacements: KeyResolution['replacements'],
     places: HolderPlaces,

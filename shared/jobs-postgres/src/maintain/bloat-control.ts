@@ -12,15 +12,19 @@ export const rewriteSmallTable = prepared(
   'select longshore.rewrite_small_table($1::regclass, 10000) as rewritten',
 );
 
-/** Pause after a rewrite, and the first pause after a rewrite that could not lock its table; it doubles with each failure. */
+/**
+ * Pauses in milliseconds: after a rewrite, and after a rewrite that could not lock its table, which doubles with each
+ * failure.
+ */
 const restMs = 5_000;
 const minRetryMs = 5_000;
 const maxRetryMs = 60_000;
 
 /**
  * Keeps frequently read small tables small. Vacuum normally does this, but a forgotten transaction keeps dead rows
- * alive: after a million jobs, limited claims, rescues and the resolution of dependencies take ten times as long,
- * because they read these tables completely. Does nothing while a backup (pg_dump) locks the tables.
+ * alive. After a million jobs, claims from queues with limits, rescues and the resolution of dependencies would then
+ * take ten times as long, because they read these tables completely. Does nothing while a backup (pg_dump) locks the
+ * tables.
  */
 export class BloatControl {
   readonly #database: Database;

@@ -18,8 +18,8 @@ export interface DueChores {
 }
 
 /**
- * Returns which chores are due, usually none, with one statement. Ignores bloat in very small tables: reading one takes a
- * millisecond or two, whereas rewriting it makes every connection plan its statements again.
+ * Returns which chores are due (usually none) with a single statement. Ignores bloat in very small tables: reading one
+ * takes a millisecond or two, whereas rewriting it makes every connection plan its statements again.
  */
 export const findChores = prepared(
   'longshore-find-chores',

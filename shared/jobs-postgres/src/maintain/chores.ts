@@ -6,8 +6,8 @@ import type { Aside, PostgresSetAside } from './set-aside.js';
 const pauseMs = 60_000;
 
 /**
- * Runs periodic chores. If a chore fails because of stored data, or because its statement took too long, it is recorded as set
- * aside, and the others still run.
+ * Runs periodic chores. If a chore fails because of stored data or a statement timeout, it is recorded as set aside,
+ * and the other chores still run.
  */
 export class Chores {
   readonly #setAside: PostgresSetAside;
@@ -37,7 +37,7 @@ export class Chores {
   }
 }
 
-/** True for `statement_timeout` (57014). */
+/** Returns whether an error is a `statement_timeout` (57014). */
 function isTimeout(error: unknown): boolean {
   return error instanceof StorageUnavailableError && codeOf(error.cause) === '57014';
 }

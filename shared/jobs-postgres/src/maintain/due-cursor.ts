@@ -5,7 +5,7 @@ export type Timestamp = string;
 export interface DuePoll {
   /** `xmin:xmax:xip,…`, see "Snapshot information functions" in the Postgres manual. */
   readonly snapshot: string;
-  /** The time of the poll, not later than the snapshot. */
+  /** When the poll started, which is not later than its snapshot. */
   readonly at: Timestamp;
   /** The id of the poll's own transaction, if it has one. */
   readonly mark: string | null;
@@ -20,21 +20,25 @@ interface Mark {
 }
 
 /**
- * Where the next poll for due jobs starts, so that its cost does not grow with the dead index entries of promoted jobs. No job
- * is scheduled for a time before its own transaction began, and it becomes visible when that transaction ends. So a poll can
- * start at the time up to which all transactions are known to have ended, and must go back once for each that ends later. A
- * snapshot does not list transactions in progress whose ids are higher than those of all finished ones, so some polls are
- * assigned an id of their own, called a mark.
+ * Where the next poll for due jobs starts, so that its cost does not grow with the dead index entries of promoted jobs.
+ *
+ * A job is never scheduled for a time before its transaction began, and the job becomes visible when that transaction
+ * ends. So a poll can start at a time T if all transactions that began before T are known to have ended. When an older
+ * transaction ends later, one poll has to start further back. A snapshot does not list transactions in progress whose
+ * ids are higher than those of all finished ones, so some polls are assigned a transaction id, called a mark.
  */
 export class DueCursor {
-  /** Where the next poll starts, apart from the exceptions below: all jobs that were due earlier have been seen. */
+  /**
+   * Where the next poll starts, apart from the exceptions in `earlier` and `underWay`: all jobs that were due before
+   * this time have been seen.
+   */
   readonly everywhere: Timestamp;
   /** Earlier start times for the queues in which the last poll found due jobs. */
   readonly earlier: ReadonlyMap<number, Timestamp>;
   /** Transactions in progress, by id. When one has ended, jobs due since this time may have become visible. */
   readonly underWay: ReadonlyMap<string, Timestamp>;
   readonly #mark: Mark | null;
-  /** Whether the next poll should make a mark: transactions have ended since the last one. */
+  /** Whether the next poll should be assigned a mark, because transactions have ended since the last one. */
   readonly isMarkDue: boolean;
 
   /** The cursor of a poll from the head, which sees all jobs. */
@@ -54,11 +58,11 @@ export class DueCursor {
     this.isMarkDue = isMarkDue;
   }
 
-  /** Returns the cursor after a poll that started here or at {@link start}. */
+  /** Returns the cursor after a poll that started at this cursor or at {@link start}. */
   after({ snapshot, at, mark, due }: DuePoll): DueCursor {
     const [, xmax = '0', underWay = ''] = snapshot.split(':');
     const before = this.#mark;
-    // This snapshot lists every unfinished transaction that began before the mark.
+    // If true, this snapshot lists every unfinished transaction that began before the mark.
     const isReached = before !== null && BigInt(xmax) > before.id;
     const since = (id: string): Timestamp =>
       this.underWay.get(id) ?? (isReached && BigInt(id) > before.id ? before.at : this.everywhere);

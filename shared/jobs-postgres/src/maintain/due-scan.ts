@@ -13,16 +13,16 @@ const quickMs = 20;
 /** A queue with scheduled jobs. */
 export interface WaitingQueue {
   readonly id: number;
-  /** When its first job was due; `null` if none is due. */
+  /** When the queue's first job was due; `null` if none is due. */
   readonly dueAt: Timestamp | null;
-  /** Time until its first job is due; negative if it is overdue. */
+  /** Milliseconds until the queue's first job is due; negative if it is overdue. */
   readonly dueInMs: number;
 }
 
 /**
- * Polls for due jobs, from the head of the index while that is fast. While an open transaction keeps the dead entries of
- * promoted jobs from being vacuumed, polls usually start where the last one ended (see {@link DueCursor}), and polls from the
- * head are so rare that they take a few percent of one processor.
+ * Polls for due jobs, from the head of the index while that is fast. While an open transaction keeps the dead entries
+ * of promoted jobs from being vacuumed, most polls start where the last one ended (see {@link DueCursor}), and polls
+ * from the head are so rare that they take about two percent of one processor.
  */
 export class DueScan {
   readonly #database: Database;

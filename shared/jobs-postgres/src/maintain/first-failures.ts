@@ -7,10 +7,13 @@ import { maxKinds, maxKindsOfName, maxRetrying } from '../read/statistics.js';
 /** How often kinds of errors are recorded, in milliseconds. */
 const everyMs = 60_000;
 
-/** Failures older than this are not examined, in milliseconds: several servers record, and any of them may be late. */
+/**
+ * Maximum age of the failures that are examined, in milliseconds. Longer than the interval, because a server's run may
+ * be late.
+ */
 const sinceMs = 5 * everyMs;
 
-/** Records when each kind of error was first seen, before the jobs that failed then are deleted or retried. */
+/** Records when each kind of error was first seen, before the jobs that failed with it are deleted or retried. */
 export class FirstFailures {
   readonly #database: Database;
   readonly #clock: DatabaseClock;

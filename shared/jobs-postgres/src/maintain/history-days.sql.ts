@@ -29,7 +29,7 @@ function stateOf(history: History): FinishedState | null {
 
 const dayOf = (time: string): string => `(${time} at time zone 'UTC')::date`;
 
-/** Whether any row has gone to a default partition. */
+/** SQL condition: some row is in a default partition. */
 export const hasStrays = `(${histories.map((history) => `exists (select 1 from longshore.${history}_default)`).join(' or ')})`;
 
 /**
@@ -60,18 +60,21 @@ export const makeDay = unprepared(
   'select longshore.make_history_day($1, $2::date) as made',
 );
 
-/** A day that may be dropped. */
+/** An expired day, which can be dropped. */
 export interface ExpiredDay {
-  /** The name of its partition. */
+  /** The name of the day's partition. */
   part: string;
   history: History;
   /** `null` for reports. */
   state: FinishedState | null;
-  /** Whether its rows are in the default partition. */
+  /** Whether the day has no partition, and its rows are in the default partition. */
   stray: boolean;
 }
 
-/** Selects the stored days and when each expires. $1 done, $2 failed, $3 cancelled, $4 reports: retention in days. */
+/**
+ * The CTEs that find the stored days and when each expires. $1 done, $2 failed, $3 cancelled, $4 reports: retention in
+ * days.
+ */
 const kept = `
     kept (history, state, days) as (
       values ('job_history_done', 'done', $1::integer), ('job_history_failed', 'failed', $2::integer),
@@ -99,8 +102,8 @@ const kept = `
     )`;
 
 /**
- * Records the days that have expired or expire within a day. Deletes records with a time in the future, which were made while the
- * clock was wrong, and those of days that no longer exist.
+ * Records the days that have expired or expire within a day. Deletes records with a time in the future, which were made
+ * while the clock was wrong, and those of days that no longer exist.
  */
 export const noteExpiring = unprepared(
   'longshore-note-expiring',
@@ -113,8 +116,8 @@ export const noteExpiring = unprepared(
 );
 
 /**
- * How long ago the expiry of a day must have been recorded before the day is dropped. If the database's clock jumps ahead by
- * days, there is this much time to correct it.
+ * Minimum time between recording that a day expires and dropping it. If the database's clock jumps ahead by days, there
+ * is this much time to correct it.
  */
 const foreseen = `interval '20 hours'`;
 
@@ -135,7 +138,7 @@ export const onlyDropper = unprepared(
 
 // The names come from the catalog and match the pattern above, so they need no quoting.
 
-/** Prevents jobs of the day from being deleted between the count and the drop. */
+/** Returns the statement that prevents jobs of the day from being deleted between the count and the drop. */
 export const lockPartition = (name: string): string => `lock table longshore.${name} in share mode`;
 
 /** $1 state. Subtracts the jobs of a partition from the counters. */
@@ -146,8 +149,8 @@ export const countOff = (name: string): string => `
 export const dropPartition = (name: string): string => `drop table longshore.${name}`;
 
 /**
- * $1 the day as in a partition's name. Deletes rows of this day from the default partition and returns their number, which is
- * limited so that others are not blocked for long.
+ * $1 day as `YYYYMMDD`. Deletes rows of this day from the default partition and returns their number. Deletes at most
+ * 5000 rows, so that other statements are not blocked for long.
  */
 export const deleteStrays = Object.fromEntries(
   histories.map((history) => [history, deleteStraysOf(history)]),

@@ -5,7 +5,8 @@ import { makeDay, type MissingDay, selectMissingDays } from './history-days.sql.
 const daysAhead = 8;
 
 /**
- * Short, because creating a day waits for statements that use the default partition, and new statements wait behind it.
+ * Maximum wait for a lock, in milliseconds. Short, because creating a day waits for statements that use the default
+ * partition, and new statements wait behind it.
  */
 const lockTimeoutMs = '500';
 
@@ -32,15 +33,16 @@ export class HistoryDays {
   }
 
   /**
-   * Creates missing partitions: every hour, and when rows have landed in a default partition.
+   * Creates missing partitions every hour, and sooner if rows have landed in a default partition.
    *
-   * @param strays whether there are such rows
+   * @param strays whether a default partition has rows
    */
   async runOnce(strays: boolean): Promise<void> {
     const agoMs = performance.now() - this.#madeAt;
     if (agoMs < this.#pauseMs) return;
     if (!strays) this.#pauseMs = firstPauseMs;
-    else if (agoMs < hourMs) this.#pauseMs = Math.min(2 * this.#pauseMs, hourMs); // for example, because there are too many rows to move
+    // The last run has not moved all rows, for example because there are too many.
+    else if (agoMs < hourMs) this.#pauseMs = Math.min(2 * this.#pauseMs, hourMs);
     if (strays || agoMs >= hourMs) await this.make();
   }
 

@@ -2,9 +2,9 @@ import { prepared, unprepared } from '../connection/statement.js';
 
 export interface PartitionRow {
   name: string;
-  /** Whether the day has ended, so that no more rows are added. */
+  /** Whether the day has ended, so that no more rows are added to it. */
   ended: boolean;
-  /** Names of its valid and invalid indexes. */
+  /** Names of the day's valid indexes; `invalid` has those whose build was interrupted. */
   valid: string[];
   invalid: string[];
 }
@@ -16,9 +16,9 @@ interface HistoryIndex {
 }
 
 /**
- * Returns the indexes by which a day of history is searched: jobs by queue and by name in the order of ids, and by their
- * arguments. Days of failed jobs also have indexes for the latest failures and for kinds of errors, which normally exist from the
- * day's creation on.
+ * Returns the indexes by which a day of history is searched: jobs by queue and by name in the order of ids, and by
+ * their arguments. Days of failed jobs also have indexes for the latest failures and for kinds of errors, which
+ * normally exist from the day's creation on.
  */
 export function historyIndexes({ name: table, ended }: Pick<PartitionRow, 'name' | 'ended'>): HistoryIndex[] {
   return [
@@ -43,16 +43,19 @@ function ofEnded(table: string): HistoryIndex[] {
   ];
 }
 
-/** Minimum size, in bytes, of a day that gets indexes. Smaller days are searched just as fast without. */
+/** Minimum size, in bytes, of a day that gets indexes. Smaller days can be searched just as fast without indexes. */
 const minBytes = 4_194_304;
 
 /**
- * Whether a day has ended. A day ends 15 minutes after midnight, because some of its rows may still be written until
- * then.
+ * SQL condition: the day has ended. A day ends 15 minutes after midnight, because some of its rows may still be written
+ * until then.
  */
 const hasEnded = `to_date(right(part.relname, 8), 'YYYYMMDD') < (now() at time zone 'UTC' - interval '15 minutes')::date`;
 
-/** Selects days that have ended or hold failed jobs, newest first, on which no index is being built. */
+/**
+ * Selects days that have ended or contain failed jobs, are large enough to need indexes, and have no index that is
+ * being built; newest first.
+ */
 export const selectIndexedDays = prepared(
   'longshore-select-indexed-days',
   `

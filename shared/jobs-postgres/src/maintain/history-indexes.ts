@@ -19,16 +19,16 @@ const hourMs = 3_600_000;
 const waitMs = 1_000;
 
 /**
- * SQLSTATEs that are not reported: the day was dropped, another server was faster or held a lock, or the storage is closing. The
- * next run tries again if necessary.
+ * SQLSTATEs of errors that are not reported: the day was dropped, another server was faster or held a lock, or the
+ * store is being closed. The next run tries again if necessary.
  */
 const passing = /^(42P01|42P07|40P01|55P03|57014)$/;
 
 /**
- * Creates the search indexes of days that have ended. No rows are added to these days any more, so finishing a job
+ * Creates the search indexes of days that have ended. No rows are added to these days any more, so completing a job
  * never has to update the indexes. Each index is built once, while jobs can still be read, retried and deleted
- * (docs/adr/008). Building keeps a processor busy, so it waits until servers keep up with their jobs. Also creates
- * missing failure indexes of days with failed jobs.
+ * (docs/adr/008). Building an index keeps a processor busy, so it waits until servers keep up with their jobs. Also
+ * creates missing failure indexes of days with failed jobs.
  */
 export class HistoryIndexes {
   readonly #database: Database;
@@ -43,7 +43,7 @@ export class HistoryIndexes {
 
   /**
    * @param builders a separate connection, which is busy for minutes if days are large
-   * @param lull decides when to build
+   * @param lull decides when building can start
    */
   constructor(database: Database, builders: Database, lull = new Lull(database)) {
     this.#lull = lull;
@@ -103,11 +103,15 @@ export class HistoryIndexes {
       const missing = historyIndexes(day).find((index) => !valid.includes(index.name));
       if (missing === undefined) return [];
       const { name } = missing;
-      return [{ name, steps: [...(invalid.includes(name) ? [dropIndex(name)] : []), buildIndex(missing)] }]; // an index whose build was interrupted is dropped first
+      // An index whose build was interrupted is dropped first.
+      return [{ name, steps: [...(invalid.includes(name) ? [dropIndex(name)] : []), buildIndex(missing)] }];
     });
   }
 
-  /** Runs each statement separately, because they cannot run in a transaction. */
+  /**
+   * Runs each statement outside a transaction, because building and dropping indexes concurrently is not possible in
+   * one. Returns `false` if a step failed for a temporary reason.
+   */
   async #run(steps: readonly string[]): Promise<boolean> {
     try {
       await this.#builders.session(async (client) => {

@@ -42,7 +42,7 @@ const hourMs = 3_600_000;
 
 const roomNotedEveryMs = 60_000;
 
-/** Number of recorded job ids deleted by one statement. */
+/** Maximum number of recorded job ids of bulk operations that one statement deletes. */
 const idsAtOnce = 10_000;
 
 /** Counters are folded when they have this many redundant rows. */
@@ -84,7 +84,7 @@ export class Housekeeping {
     this.#retention = new Retention(database, retentionDays);
   }
 
-  /** Runs the chores that are due. Resolves to whether there was work of the kind that job activity causes. */
+  /** Runs the chores that are due. Resolves to whether there was work that results from job activity. */
   async runOnce(): Promise<boolean> {
     const chores = this.#chores;
     const [due] = await this.#database.query<DueChores>(findChores);
@@ -146,7 +146,10 @@ export class Housekeeping {
     if (noted.length > 0) this.#notify(null);
   }
 
-  /** Deletes old bulk operations in small steps: one that retried all of history has recorded millions of jobs. */
+  /**
+   * Deletes old bulk operations in small steps, because an operation that retried all of history has recorded millions
+   * of jobs.
+   */
   async #deleteOldBulks(): Promise<void> {
     for (;;) {
       const [row] = await this.#database.query<{ more: boolean }>(deleteOldBulk, [idsAtOnce]);
@@ -155,8 +158,8 @@ export class Housekeeping {
   }
 
   /**
-   * Cancels jobs whose attempt ended before it noticed the request to cancel: the operators who requested it expect that
-   * these jobs will not run again.
+   * Cancels jobs whose attempt ended before it noticed the cancellation request: the operators who requested it expect
+   * that these jobs will not run again.
    */
   async #cancelIdle(): Promise<void> {
     const requests = await this.#database.query<{ queue_id: number; job_id: string }>(
@@ -172,6 +175,6 @@ export class Housekeeping {
         { queueId, jobId: id },
       );
     }
-    if (requests.length > 0) this.#notify(null); // other jobs may depend on them
+    if (requests.length > 0) this.#notify(null); // other jobs may depend on the cancelled ones
   }
 }

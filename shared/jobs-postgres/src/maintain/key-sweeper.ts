@@ -13,8 +13,9 @@ const worthwhile = 0.25;
 const start: readonly [queueId: number, scope: string, key: string] = [0, '', ''];
 
 /**
- * Deletes keys without effect, so that the size of the table stays proportional to the number of jobs that hold keys.
- * Scans the table in chunks, without pauses while many keys can be deleted. If it lags behind, only the table grows.
+ * Deletes uniqueness and idempotency keys that no longer have an effect, so that the size of the table stays
+ * proportional to the number of jobs that hold keys. Scans the table in chunks, without pauses while many keys can be
+ * deleted. If the sweeper falls behind, the only consequence is a larger table.
  */
 export class KeySweeper {
   readonly #database: Database;

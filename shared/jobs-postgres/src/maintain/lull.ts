@@ -1,7 +1,7 @@
 import type { Database } from '../connection/database.js';
 import { areBehind } from '../read/counters.sql.js';
 
-/** How long servers must have kept up with their jobs before work may start, in milliseconds. */
+/** How long servers must have kept up with their jobs before deferred work can start, in milliseconds. */
 const usualQuietMs = 60_000;
 
 /** Maximum time that work is deferred, in milliseconds. */
@@ -31,7 +31,7 @@ export class Lull {
     return performance.now() - this.#quietSince >= this.#quietMs || now - this.#waitingSince >= patienceMs;
   }
 
-  /** Call it after the work, so that the next work waits again. */
+  /** Call this when the work has ended, so that the next work is deferred again. */
   end(): void {
     this.#waitingSince = undefined;
   }

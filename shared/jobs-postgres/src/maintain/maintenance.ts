@@ -39,7 +39,7 @@ interface MaintenanceParts {
   readonly resumptions: Resumptions;
 }
 
-/** Implements the background roles of every server. */
+/** Does the storage's share of the background work that every server runs. */
 export class PostgresMaintenance implements Maintenance {
   readonly #parts: MaintenanceParts;
   readonly #sweep: QueueSweep;
@@ -79,10 +79,10 @@ export class PostgresMaintenance implements Maintenance {
   }
 
   /**
-   * Takes back lost claims. Scans every queue with running jobs if a server has just been declared dead; otherwise only as
-   * often as that is cheap, because a lease rarely expires while its server is alive.
+   * Rescues jobs whose claims are lost. Scans every queue with running jobs if a server has just been declared dead.
+   * Otherwise scans a queue only as often as that is cheap, because a lease rarely expires while its server is alive.
    *
-   * @param thorough scans every queue regardless
+   * @param thorough scans every queue with running jobs in any case
    */
   async rescue(thorough = false): Promise<RescueReport> {
     const { database, notifier, scans } = this.#parts;
@@ -101,7 +101,7 @@ export class PostgresMaintenance implements Maintenance {
         report.failed += row.failed;
         ended += row.failed + row.cancelled;
       }
-      if (ended > 0) notifier.notify(null); // other jobs may depend on them
+      if (ended > 0) notifier.notify(null); // other jobs may depend on those that ended
       report.released += released;
       if (released > 0) await scans.returned(id);
     }
@@ -109,9 +109,10 @@ export class PostgresMaintenance implements Maintenance {
   }
 
   /**
-   * Declares silent servers dead and ends their transactions. A frozen server would otherwise keep the jobs locked that it was
-   * completing, or, in the middle of a claim, its own row and the limits of a queue. Transactions of earlier dead servers are
-   * ended, too, because the process that declared them dead may have died before it could do so.
+   * Declares silent servers dead and ends their transactions. A frozen server would otherwise keep locks: on the jobs
+   * that it was completing or, in the middle of a claim, on its own row and on the limits of a queue. Transactions of
+   * servers that were declared dead earlier are ended, too, because the process that declared them dead may have died
+   * before ending them.
    */
   async #declareServersDead(): Promise<string[]> {
     const { database } = this.#parts;

@@ -13,7 +13,8 @@ export interface DueRow {
   /** `null` in the single row returned when no job is scheduled. */
   id: number | null;
   /**
-   * Milliseconds until the queue's first job is due, negative if it is overdue; limited to a day, so that it cannot overflow.
+   * Milliseconds until the queue's first job is due, negative if it is overdue; limited to a day, so that it cannot
+   * overflow.
    */
   due_in: number;
   /** When the queue's first job was due; `null` if it is not due yet. */
@@ -21,16 +22,17 @@ export interface DueRow {
 }
 
 /**
- * Polls start this much earlier than necessary, because clocks differ and because a time is stored some time after it
- * was read.
+ * Polls start this much earlier than necessary, because clocks differ and because some time passes between reading a
+ * clock and storing the time.
  */
 const margin = `interval '5 seconds'`;
 
 /**
  * Selects the earliest scheduled job of each queue at or after the queue's start time, less `margin`.
  *
- * $1 default start time; $2 queues with start times of their own, $3 those start times; $4 ids of transactions, $5 the start
- * time for all queues once the transaction has ended; $6 whether to assign an id to this transaction.
+ * $1 default start time; parallel arrays: $2 queues that start earlier, $3 their start times; $4 ids of transactions,
+ * $5 start times that apply to all queues once the transaction has ended; $6 whether to assign an id to this
+ * transaction.
  *
  * `-infinity` scans from the head of the index, past the dead entries of all promoted jobs.
  */
@@ -60,13 +62,16 @@ export const nextDue = prepared(
     order by next.run_at`,
 );
 
-/** $1 queue, $2 limit, $3 when the first job was due. Makes due jobs ready. Several servers can run this at the same time. */
+/**
+ * $1 queue, $2 limit, $3 when the first job was due. Makes due jobs ready. Several servers can run this at the same
+ * time.
+ */
 export const promoteDue = prepared(
   'longshore-promote-due',
   promote('queue_id = $1 and run_at >= $3::timestamptz and run_at <= now() order by run_at limit $2'),
 );
 
-/** $1 queue, $2 ids. Makes those of the jobs ready that are due. */
+/** $1 queue, $2 ids. Makes these jobs ready, except those that are not due yet. */
 export const promoteSome = prepared(
   'longshore-promote-some',
   promote('queue_id = $1 and run_at <= now() and id = any($2::uuid[]) order by run_at'),
@@ -83,7 +88,7 @@ export const selectDue = prepared(
 
 export interface PromotedRow {
   promoted: number;
-  /** Whether any of them is blocked by its concurrency key. */
+  /** Whether any of the jobs has a concurrency key, and therefore is blocked until the key has room. */
   blocked: boolean;
 }
 

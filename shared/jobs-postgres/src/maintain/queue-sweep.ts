@@ -17,13 +17,19 @@ export interface Moving {
   readonly select: Statement;
 }
 
-/** How long the jobs of a queue are moved in isolation after one of them could not be moved, in milliseconds. */
+/** After a job of a queue could not be moved: how long the queue's jobs are moved in isolation, in milliseconds. */
 const isolationMs = 60_000;
 
-/** Maximum number of jobs moved in one transaction while they are isolated from each other's failures. */
+/**
+ * Maximum number of jobs moved in one transaction while they are isolated from each other's failures, if the caller
+ * sets no limit.
+ */
 const maxIsolated = 1_000;
 
-/** Moves the jobs of a queue with one statement; if a job's data makes that fail, moves the others without it. */
+/**
+ * Moves the jobs of a queue with one statement. If a job's data makes the statement fail, moves the others without that
+ * job.
+ */
 export class QueueSweep {
   readonly #database: Database;
   readonly #setAside: PostgresSetAside;
@@ -35,7 +41,7 @@ export class QueueSweep {
   }
 
   /**
-   * Resolves to the rows that the statements return.
+   * Moves jobs and resolves to the rows that the statements return.
    *
    * @param bounds further parameters of the statements
    */

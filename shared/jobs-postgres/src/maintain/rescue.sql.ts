@@ -8,17 +8,17 @@ import { prepared } from '../connection/statement.js';
 export interface SilentRow {
   readonly id: string;
   /**
-   * Whether the server was declared dead. `false` if one of its own transactions, in the middle of a claim, still locks
-   * its row.
+   * Whether the server was declared dead. `false` if one of the server's own transactions, in the middle of a claim,
+   * still locks its row.
    */
   readonly dead: boolean;
 }
 
 /**
  * Declares silent servers dead, except those in the middle of a claim. Silence counts from the start of Postgres at the
- * earliest, because no server could send a heartbeat before. Records of dead servers are kept for a day. Their number of
- * running jobs is counted when these are taken back, because the one in the last heartbeat does not include jobs that started
- * later.
+ * earliest, because no server could send a heartbeat before. Records of dead servers are kept for a day. The number of
+ * jobs that a server was running is counted when its jobs are rescued, because the number in its last heartbeat does
+ * not include jobs that started later.
  */
 export const declareServersDead = prepared(
   'longshore-declare-servers-dead',
@@ -47,11 +47,11 @@ export interface LossRow {
   readonly servers: boolean;
   /** Whether transactions of silent or dead servers are open. */
   readonly transactions: boolean;
-  /** Queues with running jobs; only these can have lost claims. */
+  /** Ids of the queues with running jobs; only these can have lost claims. */
   readonly busy: number[];
 }
 
-/** Finds servers, transactions and claims that may have been lost. */
+/** Finds out whether servers, transactions or claims may have been lost. */
 export const findLosses = prepared(
   'longshore-find-losses',
   `
@@ -75,17 +75,19 @@ const isLost = `job.server_id is not null
         and (job.lease_until < now() or not exists (select 1 from longshore.server where server.id = job.server_id))`;
 
 /**
- * $1 queue. Takes back every claim whose lease has expired or whose server is not registered. Running jobs are near the head
- * of the queue and their number is known, so the scan stops after the last of them instead of reading a million ready ones.
- * Lost attempts are recorded; a job whose last attempt was lost has failed, and one with a request to cancel is cancelled.
+ * $1 queue. Rescues every running job whose lease has expired or whose server is not registered. Running jobs are near
+ * the head of the queue and their number is known, so the scan stops after the last of them instead of reading a
+ * million ready ones. Lost attempts are recorded; a job whose last attempt was lost has failed, and a job with a
+ * cancellation request is cancelled.
  *
- * A server starts jobs in the order in which it claimed them, `concurrency` at a time, so only the first ones can have been
- * running: the attempts of the others never started and do not count. A job's last attempt always counts, however: it may have
- * started after all, in place of a job whose outcome was not written yet, and the job would run once too often.
+ * A server starts jobs in the order in which it claimed them, `concurrency` at a time, so only the first ones can have
+ * been running: the attempts of the others never started and do not count. A job's last attempt always counts, however.
+ * It may have started in place of a job whose outcome had not been written yet, and if it did not count, the job could
+ * run once too often.
  */
 export const rescueJobs = prepared('longshore-rescue-jobs', rescue(''));
 
-/** $1 queue, $2 ids. Takes back the lost claims of these jobs only. */
+/** $1 queue, $2 ids. Like {@link rescueJobs}, but only for these jobs. */
 export const rescueSome = prepared('longshore-rescue-some', rescue('and job.id = any($2::uuid[])'));
 
 /** $1 queue, $2 ids to skip, $3 limit. Selects jobs whose claims are lost. */

@@ -10,7 +10,9 @@ export interface PauseEndRow {
   due_in: number;
 }
 
-/** $1 limit. Returns the pauses that end first, without those that are set aside. Reads three small tables. */
+/**
+ * $1 limit. Returns the pauses that end first, except those whose resumption is set aside. Reads three small tables.
+ */
 export const selectPauseEnds = prepared(
   'longshore-select-pause-ends',
   `
@@ -36,7 +38,7 @@ export const resumeQueueWhenDue = prepared(
   `update longshore.queue set ${endPause} where name = $1 and ${endedPause} returning id`,
 );
 
-/** $1 id. Locks a recurring job if its pause has ended; returns it with the time. */
+/** $1 id. Locks a recurring job if its pause has ended, and returns it with the current time as `now`. */
 export const lockRecurringWhenDue = prepared(
   'longshore-lock-recurring-when-due',
   `select *, now() as now from longshore.recurring_job where id = $1 and ${endedPause} for update`,

@@ -29,12 +29,12 @@ interface ResumptionParts {
   readonly setAside: PostgresSetAside;
 }
 
-/** Notifies servers once a resumption is committed; `null` if somebody else has ended the pause. */
+/** Notifies servers once a resumption is committed; `null` if the pause has already been ended. */
 type Notification = (() => unknown) | null;
 
 /**
- * Resumes queues, job types and recurring jobs whose pauses have ended: each in a transaction of its own, with its audit
- * entry. One that fails because of its own data is set aside.
+ * Resumes queues, job types and recurring jobs whose pauses have ended, each in a separate transaction that also writes
+ * the audit entry. A resumption that fails because of stored data is set aside.
  */
 export class Resumptions {
   readonly #parts: ResumptionParts;

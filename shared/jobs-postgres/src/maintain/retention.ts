@@ -17,12 +17,15 @@ export function longestOf(days: RetentionDays): number {
   return Math.max(...Object.values(days));
 }
 
-/** Short, because dropping a table waits for running statements, and new statements wait behind it. */
+/**
+ * Maximum wait for a lock, in milliseconds. Short, because dropping a table waits for running statements, and new
+ * statements wait behind it.
+ */
 const lockTimeoutMs = '500';
 
 /**
- * Drops expired days of history: whole tables, so no row is deleted and nothing is left to vacuum. Uses the database's clock,
- * and drops a day only if a run at least 20 hours ago recorded its expiry.
+ * Drops expired days of history. Each day is a separate table, so no row is deleted and nothing is left to vacuum.
+ * Uses the database's clock, and drops a day only if a run at least 20 hours ago recorded its expiry.
  */
 export class Retention {
   readonly #database: Database;
@@ -33,7 +36,9 @@ export class Retention {
     this.#days = [days.done, days.failed, days.cancelled, longestOf(days)];
   }
 
-  /** Drops expired days and resolves to the names of their partitions. A table that is in use is left to the next run. */
+  /**
+   * Drops expired days and resolves to the names of their partitions. A table that is in use is left to the next run.
+   */
   async dropOldDays(): Promise<string[]> {
     await this.#database.query(noteExpiring, [...this.#days]);
     const dropped: string[] = [];
@@ -59,7 +64,7 @@ export class Retention {
       );
       return true;
     } catch (error) {
-      if (isInUse(error) || codeOf(error) === '42P01') return false; // another server has just dropped it
+      if (isInUse(error) || codeOf(error) === '42P01') return false; // in use, or just dropped by another server
       throw error;
     }
   }

@@ -15,12 +15,12 @@ export interface SetAsideRow {
   retry_at: Date | null;
 }
 
-/** SQL for the time until the next retry. Must match `setAsideForMs` of jobs. */
+/** SQL for the time until the next retry. Must match `setAsideForMs` of `@longshore/jobs`. */
 const pause = `interval '1 minute' * least(power(2, aside.failures), 60)`;
 
 /**
- * $1 role, $2 key, $3 queue, $4 job, $5 item, $6 error. Returns no row if too many items of the role are set aside. Setting a
- * key aside again adds the new items to the existing ones.
+ * $1 role, $2 key, $3 queue, $4 job, $5 item, $6 error. Returns no row if too many items of the role are set aside. If
+ * the key is already set aside, adds the new items to the existing ones.
  */
 export const insertAside = prepared(
   'longshore-insert-aside',
@@ -35,7 +35,7 @@ export const insertAside = prepared(
     returning failures = 1 as fresh`,
 );
 
-/** $1 role. Selects the keys of items that must not be retried yet. */
+/** $1 role. Selects the keys of items that must not be retried now: it is too early, or they have been discarded. */
 export const selectExcludedKeys = prepared(
   'longshore-select-excluded-keys',
   `
@@ -44,7 +44,8 @@ export const selectExcludedKeys = prepared(
 );
 
 /**
- * $1 role, $2 limit. Selects items that are stored nowhere else and are due for a retry, locked until the transaction ends.
+ * $1 role, $2 limit. Selects items that are stored nowhere else and are due for a retry, locked until the transaction
+ * ends.
  */
 export const lockAsideDue = prepared(
   'longshore-lock-aside-due',
@@ -69,7 +70,8 @@ export const deleteProcessedAside = prepared(
 
 /**
  * Deletes items whose retry was due an hour ago and that have not failed since: they no longer exist or no longer fail.
- * Discarded items are kept for 30 days, so that they are not tried again.
+ * Items whose data is stored only here are kept. Items of bulk operations and discarded items are deleted after 30
+ * days; until then, discarded items are not retried.
  */
 export const deleteOldAside = prepared(
   'longshore-delete-old-aside',

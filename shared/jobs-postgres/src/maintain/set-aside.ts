@@ -25,7 +25,7 @@ export interface Aside {
   readonly key: string;
   readonly queueId?: number;
   readonly jobId?: string;
-  /** The data needed to retry something that is stored nowhere else. */
+  /** The data needed for a retry, if it is stored nowhere else. */
   readonly item?: readonly unknown[];
 }
 
@@ -44,7 +44,7 @@ export class PostgresSetAside implements SetAside {
   }
 
   /**
-   * Sets an item aside in the transaction that continues without it.
+   * Sets an item aside in the caller's transaction, which continues without the item.
    *
    * @throws the given error if too many items of its role are set aside already
    */
@@ -53,13 +53,17 @@ export class PostgresSetAside implements SetAside {
     this.#notifyListeners(aside, error, rows[0]);
   }
 
-  /** Sets an item aside in a transaction of its own. */
+  /**
+   * Sets an item aside in a separate transaction.
+   *
+   * @throws the given error if too many items of its role are set aside already
+   */
   async putInOwnTransaction(aside: Aside, error: unknown): Promise<void> {
     const [row] = await this.#database.query<{ fresh: boolean }>(sql.insertAside, valuesOf(aside, error));
     this.#notifyListeners(aside, error, row);
   }
 
-  /** Returns the keys of a role that must not be tried now. */
+  /** Returns the keys of a role's items that must not be retried now. */
   async excludedKeys(role: SetAsideRole): Promise<Set<string>> {
     const rows = await this.#database.query<{ key: string }>(sql.selectExcludedKeys, [role]);
     return new Set(rows.map(({ key }) => key));

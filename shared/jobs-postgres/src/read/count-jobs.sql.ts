@@ -7,7 +7,11 @@ import { searchStage } from './search-stages.sql.js';
 /** Maximum count of jobs for filters that the counters cannot answer. */
 export const maxCounted = 10_000;
 
-/** @param jobs the number found, at most one more than {@link maxCounted} */
+/**
+ * Returns the count to show.
+ *
+ * @param jobs the number of jobs found, at most one more than {@link maxCounted}
+ */
 export function countOf(jobs: number): JobCount {
   return { count: Math.min(jobs, maxCounted), exact: jobs <= maxCounted };
 }
@@ -23,7 +27,7 @@ export function countJobs(scope: SearchScope, most: number): Query {
   );
 }
 
-/** Counts the jobs of each state that may have any, up to `most` + 1. */
+/** Builds a query that counts up to `most` + 1 jobs of each state that can have matches. */
 export function countJobsByState(scope: SearchScope, most: number): Query {
   const { values, parts } = countedIn(scope, most);
   if (parts.size === 0) return { text: 'select where false', values: [] };

@@ -3,7 +3,7 @@ import { jobStates } from '@longshore/jobs/storage';
 import { prepared } from '../connection/statement.js';
 import { isPaused } from '../control/pause.sql.js';
 
-/** A queue's counts; `null` for a state that it has never had jobs in. */
+/** A queue's counts; `null` for a state without counter rows, which has no jobs. */
 export type CountRow = { readonly queue_id: number } & Readonly<Record<JobState, number | null>>;
 
 export interface TotalRow {
@@ -11,18 +11,18 @@ export interface TotalRow {
   readonly jobs: number;
 }
 
-// Exact, and as cheap with ten million jobs as with ten: these statements read the last second's changes and one row per
-// queue and state.
+// Counting is exact, and as fast with ten million jobs as with ten: these statements read the last second's changes and
+// one row per queue and state.
 
 /**
- * Sums as floating-point numbers, which are exact for integers below 2^53. A sum of bigint is formatted digit by digit, which
- * took as long as the rest of the statement for a thousand queues.
+ * Sums as floating-point numbers, which are exact for integers below 2^53. A sum of bigint is formatted digit by digit,
+ * which took as long as the rest of the statement for a thousand queues.
  */
 const summed = 'sum(jobs::float8)';
 
 /**
- * $1 queues, or null for all. Returns one row per queue. One per queue and state would take twice as long for a thousand queues,
- * both to group in Postgres and to read in Node.
+ * $1 queues, or null for all. Returns one row per queue. One row per queue and state would take twice as long for a
+ * thousand queues, both to group in Postgres and to read in Node.
  */
 export const selectCounts = prepared(
   'longshore-select-counts',
@@ -32,7 +32,7 @@ export const selectCounts = prepared(
     group by queue_id`,
 );
 
-/** The queues that hold jobs in a state. */
+/** The queues that have jobs in a state. */
 export interface HoldingRow {
   readonly state: JobState;
   readonly queues: number;
@@ -40,13 +40,13 @@ export interface HoldingRow {
   /** The largest number of such jobs in a single queue. */
   readonly most: number;
   /**
-   * Their ids as an array literal: it is passed back to Postgres unchanged, and parsing a thousand ids takes longer than
-   * finding them.
+   * The ids of the queues as an array literal, which is passed back to Postgres unchanged: parsing a thousand ids takes
+   * longer than finding them.
    */
   readonly ids: string;
 }
 
-/** $1 states, $2 queues or null for all. Selects the queues that hold jobs in each state, one row per state with any. */
+/** $1 states, $2 queues or null for all. Returns one row for each state in which some queue has jobs. */
 export const selectHolding = prepared(
   'longshore-select-holding',
   `
@@ -66,8 +66,9 @@ export const selectTotals = prepared(
 );
 
 /**
- * Folds the changes of counters and adds the jobs that ended to the throughput of their time. Safe to run on several servers
- * at once: each folds the rows that it can lock.
+ * Folds the recorded changes of the counters into one row per queue and state, and adds jobs that ended to the
+ * throughput of the time at which they ended. Safe to run on several servers at once: each folds the rows that it can
+ * lock.
  */
 export const foldCounts = prepared(
   'longshore-fold-counts',

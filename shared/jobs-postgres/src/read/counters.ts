@@ -12,8 +12,8 @@ import {
 } from './counters.sql.js';
 
 /**
- * Counts the jobs of queues by state. Reading everything takes 10 ms with 1000 queues, so callers ask only for what they
- * need.
+ * Counts the jobs of queues by state. Reading all counters takes 10 ms with 1000 queues, so each method reads only the
+ * queues and states that are needed.
  */
 export class PostgresCounters {
   readonly #database: Database;
@@ -31,7 +31,7 @@ export class PostgresCounters {
     });
   }
 
-  /** Returns the counts of each of these queues that has ever held jobs, or of all queues. */
+  /** Returns the counts of each of these queues, or of all queues. Queues that have no jobs may be missing. */
   byQueue(queueIds: readonly number[] | null = null): Promise<ReadonlyMap<number, StateCounts>> {
     return this.#coalescer.share(JSON.stringify(queueIds), async () => {
       const rows = await this.#database.query<CountRow>(selectCounts, [queueIds]);
@@ -39,7 +39,10 @@ export class PostgresCounters {
     });
   }
 
-  /** Returns the queues, among these or all, that hold jobs in each of the states; states without any are missing. */
+  /**
+   * Returns, for each of the states, which of these queues (or of all queues) have jobs in it. States without jobs are
+   * missing.
+   */
   async holding(
     states: readonly JobState[],
     queueIds: readonly number[] | null = null,

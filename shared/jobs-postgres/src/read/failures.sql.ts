@@ -30,7 +30,10 @@ export const selectEarlierFailedOf = prepared(
   latestFailed(`${ofQueue} and ${before('$3', '$4')}`),
 );
 
-/** The time is in milliseconds. The exact one is that of the job, unless it has been retried since. */
+/**
+ * Returns the condition for failures before the given job's. `failedAt` has only milliseconds, so the exact time is
+ * read from the job's row, which is missing if the job has been retried since.
+ */
 function before(id: string, failedAt: string): string {
   const exact = `select finished_at from longshore.job_history_failed where id = ${id}::uuid limit 1`;
   return `(finished_at, id) < (least((${exact}), ${failedAt}::timestamptz + interval '1 millisecond'), ${id}::uuid)`;
@@ -46,7 +49,7 @@ function latestFailed(condition: string): string {
     order by finished_at desc, id desc`;
 }
 
-/** The position of a failed job. */
+/** The position of a failed job in the list, which is ordered by time of failure and id. */
 export interface FailureRow {
   id: string;
   finished_at: Date;
@@ -54,7 +57,7 @@ export interface FailureRow {
 
 export interface FailureSearch extends FailureSearchQuery {
   readonly queueIds: readonly number[] | undefined;
-  /** By the database's clock. */
+  /** The current time, by the database's clock. */
   readonly now: Date;
 }
 
@@ -81,8 +84,8 @@ export function searchFailures(search: FailureSearch): Query {
 }
 
 /**
- * Builds the query for the last job that {@link searchFailures} examines and the one after that, which does not exist if all
- * failed jobs are examined.
+ * Builds the query for the last job that {@link searchFailures} examines and for the job after it, which does not exist
+ * if all failed jobs are examined.
  */
 export function selectLastFailures(search: FailureSearch): Query {
   const values: unknown[] = [];
@@ -136,8 +139,8 @@ const allJobs = 10_000;
 const kindOf = 'longshore.error_kind(error)';
 
 /**
- * Returns the common table expression `kind`, with the names of jobs and the kinds of errors that occurred in these days: $2
- * maximum number of kinds, $3 maximum number of kinds per name. Steps from kind to kind in the index.
+ * Returns the CTE `kind`, which contains the names of jobs and the kinds of errors that occurred on these days: $2
+ * maximum number of kinds, $3 maximum number of kinds per name. Skips from kind to kind through the index.
  */
 function kindsIn(days: string): string {
   return `step as (
@@ -158,7 +161,10 @@ function kindsIn(days: string): string {
     kind as materialized (select * from step where kind is not null)`;
 }
 
-/** The days in which failures of the last `sinceMs` milliseconds may be, which prunes all other partitions. */
+/**
+ * Returns the range of days that contains all failures of the last `sinceMs` milliseconds. Naming the range prunes all
+ * other partitions.
+ */
 function daysSince(sinceMs: number, now: Date): { first: string; end: string; days: string } {
   const first = startOfDay(new Date(now.getTime() - sinceMs - clocksDifferMs)).toISOString();
   const end = startOfDay(now, 2).toISOString();
@@ -169,7 +175,7 @@ function daysSince(sinceMs: number, now: Date): { first: string; end: string; da
   };
 }
 
-/** Selects the failures of `kind` in the last $1 milliseconds. */
+/** Returns SQL that selects the failures of `kind` in the last $1 milliseconds. */
 function recentOf(days: string): string {
   return `
       from longshore.job_history_failed
@@ -177,7 +183,7 @@ function recentOf(days: string): string {
         and name = kind.name and ${kindOf} = kind.kind`;
 }
 
-/** Selects the time `first_at` of the earliest stored failure of `kind`, across all days. */
+/** Returns SQL that selects the time `first_at` of the earliest stored failure of `kind`, across all days. */
 function earliestOf(end: string): string {
   return `
       select finished_at as first_at from longshore.job_history_failed
@@ -186,10 +192,10 @@ function earliestOf(end: string): string {
 }
 
 /**
- * $1 milliseconds, $2 maximum number of kinds, $3 maximum number of kinds per name. Counts each kind separately, so that a flood of one does not hide the others: first a few jobs of every kind,
- * then more of the large ones, whose common limit is shared among them. Naming the days prunes all other partitions,
- * and the statement is prepared, because planning it takes longer than running it. The first occurrence is looked up across
- * all days.
+ * $1 milliseconds, $2 maximum number of kinds, $3 maximum number of kinds per name. Counts each kind separately, so
+ * that a flood of one does not hide the others: first a few jobs of every kind, then more of the large kinds, which
+ * share a common limit. Naming the days prunes all other partitions, and the statement is prepared because planning it
+ * takes longer than running it. The first occurrence is looked up across all days.
  *
  * @param now by the database's clock
  */
@@ -238,7 +244,9 @@ export interface RetryingRow {
   at: Date;
 }
 
-/** $1 milliseconds, $2 limit. Selects jobs whose last attempt failed within that time and that wait for another. */
+/**
+ * $1 milliseconds, $2 limit. Selects jobs whose last attempt failed within that time and that wait for another attempt.
+ */
 export const selectRetrying = prepared(
   'longshore-select-retrying',
   `
@@ -250,9 +258,9 @@ export const selectRetrying = prepared(
 );
 
 /**
- * $1 milliseconds, $2 maximum number of kinds, $3 maximum number of kinds per name, $4 maximum number of jobs that wait for
- * another attempt. Records the kinds of errors that occurred within that time. Writes nothing if all of them are known and were
- * last recorded within the hour.
+ * $1 milliseconds, $2 maximum number of kinds, $3 maximum number of kinds per name, $4 maximum number of jobs that wait
+ * for another attempt. Records the kinds of errors that occurred within that time. Writes nothing if all of them are
+ * known and were last recorded within the hour.
  *
  * @param now by the database's clock
  */
@@ -299,7 +307,10 @@ export interface FirstFailureRow {
   first_at: Date;
 }
 
-/** Parallel arrays: $1 names, $2 fingerprints. Returns when each was first seen, as far as that is recorded. */
+/**
+ * Parallel arrays: $1 names, $2 fingerprints. Returns when each kind of error was first seen; kinds without a record
+ * have no row.
+ */
 export const selectFirstFailures = prepared(
   'longshore-select-first-failures',
   `
@@ -309,7 +320,10 @@ export const selectFirstFailures = prepared(
       on known.name = wanted.name and known.kind = hashtextextended(wanted.fingerprint, 0)`,
 );
 
-/** $1 age in days, $2 maximum number of kinds. Deletes those that have not been seen for that long, and the oldest beyond the limit. */
+/**
+ * $1 age in days, $2 maximum number of kinds. Deletes kinds of errors that have not been seen for that long, and the
+ * least recently seen ones beyond the maximum.
+ */
 export const deleteOldFirstFailures = prepared(
   'longshore-delete-old-first-failures',
   `

@@ -29,12 +29,13 @@ export const stateChangeColumns = (state: string, claimed: boolean): string => `
   null::timestamptz as finished_at, null::jsonb as error, meta, past_attempts`;
 
 /**
- * Returns the time before which no new events are expected. Rows are stamped with the start of their transaction, so this
- * is the start of the oldest transaction that may still write, less 500 ms, because sessions report their transactions late.
+ * Returns the time before which no new events are expected. Rows are stamped with the start of their transaction, so
+ * this is the start of the oldest transaction that may still write, less 500 ms, because sessions report their
+ * transactions late.
  *
- * Longshore's own transactions count as soon as they start. Other transactions can only enqueue: they count once they have
- * written, and hold this time back by at most one minute. That minute is also assumed if Postgres hides the start time of a
- * session because it belongs to another role.
+ * Longshore's own transactions count as soon as they start. Other transactions can only enqueue: they count once they
+ * have written, and hold this time back by at most one minute. That minute is also assumed if Postgres hides the start
+ * time of a session because it belongs to another role.
  */
 export const settledUpTo = prepared(
   'longshore-settled-up-to',
@@ -99,7 +100,7 @@ export const selectCreated = prepared(
     where ${isShown}`,
 );
 
-/** A log line, or the latest progress, with its job. */
+/** A log line or the latest progress of an attempt, with data of its job. */
 export interface ReportRow {
   queue_id: number;
   job_id: string;

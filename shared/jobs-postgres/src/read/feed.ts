@@ -30,15 +30,20 @@ import {
   summarizeTimes,
 } from './feed.sql.js';
 
-/** Clients create the ids of jobs, so the time in an id may differ from the database's clock by this many milliseconds. */
+/**
+ * Clients create the ids of jobs, so the time in an id may differ from the database's clock by this many milliseconds.
+ */
 const skewMs = 10_000;
 
-/** The time index is updated after this many rows have been read. */
+/** The time index is updated after this many rows have been read, at most every `summarizeEveryMs` milliseconds. */
 const summarizeAfterRows = 2_000;
 
 const summarizeEveryMs = 2_000;
 
-/** Maximum wait for a lock, in milliseconds. Postgres would cancel an autovacuum that blocks others for longer. */
+/**
+ * Maximum wait for a lock, in milliseconds. Short, because Postgres cancels an autovacuum that makes others wait for a
+ * second or more (`deadlock_timeout`).
+ */
 const lockTimeoutMs = 200;
 
 const dayMs = 86_400_000;
@@ -49,14 +54,17 @@ export class PostgresFeed implements JobFeed {
   readonly #histories: Database;
   readonly #clock: DatabaseClock;
   readonly #queues: QueueIdCache;
-  /** The end and the snapshot of the latest read. */
+  /**
+   * The end, the snapshot and the topics of the latest read that caught up. If none of them has changed, nothing new
+   * can be read.
+   */
   #seen: { readonly settledMs: number; readonly snapshot: string; readonly topics: string } | undefined;
   #rowsSinceSummary = Infinity;
   #summarizedAt = -Infinity;
 
   /**
-   * @param histories plans each query for its values: only then are the few rows of a short time found among all finished
-   *   jobs
+   * @param histories connections that plan each query for its parameter values: only then does Postgres find the few
+   *   rows of a short time among all finished jobs
    */
   constructor(database: Database, histories: Database, clock: DatabaseClock, queues: QueueIdCache) {
     this.#database = database;
@@ -102,8 +110,8 @@ export class PostgresFeed implements JobFeed {
   }
 
   /**
-   * Reads the jobs that changed from `since` to `until`. A job may be returned twice, because it may be in two of the
-   * tables.
+   * Reads the jobs that changed from `since` to `until`. Can return a job twice, because the job may have moved from
+   * one table to another between the queries.
    */
   async #stateChanges(
     since: Date,
@@ -198,7 +206,8 @@ export class PostgresFeed implements JobFeed {
       });
     } catch (error) {
       const cause: unknown = error instanceof Error ? error.cause : undefined;
-      // A vacuum holds the lock (55P03) or the role lacks permission (42501): reads stay correct without this, only slower.
+      // A vacuum holds the lock (55P03) or the role lacks permission (42501): reads stay correct without this, only
+      // slower.
       if (!['55P03', '42501'].includes(codeOf(cause ?? error))) throw error;
     }
   }

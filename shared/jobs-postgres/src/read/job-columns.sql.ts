@@ -54,8 +54,8 @@ export const finishedAs = (
   created_at, run_at, ready_at, started_at, finished_at, server_id, meta, past_attempts`;
 
 /**
- * Running jobs are near the head of the queue and their number is known, so the scan stops after the last of them. Requires
- * `queue` to be a row of the queues.
+ * SQL for the running jobs of `queue`, which must be a row of `longshore.queue`. They are near the head of the queue
+ * and their number is known, so the scan stops after the last of them.
  */
 export const running = `
   select * from longshore.job where queue_id = queue.id and server_id is not null

@@ -12,16 +12,18 @@ import {
 
 export type Bind = (value: unknown) => string;
 
-/** The conditions of a filter on the rows of every table, as SQL, except for states and queues. */
+/** The SQL conditions of a filter, except those on states and queues, for use with any table of jobs. */
 export interface JobConditions {
-  /** Selects specific jobs. History has an index for them; the other tables have none on the id alone. */
+  /**
+   * Conditions that select specific jobs. History has an index for them; the other tables have none on the id alone.
+   */
   readonly chosen: readonly string[];
   /** Conditions that limit the range of ids. */
   readonly ids: readonly string[];
   readonly rows: readonly string[];
   /** Conditions on the latest error, given its SQL expression. */
   readonly error: (error: string) => readonly string[];
-  /** Conditions that only claimed jobs can match. */
+  /** Conditions that only jobs that have been claimed can match. */
   readonly claimed: readonly string[];
   readonly finished: readonly string[];
 }
@@ -48,18 +50,26 @@ export function conditionsOf(filter: JobFilter, bind: Bind): JobConditions {
   return { chosen, ids, rows, claimed, finished, error: (error) => errorConditions(filter, error, bind) };
 }
 
-/** Compares with a single value by equality, which lets an index return its rows in order, unlike `any`. */
+/**
+ * Returns the condition that a column has one of the values. A single value is compared by equality, which, unlike
+ * `any`, lets an index return its rows in order.
+ */
 export function oneOf(column: string, values: readonly unknown[], type: string, bind: Bind): string {
   return values.length === 1
     ? `${column} = ${bind(values[0])}::${type}`
     : `${column} = any(${bind(values)}::${type}[])`;
 }
 
-/** With more values, or more numbers in the path, no containment condition is added, because it would be too long. */
+/**
+ * With more values, or more numbers in the path, the containment condition is left out, because it would be too long.
+ */
 const maxValues = 20;
 const maxNumbers = 3;
 
-/** Compares the value at the path and, for the index, requires that the arguments contain it at a similar path. */
+/**
+ * Returns a condition that compares the value at the path and, so that the index can be used, one that requires the
+ * arguments to contain such a value.
+ */
 function holds(path: ArgsFilter['path'], values: ArgsFilter['values'], bind: Bind): string[] {
   const texts = values.map((value) => JSON.stringify(value));
   const equal = `args #> ${bind(path)}::text[] = any(${bind(texts)}::jsonb[])`;
@@ -70,7 +80,10 @@ function holds(path: ArgsFilter['path'], values: ArgsFilter['values'], bind: Bin
   return [equal, `(${containing.join(' or ')})`];
 }
 
-/** Returns documents with the value at the path. A number in the path may be an index or a member name. */
+/**
+ * Returns the documents that have the value at the path. There are several if the path contains a number, which may be
+ * an array index or a member name.
+ */
 function containers(path: readonly string[], value: string): string[] {
   const [key, ...rest] = path;
   if (key === undefined) return [value];
@@ -85,8 +98,8 @@ function isNumber(key: string): boolean {
 }
 
 /**
- * Uses one condition per value because the index does not support `any`. All conditions are strict, which implies that `meta`
- * is not null.
+ * Returns the conditions on members of `meta`. There is one `@>` per value, because the index does not support `any`;
+ * each implies that `meta` is not null, which the partial index requires.
  */
 function carried(filter: JobFilter, bind: Bind): string[] {
   const members: (JobMeta[] | undefined)[] = [
@@ -130,7 +143,7 @@ export function messageOf(error: string): string {
 }
 
 /**
- * Returns the SQL expression of everything of a job that words are searched for in, in lower case.
+ * Returns the SQL expression of all texts of a job in which words are searched, in lower case.
  *
  * @param more expressions of further texts, such as the name of the queue
  */
@@ -164,7 +177,10 @@ export function isCounted(filter: JobFilter): boolean {
   );
 }
 
-/** Returns whether an index without order (metadata or arguments) answers one of the filter's members. */
+/**
+ * Returns whether one of the filter's members is answered by a GIN index (on metadata or arguments), which returns rows
+ * in no particular order.
+ */
 export function isContained(filter: JobFilter): boolean {
   const { tag, recurringJobId, batchId, parentId, concurrencyKey, args = [] } = filter;
   return (

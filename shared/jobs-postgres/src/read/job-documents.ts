@@ -15,13 +15,16 @@ export type ListedDocuments = 'all' | 'none' | 'small' | 'brief';
 
 /** A row of a list without its large documents. */
 export interface SparingRow {
-  /** Stored size of its documents. */
+  /** Stored size of the job's arguments and result, in bytes. */
   readonly bytes: number;
   readonly args_left_out: boolean;
   readonly result_left_out: boolean;
 }
 
-/** Maximum size of a small document, which must be uncompressed: a compressed one may expand a hundredfold. */
+/**
+ * Maximum size of a small document, in bytes. A small document must be uncompressed, because a compressed one can
+ * expand a hundredfold.
+ */
 const maxBytes = 8_000;
 
 const columns = `id, queue_id, state, name, priority, error, attempt, max_attempts, created_at, run_at, ready_at, started_at,
@@ -50,7 +53,7 @@ export function listedColumns(alias: string, documents: ListedDocuments): string
   ].join(', ');
 }
 
-/** $1 ids. Returns the jobs in this order, without arguments and results. */
+/** $1 ids. Returns the jobs in the order of the ids, without arguments and results. */
 export const findBareJobs = prepared(
   'longshore-find-bare-jobs',
   `
@@ -60,7 +63,9 @@ export const findBareJobs = prepared(
   order by place`,
 );
 
-/** $1 ids, $2 their queues. Returns the jobs in this order, without large documents or without any. */
+/**
+ * $1 ids, $2 their queues. Returns the jobs in the order of the ids, without large documents or without any documents.
+ */
 export const findListedJobs = {
   small: prepared('longshore-find-small-jobs', listedJobs('small')),
   none: prepared('longshore-find-undocumented-jobs', listedJobs('none')),
@@ -83,17 +88,17 @@ export const selectDocuments = prepared(
   cross join lateral (${jobWithId('wanted_id', 'wanted_queue')}) as found`,
 );
 
-/** How many large documents, and how many stored (compressed) bytes, are read at once. */
+/** Limits of a single read of large documents: the number of jobs, and the stored (compressed) size in bytes. */
 const maxAtOnce = 8;
 const maxBytesAtOnce = 1_000_000;
 
 type Row = JobRow & SparingRow;
 
 /**
- * Reads the documents that a list has omitted, up to a size limit, so that a page of a thousand jobs of a megabyte never has
- * to fit into memory.
+ * Reads the documents that a list has omitted, up to a size limit, so that a page of a thousand jobs of a megabyte
+ * never has to fit into memory.
  *
- * @returns the first rows, at least one; `cut`: whether rows are missing
+ * @returns the first rows, at least one, and in `cut` whether rows are missing
  */
 export async function withDocuments(
   database: Database,
@@ -112,7 +117,7 @@ export async function withDocuments(
       if (read !== undefined) {
         if (row.args_left_out) row.args = read.args;
         if (row.result_left_out) row.result = read.result;
-      } else if (isSparing(row)) continue; // it has just been deleted
+      } else if (isSparing(row)) continue; // the job has just been deleted
       page.push(row);
     }
     next += group.length;
@@ -120,7 +125,7 @@ export async function withDocuments(
   return { rows: page, cut: false };
 }
 
-/** Returns the next rows that are complete, or the next few whose documents must be read. */
+/** Returns the next rows, up to the one whose omitted documents would no longer fit into the same read. */
 function groupFrom(rows: readonly Row[], first: number): Row[] {
   const group: Row[] = [];
   let bytes = 0;

@@ -69,7 +69,7 @@ interface JobReaderConnections {
   readonly database: Database;
   /** For queries of unpredictable cost. */
   readonly searches: Database;
-  /** For one job by its id. */
+  /** For lookups of a single job by its id. */
   readonly lookups: Database;
 }
 
@@ -77,11 +77,11 @@ type ListedRow = JobRow & SparingRow;
 
 interface Listed {
   readonly rows: ListedRow[];
-  /** Whether the search has gone far enough for this page. */
+  /** Whether no further jobs need to be searched for this page. */
   readonly isComplete: boolean;
 }
 
-/** Reads jobs, each query on connections that suit its cost. */
+/** Reads jobs. Each kind of query has connections that suit its cost. */
 export class PostgresJobReader implements JobReader {
   readonly #database: Database;
   readonly #searches: Database;

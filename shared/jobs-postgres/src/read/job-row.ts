@@ -36,7 +36,7 @@ export interface JobRow {
   max_attempts: number;
   created_at: Date;
   run_at: Date | null;
-  /** When it last became ready; `null` while it waits or a concurrency key blocks it. */
+  /** When the job last became ready; `null` while it waits or a concurrency key blocks it. */
   ready_at: Date | null;
   started_at: Date | null;
   finished_at: Date | null;
@@ -53,14 +53,14 @@ export interface PastAttempt {
   serverId: string;
   startedAt: string;
   finishedAt: string;
-  /** From the job's row at the time; old attempts may lack them. */
+  /** The job's `run_at` and `ready_at` during the attempt; attempts stored by earlier versions may lack them. */
   runAt?: string | null;
   readyAt?: string | null;
   error: JobError | null;
 }
 
 /**
- * Converts a row to a job. Never throws: unreadable values are replaced by the nearest readable ones and listed in
+ * Converts a row to a job. Never throws: unreadable values are replaced by the nearest valid ones and listed in
  * `unreadable`.
  */
 export function toJob(row: JobRow, queue: string): Job {
@@ -131,7 +131,7 @@ function readPastAttempt(past: Record<string, unknown>, place: number): PastAtte
   };
 }
 
-/** Returns the past attempts, then the one that is running or ended the job. Never throws. */
+/** Returns the past attempts and then the one that is running or that ended the job. Never throws. */
 export function toAttempts(row: AttemptColumns): Attempt[] {
   const attempts: Attempt[] = pastAttemptsOf(row).map((past) => ({
     attempt: past.attempt,

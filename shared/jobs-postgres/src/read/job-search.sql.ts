@@ -10,8 +10,8 @@ export interface Query extends Statement {
 }
 
 /**
- * Builds a query with only the parameters that its text uses, renumbered: Postgres rejects unused ones, and which ones a
- * search uses depends on the states that it covers.
+ * Builds a query with only the parameters that its text uses, renumbered: Postgres rejects unused ones, and which ones
+ * a search uses depends on the states that it covers.
  */
 export function queryOf(text: string, values: readonly unknown[]): Query {
   const places = [...new Set(text.match(/\$\d+/g))];
@@ -20,18 +20,18 @@ export function queryOf(text: string, values: readonly unknown[]): Query {
   return { text: text.replaceAll(/\$\d+/g, place), values: kept };
 }
 
-/** Queues, as an array literal of their ids, and the number of their jobs. */
+/** The number and the ids of queues, and the number of their jobs, as in {@link HoldingRow}. */
 export type Holding = Pick<HoldingRow, 'queues' | 'jobs' | 'most' | 'ids'>;
 
 export const holdsNone: Holding = { queues: 0, jobs: 0, most: 0, ids: '{}' };
 
 export interface SearchScope {
   readonly filter: JobFilter;
-  /** By the database's clock. */
+  /** The current time, by the database's clock. */
   readonly now: Date;
   /** Ids of the queues that the filter names; `undefined` for all. */
   readonly queueIds: readonly number[] | undefined;
-  /** Returns the queues that hold jobs in an unfinished state; no others are searched. */
+  /** Returns the queues that have jobs in an unfinished state. Other queues are not searched for that state. */
   readonly holding: (state: JobState) => Holding;
 }
 
@@ -42,24 +42,24 @@ export interface ListRequest extends SearchScope {
   readonly after: string | undefined;
 }
 
-/** A search in the form in which SQL is built from it. */
+/** A search whose parameters are bound, from which SQL is built. */
 export interface JobSearch extends SearchScope {
   readonly conditions: JobConditions;
-  /** Bounds of the id in addition to the filter's. */
+  /** Conditions on the id in addition to the filter's. */
   readonly after: readonly string[];
   readonly newestFirst: boolean;
   /** The order of ids in SQL. */
   readonly order: string;
   /** Number of rows to read, including skipped ones. */
   readonly limit: string;
-  /** Whether the first rows in this order are wanted, or any rows. */
+  /** Whether the first rows in this order are wanted. If not, any matching rows will do. */
   readonly sorted: boolean;
-  /** Conditions on rows of history in addition to bounds of the id. */
+  /** All other conditions on rows of history, apart from those on the id. */
   readonly ofHistory: () => readonly string[];
   readonly bind: Bind;
 }
 
-/** @param values the query's parameters, to which it adds */
+/** @param values the query's parameters, to which those of the search are appended */
 export function searchOf(request: ListRequest, values: unknown[], sorted = true): JobSearch {
   const { newestFirst, limit, offset, after, filter } = request;
   const bind = (value: unknown): string => `$${values.push(value)}`;
@@ -93,8 +93,8 @@ export function occupiedStates({ filter, queueIds, holding }: SearchScope): read
 }
 
 /**
- * Returns whether the filter searches for words. They may be anywhere and no index helps, so only the nearest jobs are
- * searched.
+ * Returns whether the filter searches for words. No index helps to find words, so only the first jobs in the order of
+ * the list are searched.
  */
 export function isText({ q }: JobFilter): boolean {
   return q !== undefined && q.trim() !== '';

@@ -4,7 +4,10 @@ import { prepared } from '../connection/statement.js';
 /** The reasons of transitions that leave no trace in the job's row and are therefore recorded separately. */
 export type RecordedReason = 'snoozed' | 'released' | 'retried' | 'run' | 'rescheduled' | 'parents-ended';
 
-/** A recorded transition. `before` has the columns of the row that the transition overwrote; times are text, nulls are omitted. */
+/**
+ * A recorded transition. `before` has the columns of the row that the transition overwrote; times are text, nulls are
+ * omitted.
+ */
 export interface TransitionRow {
   reason: RecordedReason;
   at: Date;
@@ -22,12 +25,12 @@ export interface TransitionRow {
   };
 }
 
-/** The recorded members of the row and their SQL expressions. */
+/** The SQL expressions of the recorded members of `before`. */
 export type RecordedColumns = Partial<Record<keyof TransitionRow['before'], string>>;
 
 /**
- * Returns the part of a statement that records a transition of each job of `source`. Not used for plain jobs that run
- * without incident. Transitions are stored with the reports (line −1) and expire with them.
+ * Returns the CTE `transitions`, which records a transition of each job of `source`. Jobs that run without incident
+ * need none. Transitions are stored with the reports (as line −1) and expire with them.
  */
 export function transitionRecorded(source: string, reason: RecordedReason, before: RecordedColumns): string {
   const members = Object.entries(before).map(([member, expression]) => `'${member}', ${expression}`);

@@ -4,7 +4,7 @@ import { readError, readTime } from '../connection/stored-value.js';
 import { type JobRow, type PastAttempt, pastAttemptsOf } from './job-row.js';
 import type { RecordedReason, TransitionRow } from './job-transitions.sql.js';
 
-/** A period of a job's life between two transitions that overwrote its row; the last one is the current row. */
+/** A period of a job's life that ended when a transition overwrote its row. The last period is the current row. */
 interface Stretch {
   readonly runAt: Date | null;
   readonly readyAt: Date | null;
@@ -33,7 +33,9 @@ const stateAfter: Record<NonNullable<Stretch['endedBy']>['reason'], JobState> = 
   'parents-ended': 'scheduled',
 };
 
-/** Returns every step of a job's life, oldest first, derived from its row, its attempts and its recorded transitions. */
+/**
+ * Returns every step of a job's life, oldest first, derived from its row, its attempts and its recorded transitions.
+ */
 export function transitionsOf(row: JobRow, recorded: readonly TransitionRow[]): Transition[] {
   const stretches = stretchesOf(row, recorded);
   const steps: Transition[] = [];

@@ -13,7 +13,10 @@ export interface LeaseRow {
   locked: boolean;
 }
 
-/** A transaction that locks a row leaves its id on the row; the lock exists as long as the transaction runs. */
+/**
+ * SQL condition: a transaction in progress has locked the row of `job`. A transaction that locks a row leaves its id in
+ * the row's `xmax`.
+ */
 const isLocked = `exists (select 1 from pg_locks where locktype = 'transactionid' and granted and transactionid = job.xmax)`;
 
 /** $1 queue, $2 job. Returns the lease of a running job. */
@@ -25,8 +28,8 @@ export const selectLease = prepared(
 );
 
 /**
- * $1 milliseconds, $2 limit. Reads only running jobs, which are near the head of the queue and whose number is known. Locks
- * are checked only for the few expired leases.
+ * $1 milliseconds since the lease expired, $2 limit. Reads only running jobs, which are near the head of the queue and
+ * whose number is known. Locks are checked only for the few expired leases.
  */
 export const selectStalledLeases = prepared(
   'longshore-select-stalled-leases',

@@ -17,8 +17,8 @@ import { listedColumns, type ListedDocuments } from './job-documents.js';
 import { looksIntoRows, searchStage } from './search-stages.sql.js';
 
 /**
- * Builds the query of a list. Ids are UUIDv7, so their order is that of creation; each table returns its first rows from an
- * index on them.
+ * Builds the query of a list. Ids are UUIDv7, so ordering by id is ordering by creation, and each table can read its
+ * first rows from an index on the id.
  */
 export function listJobs(request: ListRequest, documents: ListedDocuments = 'all'): Query {
   const values: unknown[] = [];
@@ -41,8 +41,9 @@ export function listJobs(request: ListRequest, documents: ListedDocuments = 'all
 
 /**
  * Builds the query that finds matching jobs among the first few thousand jobs of each state. Every row has the column
- * `complete`; if there are no jobs, a single row has only that column. The statement is prepared if the filter recurs,
- * because planning it for every partition takes longer than running it.
+ * `complete`, which is true if this covers all finished jobs that could be on the page; if no job matches, there is a
+ * single row with only that column. The statement is named where possible, so that connections keep its plan: planning
+ * it for every partition takes longer than running it.
  */
 export function listNearJobs(request: ListRequest, documents: ListedDocuments = 'all'): Query {
   const values: unknown[] = [];
@@ -81,11 +82,14 @@ const maxNamed = 100;
 
 /**
  * Names of the statements prepared today, one per kind of filter. The texts contain the day, so statements of earlier
- * days are not used again.
+ * days are never used again.
  */
 const named = { day: '', names: new Set<string>() };
 
-/** Returns a name under which to prepare the text; none if connections already keep the plans of too many. */
+/**
+ * Returns a name under which to prepare the text, or no name once 100 statements have been prepared today, because
+ * every connection keeps their plans.
+ */
 function nameOf(text: string, now: Date): { name?: string } {
   const day = now.toISOString().slice(0, 10);
   if (named.day !== day) Object.assign(named, { day, names: new Set() });

@@ -9,12 +9,12 @@ interface LocatedRow {
 }
 
 /**
- * Finds jobs by id and remembers their queues. No index finds an unfinished job by its id alone, and searching every queue
- * takes time, so the queue in which a job was last seen is used as a hint; the job may have been moved since.
+ * Finds jobs by id and remembers their queues. No index finds an unfinished job by its id alone, and searching every
+ * queue takes time, so the queue in which a job was last seen is used as a hint; the job may have been moved since.
  */
 export class LocationCache {
   readonly #database: Database;
-  /** Least recently seen job first. */
+  /** The ids of queues by the ids of jobs; least recently used first. */
   readonly #queueIds = new Map<string, number>();
 
   constructor(database: Database) {
@@ -24,8 +24,8 @@ export class LocationCache {
   /**
    * Looks up a job in the queue where it was last seen and, if it is not there, everywhere.
    *
-   * @param statement $1 the id, $2 the queue to search besides history, or null for every queue. A single statement sees a
-   *   job that is being moved at exactly one place
+   * @param statement $1 the id, $2 the queue to search besides history, or null for every queue; must be a single
+   *   statement, which sees a job that is being moved in exactly one place
    * @returns `undefined` if there is no such job
    */
   async find<Row extends LocatedRow>(statement: Statement, id: string): Promise<Row | undefined> {

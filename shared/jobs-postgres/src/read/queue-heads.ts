@@ -4,7 +4,7 @@ import { PacedScan } from '../claim/paced-scan.js';
 import { prepared } from '../connection/statement.js';
 import { isShown } from './shown-queues.sql.js';
 
-/** Maximum number of heads, one per queue and priority, that are read: 70 ms at most. */
+/** Maximum number of heads to read, one per queue and priority. Reading that many takes up to 70 ms. */
 export const maxHeads = 20_000;
 
 /** The first ready job of a queue and a priority. */
@@ -17,13 +17,15 @@ export interface HeadRow {
   readonly ready_at: number | null;
   /** `xmin:xmax:xip,…`, in the first row; `null` in the others. */
   readonly snapshot: string | null;
-  /** The id of this transaction, in the first row; `null` in the others, and if no id is needed. */
+  /**
+   * The id of this transaction, in the first row; `null` in the others and in {@link selectHeads}, which needs no id.
+   */
   readonly mark: string | null;
-  /** The last place assigned in any queue. */
+  /** The last place (`seq`) assigned in any queue. */
   readonly last: string;
 }
 
-/** Queues to read: $1 is one of them, or null for all. */
+/** SQL condition on the queues to read: $1 is the id of one queue, or null for all. */
 const isRead = `($1::integer is null or queue.id = $1) and ${isShown}`;
 
 /** Columns of a {@link HeadRow}, from `head` and `job_seq`. */
@@ -33,11 +35,12 @@ const headColumns = (mark: string): string => `
     case when row_number() over () = 1 then ${mark} end as mark`;
 
 /**
- * $1 queue, or null for all. Returns at least one row per queue. Within a priority the oldest job is first, so this reads one
- * job per priority and skips the rest (a loose index scan). Goes through all queues priority by priority, so in a store with
- * more heads than it reads, the least urgent ones are missing. Has to skip the dead index entries of finished jobs.
+ * $1 queue, or null for all. Returns at least one row per queue. Within a priority the oldest job is first, so this
+ * reads one job per priority and skips the rest (a loose index scan). Reads the most urgent priority of all queues
+ * first, so if there are more than `maxHeads` heads, the least urgent ones are missing. Has to skip the dead index
+ * entries of finished jobs.
  *
- * With an outer join instead of `not in`, each queue would be compared with each head, because hash joins are off.
+ * With an outer join instead of `not in`, Postgres would compare each queue with each head, because hash joins are off.
  */
 export const selectHeads = prepared(
   'longshore-select-heads',
@@ -67,8 +70,9 @@ export const selectHeads = prepared(
 );
 
 /**
- * $1 queue, or null for all. Returns at least one row per queue. $2 inclusive start places: an object by queue of objects by
- * priority, in which `rest` is the exclusive start place of the other priorities, 0 by default.
+ * $1 queue, or null for all; $2 start places, a JSON object by queue of objects by priority. Returns at least one row
+ * per queue. The place of a priority is inclusive; `rest` is the exclusive place of the priorities that are not listed.
+ * A queue without start places is read from its first place.
  */
 export const selectHeadsFrom = prepared(
   'longshore-select-heads-from',
@@ -91,7 +95,10 @@ export const selectHeadsFrom = prepared(
   ) as head`,
 );
 
-/** Reads from the head that take at most this many milliseconds are not followed by a pause. With thousands of queues, they take less. */
+/**
+ * Reads from the head that take at most this many milliseconds are not followed by a pause. Even with thousands of
+ * queues, they normally take less.
+ */
 const quickMs = 100;
 
 /** Where the ready jobs of a queue begin. */
@@ -103,9 +110,10 @@ interface QueuePlaces {
 }
 
 /**
- * Finds when the oldest ready job of each queue became ready. Reads from the head of the queues while that is fast. While an
- * open transaction keeps the dead entries of finished jobs from being vacuumed, most reads start at the places where ready
- * jobs were last found, so a job that has returned to an earlier place appears only after the next read from the head.
+ * Finds when the oldest ready job of each queue became ready. Reads from the head of the queues while that is fast.
+ * While an open transaction keeps the dead index entries of finished jobs from being vacuumed, most reads start at the
+ * places where ready jobs were last found. A job that has returned to an earlier place then goes unnoticed until the
+ * next read from the head.
  */
 export class QueueHeads {
   readonly #database: Database;
@@ -115,13 +123,19 @@ export class QueueHeads {
   readonly #places = new Map<number, QueuePlaces>();
   readonly #horizon = new CommitHorizon();
 
-  /** @param newPace paces the reads from the head: those of all queues, and those of each */
+  /**
+   * @param newPace creates the pace of the reads from the head; each queue has its own, and so do reads of all queues
+   */
   constructor(database: Database, newPace = () => new PacedScan(quickMs)) {
     this.#database = database;
     this.#newPace = newPace;
   }
 
-  /** Returns the times by queue, for one queue or all. Queues without a ready job are missing. */
+  /**
+   * Returns when the oldest ready job of each queue became ready, by queue id. Queues without a ready job are missing.
+   *
+   * @param queueId the only queue to read; `null` for all
+   */
   async oldestReady(queueId: number | null): Promise<ReadonlyMap<number, Date>> {
     const pace = this.#paces.get(queueId) ?? this.#newPace();
     this.#paces.set(queueId, pace);
@@ -142,12 +156,12 @@ export class QueueHeads {
       heads.set(priority, seq);
       if (readyAt < (oldest.get(id)?.getTime() ?? Infinity)) oldest.set(id, new Date(readyAt));
     }
-    // Otherwise some heads may be missing, and it is unknown where the ready jobs of their queues begin.
+    // At the limit, heads may be missing, and it is unknown where the ready jobs of their queues begin.
     if (rows.length < maxHeads) for (const [id, heads] of found) this.#places.set(id, { heads, rest: place });
     return oldest;
   }
 
-  /** Returns the start places. */
+  /** Returns parameter $2 of {@link selectHeadsFrom}: the start places as JSON. */
   #begin(queueId: number | null): string {
     const places = [...this.#places].filter(([id]) => queueId === null || id === queueId);
     return JSON.stringify(

@@ -12,10 +12,11 @@ export interface LogRow {
 }
 
 /**
- * $1 queue, $2 ids, $3 servers, $4 attempts, $5 retention of reports in days; then the entries: $6 indexes of their claims,
- * from 1, $7 lines, $8 times, $9 levels, $10 percents, $11 messages, $12 fields. Returns the claims that are valid. Locks no job:
- * a report that was made while the claim was valid belongs to its attempt, even if another server has claimed the job since.
- * Nothing is written to days that have been dropped or soon will be.
+ * $1 queue, $2 ids, $3 servers, $4 attempts, $5 retention of reports in days; then the entries: $6 indexes of their
+ * claims, from 1, $7 lines, $8 times, $9 levels, $10 percents, $11 messages, $12 fields. Returns the claims that are
+ * valid. Locks no job: a report that was made while the claim was valid belongs to its attempt, even if another server
+ * has claimed the job since. Writes nothing for attempts that started before the retention period, because the
+ * partition of that day has been dropped or soon will be.
  */
 export const insertReports = prepared(
   'longshore-insert-reports',
@@ -47,8 +48,9 @@ export const progressOf = (job: string): string => `(
   ) as progress`;
 
 /**
- * $1 queue, $2 job, $3 when the job was created, which prunes earlier days, $4 attempt or null. A claim's transaction may
- * begin just before the one that enqueues and still see the job, so an attempt may start before its job was created.
+ * $1 queue, $2 job, $3 when the job was created, which prunes the partitions of earlier days, $4 attempt or null. A
+ * claim's transaction may begin just before the one that enqueues and still see the job, so an attempt may start before
+ * its job was created.
  */
 const linesOf = `
     from longshore.job_report
@@ -56,8 +58,8 @@ const linesOf = `
       and ($4::smallint is null or attempt = $4)`;
 
 /**
- * $5, $6 the two parts of the previous line's id, $7 limit, $8 offset. An id consists of the attempt's start in microseconds
- * and the line.
+ * $5, $6 the two parts of the id of the line to continue after, $7 limit, $8 offset. A line's id consists of the
+ * attempt's start in microseconds and the line number.
  */
 export const selectLines = prepared(
   'longshore-select-lines',
@@ -75,7 +77,8 @@ export const countLines = prepared(
 
 /**
  * $1 queue, parallel arrays: $2 jobs, $3 their new queues; $4 when the first of these jobs was created. Moves the jobs'
- * reports with them, and records the new queues of jobs for their keys, which stay in the old queue.
+ * reports to the new queues. Also records the new queues, because the jobs' idempotency and uniqueness keys stay in the
+ * old queue and the jobs must be found from there.
  */
 export const recordNewQueues = prepared(
   'longshore-record-new-queues',

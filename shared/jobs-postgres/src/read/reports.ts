@@ -19,7 +19,7 @@ import type { PostgresJobReader } from './job-reader.js';
 import { type TransitionRow, selectTransitions } from './job-transitions.sql.js';
 import { countLines, insertReports, type LogRow, selectLines } from './reports.sql.js';
 
-/** One row of the table: progress, or a log line. */
+/** A row of `longshore.job_report`: progress or a log line. */
 interface Entry {
   /** The index of the claim to which the row belongs, from 1. */
   readonly place: number;
@@ -40,7 +40,7 @@ export class PostgresReports implements JobReports {
   readonly #reader: PostgresJobReader;
   readonly #keptDays: number;
 
-  /** @param keptDays the longest retention of all states */
+  /** @param keptDays the longest retention of all states, in days */
   constructor(
     { database, reads }: { readonly database: Database; readonly reads: Database },
     clock: Clock,
@@ -103,8 +103,8 @@ export class PostgresReports implements JobReports {
   }
 
   /**
-   * Returns a job and its reports. Reports move with a job to another queue, so if none are found, the job is looked up
-   * again.
+   * Returns a job and its reports. Reports move with a job to another queue, so if none are found, the job is read
+   * again, and the reports are read from its new queue if it has moved.
    *
    * @param read receives the queue's id, the job's id and its creation time
    */

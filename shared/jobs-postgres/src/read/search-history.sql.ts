@@ -4,28 +4,30 @@ import { finishedAs } from './job-columns.sql.js';
 import { all, isText, type JobSearch } from './job-search.sql.js';
 
 /**
- * Number of rows read in the order of ids before an unordered index is used. If more than one job in four hundred matches,
- * they fill a page.
+ * Number of rows read in the order of ids before an unordered index is used. If at least one job in 400 matches, these
+ * rows contain enough matches for a page of 50.
  */
 const firstRows = 20_000;
 
-/** Maximum number of rows that are searched for words. */
+/** Maximum number of rows of each state that are searched for words. */
 export const textRows = 10_000;
 
 /**
- * Returns how many rows of each state are read for an immediate answer: searching a thousand for words takes 20 ms, anything
- * else less than one.
+ * Returns how many rows of each state are read for an immediate answer. Searching a thousand rows for words takes 20
+ * ms; checking the other conditions takes less than 1 ms.
  */
 export function nearRowsOf(filter: JobFilter): number {
   return isText(filter) ? 300 : 2_000;
 }
 
 /**
- * Builds the search for the first finished jobs of a state in the order of ids, however far back they are (docs/adr/008).
+ * Builds the search for the first finished jobs of a state in the order of ids, however far back they are
+ * (docs/adr/008).
  *
  * Two plans are possible: scanning jobs in order until the page is full, which suits frequent matches, or fetching all
  * matches, which suits rare ones. The planner cannot choose, because it assumes that a value that does not exist is as
- * frequent as the average. So the nearest jobs are scanned first, and the indexes are used if that leaves the page short.
+ * frequent as the average. So the first jobs in the order of the list are scanned, and the indexes are used only if
+ * these jobs do not fill the page.
  */
 export function searchHistory(state: FinishedState, search: JobSearch): string {
   const { filter, queueIds, order, limit, bind } = search;
@@ -54,8 +56,8 @@ export function nearHistory(state: FinishedState, search: JobSearch): string {
 }
 
 /**
- * Returns SQL for whether every candidate was read: those up to the last row of `listed`, or all of them if the list
- * is short.
+ * Returns SQL for whether the rows that {@link nearHistory} reads include every finished job that could be on the page:
+ * all jobs up to the last row of `listed`, or all jobs of the state if `listed` is not full.
  */
 export function isNearHistoryAll(state: FinishedState, search: JobSearch): string {
   const { filter, newestFirst, limit } = search;
@@ -125,8 +127,8 @@ export function madeDays(now: Date): string {
 }
 
 /**
- * Returns conditions that exclude whole days. They are not exact: an exact bound would make the scan within a day
- * continue to its end.
+ * Returns conditions that exclude whole days before and after the filter's times. They are not exact: an exact bound
+ * would make the scan within a day continue to its end.
  */
 export function wholeDays({ finishedAfter, finishedBefore }: JobFilter, bind: Bind): string[] {
   const days: string[] = [];
@@ -137,7 +139,7 @@ export function wholeDays({ finishedAfter, finishedBefore }: JobFilter, bind: Bi
   return days;
 }
 
-/** Returns the start of a day in UTC, like the partitions. */
+/** Returns the start (in UTC, like the partitions) of the day of `time`, or of a day that is `daysLater` days later. */
 export function startOfDay(time: Date, daysLater = 0): Date {
   return new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth(), time.getUTCDate() + daysLater));
 }

@@ -7,7 +7,7 @@ import { textRows } from './search-history.sql.js';
 
 /** The SQL parts and limits of a search among unfinished jobs. */
 interface Lines {
-  /** SQL expression of the queues that hold any. */
+  /** SQL expression of the ids of the queues that have jobs in the state. */
   readonly queues: string;
   readonly bounds: readonly string[];
   /** Conditions that require reading the rows themselves. */
@@ -28,7 +28,8 @@ const maxId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 const fewLines = 20;
 
 /**
- * Builds the search for the first jobs of a state in the order of ids, which are only indexed by queue.
+ * Builds the search for the first jobs of an unfinished state in the order of ids, which are indexed only within each
+ * queue.
  *
  * @param most maximum number of rows to read, in any order; all by default
  */
@@ -72,10 +73,13 @@ function searchTable(table: string, columns: string, search: JobSearch, lines: L
 }
 
 /**
- * Builds the search through all queues that hold jobs. For a thousand queues with 100 000 jobs, reading a page of 51 from
- * each takes 93 ms, but the first job of each only 7 ms. That is enough to know which queues can contribute to the page:
- * everything on the page is in one of the queues that come first then, and not beyond the last of these. If rows must be
- * read, all queues together take 39 ms, and queue by queue 185 ms.
+ * Builds the search for ready and blocked jobs in all queues that have any.
+ *
+ * If the filter need not read rows: with a thousand queues and 100 000 jobs, reading a page of 51 from each queue takes
+ * 93 ms, but reading the first job of each only 7 ms. The first jobs suffice to tell which queues can contribute to the
+ * page: sorted by their first jobs, only as many queues as the page has rows, and no job on the page can come after the
+ * first job of the last of these queues. If rows must be read, one query for all queues takes 39 ms, and one per queue
+ * 185 ms in total.
  */
 function searchLines(search: JobSearch, lines: Lines): string {
   const { order, newestFirst, limit, sorted, holding } = search;
@@ -107,7 +111,10 @@ function searchLines(search: JobSearch, lines: Lines): string {
     ${eachQueue(ofLine(ready(`'enqueued'::longshore.job_state`), blocked, all([...ofQueue, reached]), page), 'array(select queue_id from front group by queue_id)')}`;
 }
 
-/** Returns whether only some rows are read, however many there are: words may be anywhere, and no index helps. */
+/**
+ * Returns whether the number of rows read is limited: by `most`, or because the filter searches for words, for which no
+ * index helps.
+ */
 function isBounded({ filter }: JobSearch, { most }: Lines): boolean {
   return most !== null || isText(filter);
 }
@@ -129,7 +136,10 @@ function rowsOf(table: string, own: readonly string[], search: JobSearch, lines:
   return `longshore.${table} where ${within} and ${all(contents)}`;
 }
 
-/** Ids of unfinished jobs are only indexed by queue, so this many rows are read of all queues, and at least some of each. */
+/**
+ * A search for words reads about this many rows of a table, split evenly among the queues because ids of unfinished
+ * jobs are indexed only within each queue, but at least `minOfQueue` rows of each queue.
+ */
 const readRows = 40_000;
 const minOfQueue = 20;
 
@@ -138,7 +148,10 @@ export function rowsOfQueue({ queues }: Holding): number {
   return Math.min(textRows, Math.max(minOfQueue, Math.ceil(readRows / Math.max(1, queues))));
 }
 
-/** Returns SQL for the rows that are searched for words: the nearest rows of each queue in a table of unfinished jobs. */
+/**
+ * Returns SQL for the rows that are searched for words: the first rows of each queue in a table of unfinished jobs, in
+ * the given order.
+ */
 export function nearestRows(
   table: string,
   conditions: readonly string[],
@@ -149,7 +162,7 @@ export function nearestRows(
   return `select line.* from unnest(${queues}) as queue (id) cross join lateral (${rows}) as line ${order} limit ${textRows}`;
 }
 
-/** Returns SQL that runs `part`, which refers to `queue`, for each of the queues. */
+/** Returns SQL that runs `part`, a subquery that refers to `queue.id`, for each of the queues. */
 function eachQueue(part: string, queues: string): string {
   return `select part.* from unnest(${queues}) as queue (id) cross join lateral (${part}) as part`;
 }

@@ -18,8 +18,9 @@ export const selectThroughput = prepared(
 );
 
 /**
- * $1 queues; $2 since, $3 length of a bucket in milliseconds; times are milliseconds since 1970. One index lookup per queue:
- * of 1,000 queues with an hour of minutes, reading 8 takes 3 ms, 50 takes 7, 100 takes 19.
+ * $1 queues; $2 since, $3 length of a bucket in milliseconds; times are milliseconds since 1970. Does one index lookup
+ * per queue: with an hour of one-minute rows for each of 1,000 queues, reading 8 queues takes 3 ms, 50 queues 7 ms and
+ * 100 queues 19 ms.
  */
 export const selectThroughputByQueue = prepared(
   'longshore-select-throughput-by-queue',
@@ -38,7 +39,10 @@ export const selectThroughputByQueue = prepared(
     group by queue_id, bucket`,
 );
 
-/** $1 retention of the figures of all queues together, $2 of each queue, in milliseconds. */
+/**
+ * Deletes old throughput: $1 retention of the totals across all queues, $2 retention of the figures of single queues,
+ * in milliseconds.
+ */
 export const deleteOldThroughput = prepared(
   'longshore-delete-old-throughput',
   `

@@ -70,7 +70,10 @@ export class PostgresStatistics implements JobStatistics {
     };
   }
 
-  /** Restores the times of first failures whose jobs are no longer among the failed ones. */
+  /**
+   * Replaces `firstSeenAt` by the recorded time if that is earlier, because the job that failed first may have been
+   * deleted or retried.
+   */
   async #withFirstSeen(groups: readonly ErrorGroup[]): Promise<ErrorGroup[]> {
     if (groups.length === 0) return [];
     const columns = [groups.map(({ name }) => name), groups.map(({ fingerprint }) => fingerprint)];

@@ -16,8 +16,8 @@ import { boundsOf, textRows } from './search-history.sql.js';
 import { nearestRows, rowsOfQueue } from './search-stages.sql.js';
 
 /**
- * Maximum number of different texts that are read to find the words that a misspelt word may stand for, the most
- * frequent texts first.
+ * Maximum number of different texts of each kind, and of error messages, in which the correct spelling of a misspelt
+ * word is searched; the most frequent texts come first.
  */
 const maxTexts = 2_000;
 const maxErrors = 500;
@@ -30,7 +30,7 @@ export interface TextSearchRequest extends SearchScope {
   readonly after: string | undefined;
 }
 
-/** A row of the page; a page without jobs has one row with only the total. */
+/** A row of the page. A page without jobs has one row, whose ids are `null`. */
 export interface FoundRow {
   readonly id: string | null;
   readonly queue_id: number | null;
@@ -38,7 +38,10 @@ export interface FoundRow {
   readonly partial: boolean;
 }
 
-/** Builds the search for a page of jobs in which every word occurs, among the newest jobs of each state. */
+/**
+ * Builds the search for a page of jobs in which every word occurs, among the newest jobs of each state. Returns
+ * `undefined` if no state can have matching jobs.
+ */
 export function searchTexts(request: TextSearchRequest): Query | undefined {
   const { words, order, limit, offset, after } = request;
   const values: unknown[] = [];
@@ -122,7 +125,10 @@ export function textsToSearch(request: SearchScope): Query | undefined {
   );
 }
 
-/** Returns a search among the newest jobs, even if matches are listed oldest first, so that both orders list the same jobs. */
+/**
+ * Returns a search among the newest jobs, even if matches are listed oldest first, so that both orders list the same
+ * jobs.
+ */
 function newestOf(scope: SearchScope, values: unknown[]): JobSearch {
   return searchOf({ ...scope, newestFirst: true, limit: 0, offset: 0, after: undefined }, values);
 }
@@ -153,7 +159,7 @@ function newestInHistory(state: FinishedState, search: JobSearch): string {
       where ${all(search.ofHistory())}`;
 }
 
-/** Returns SQL for the newest jobs of a state, one per table with such jobs. */
+/** Returns SQL queries for the newest jobs of a state, one per table that has jobs in this state. */
 function linesOf(state: Exclude<JobState, FinishedState>, search: JobSearch): string[] {
   const { bind, holding, conditions, order } = search;
   const queues = `${bind(holding(state).ids)}::integer[]`;

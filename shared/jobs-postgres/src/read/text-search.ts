@@ -13,14 +13,14 @@ import type { JobRow } from './job-row.js';
 import type { SearchScope } from './job-search.sql.js';
 import { type FoundRow, searchTexts, textsToSearch } from './text-search.sql.js';
 
-/** Searches jobs for words and tolerates typos (docs/adr/017). */
+/** Searches jobs for words, tolerating typos (docs/adr/017). */
 export class TextSearch {
   readonly #database: Database;
   readonly #searches: Database;
   readonly #scopeOf: (filter: JobSearchQuery['filter']) => Promise<SearchScope>;
   readonly #toJobs: (rows: readonly JobRow[]) => Promise<Job[]>;
 
-  /** @param searches for queries of unpredictable cost */
+  /** @param searches connections for queries of unpredictable cost */
   constructor(
     database: Database,
     searches: Database,

@@ -1,6 +1,9 @@
 import { prepared } from '../connection/statement.js';
 
-/** $1 recurring job, $2 from, $3 until, $4 reason. Extends the previous row if this span continues it for the same reason. */
+/**
+ * $1 recurring job, $2 from, $3 until, $4 reason. Extends the previous row if this span continues it for the same
+ * reason.
+ */
 export const recordMissed = prepared(
   'longshore-record-missed-run',
   `
@@ -15,7 +18,7 @@ export const recordMissed = prepared(
     set until_at = greatest(missed_run.until_at, excluded.until_at), reason = excluded.reason`,
 );
 
-/** $1 recurring jobs, $2 limit of each. Newest first. */
+/** $1 recurring jobs, $2 maximum number of rows for each. Newest first. */
 export const selectMissed = prepared(
   'longshore-select-missed-runs',
   `

@@ -31,8 +31,8 @@ const described =
   'name, args, queue, priority, max_attempts, cron, time_zone, misfire, misfire_limit, overlap, tags, concurrency_key, concurrency_limit';
 
 /**
- * $1 to $14 the description, $15 the application, $16 the next due time if the schedule is new. Returns no row if it is
- * unchanged or belongs to another owner.
+ * $1 to $14 the description, $15 the application, $16 the next due time if the schedule is new. Returns no row if the
+ * recurring job is unchanged or belongs to another owner.
  */
 export const upsertRecurringJob = prepared(
   'longshore-upsert-recurring-job',
@@ -138,14 +138,17 @@ export const resumeRecurringJob = prepared(
   `update longshore.recurring_job set ${endPause}, next_due_at = $2 where id = $1 returning *`,
 );
 
-/** Whether to try a recurring job: false while it is set aside, unless it has been changed since. */
+/** Condition on a recurring job: it is not set aside, or it has been changed since it was set aside. */
 const isTried = `not exists (
   select 1 from longshore.set_aside as aside
   where aside.role = 'recurring' and aside.key = recurring_job.id and aside.failed_at >= recurring_job.updated_at
     and (aside.retry_at > now() or aside.discarded_at is not null)
 )`;
 
-/** Returns whether any recurring job is due, and the milliseconds until the next one is. */
+/**
+ * Returns whether any recurring job is due, and the milliseconds until the next one becomes due: at most a day, null if
+ * there is none.
+ */
 export const nextDueRecurring = prepared(
   'longshore-next-due-recurring',
   `
@@ -154,7 +157,7 @@ export const nextDueRecurring = prepared(
         from longshore.recurring_job where next_due_at > now()) as next_due_in`,
 );
 
-/** Whether the job that was last enqueued is unfinished. */
+/** Condition on a recurring job: the job that it enqueued last is unfinished. */
 const isBusy = `exists (
   select 1 from longshore.queue cross join lateral (
     ${inLiveTables((table) => `select 1 from longshore.${table} where queue_id = queue.id and id = recurring_job.last_job_id`)}
@@ -162,8 +165,8 @@ const isBusy = `exists (
 )`;
 
 /**
- * $1 limit. Locks recurring jobs that are due. Skips those locked by other servers, and those that must wait for their
- * last job to end.
+ * $1 limit. Locks recurring jobs that are due. Skips those locked by other servers and those that must wait until their
+ * last job has ended.
  */
 export const lockDueRecurring = prepared(
   'longshore-lock-due-recurring',
@@ -175,15 +178,15 @@ export const lockDueRecurring = prepared(
 );
 
 /**
- * $1 ids. Returns the recurring jobs whose last job is unfinished. Must run as a separate statement after they are locked, so
- * that it sees a job that another server has just enqueued.
+ * $1 ids. Returns the recurring jobs whose last job is unfinished. Must run as a separate statement after they are
+ * locked, so that it sees a job that another server has just enqueued.
  */
 export const selectBusy = prepared(
   'longshore-select-busy-recurring',
   `select id from longshore.recurring_job where id = any($1::text[]) and ${isBusy}`,
 );
 
-/** $1 id, $2 next due time, $3 last due time with a job, $4 that job; null keeps the old value. */
+/** $1 id, $2 next due time, $3 last due time with a job, $4 that job. Null in $3 or $4 keeps the old value. */
 export const moveOn = prepared(
   'longshore-move-on-recurring',
   `

@@ -40,7 +40,7 @@ import { recordMissed, selectMissed } from './missed-runs.sql.js';
 import * as sql from './recurring-jobs.sql.js';
 
 type Row = sql.RecurringJobRow;
-/** How long to wait, in milliseconds, before trying again due recurring jobs whose last job has not finished. */
+/** Interval, in milliseconds, at which due recurring jobs are tried again while their last job is unfinished. */
 const waitMs = 1_000;
 
 /** A row with the database's time, and with the arguments as JSON text, which keeps all digits of their numbers. */
@@ -77,7 +77,7 @@ export class PostgresRecurringJobs implements RecurringJobs {
     this.#notifier.notify(null);
     if (changed !== undefined) return sql.toRecurringJob(changed);
     const existing = await this.find(job.id);
-    if (existing === null) return this.addOrUpdate(job); // just removed
+    if (existing === null) return this.addOrUpdate(job); // it has just been removed
     if (existing.application !== null) throw new RecurringJobOwnedError(job.id, existing.application);
     return existing;
   }
@@ -169,7 +169,7 @@ export class PostgresRecurringJobs implements RecurringJobs {
     const { transaction } = options;
     if (transaction !== undefined) return this.#trigger(transaction, id, options);
     const found = await this.find(id);
-    if (found !== null) await this.#enqueuer.know(found.queue); // before a connection is in use
+    if (found !== null) await this.#enqueuer.know(found.queue); // caches the queue before a connection is in use
     const afterwards: (() => void)[] = [];
     const triggered = await this.#database.transaction((client) => {
       afterwards.length = 0;
@@ -309,7 +309,10 @@ export class PostgresRecurringJobs implements RecurringJobs {
   }
 }
 
-/** Returns the recurring job, locked until the transaction ends and checked under the lock; `undefined` if there is none. */
+/**
+ * Returns the recurring job, locked until the transaction ends and checked under the lock; `undefined` if it does not
+ * exist.
+ */
 async function lockChecked(
   run: Run,
   id: string,

@@ -11,10 +11,10 @@ import type { Database } from '../connection/database.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import { addTimings, admitNames, measureBacklog, measureNames, selectReadyPages } from './timings.sql.js';
 
-/** Stands for all queues. */
+/** The queue id of timings of all queues together. */
 export const allQueues = 0;
 
-/** Stands for all job names. */
+/** The job name of timings of all jobs together. */
 export const allNames = '';
 
 const namesCheckedEveryMs = 3_600_000;
@@ -32,19 +32,22 @@ interface Row {
 }
 
 /**
- * Adds recorded timings to the ones in the database, and measures the backlog once a minute. If the connection breaks, a batch
- * is sent again unchanged: the database has the number of the last batch that was added.
+ * Adds recorded timings to the ones in the database, and measures the backlog once a minute. If the connection breaks,
+ * the batch is sent again unchanged; it is not added twice, because the database stores the number of the last batch
+ * that was added.
  */
 export class TimingStore {
   readonly #database: Database;
   readonly #queues: QueueIdCache;
   readonly #id = randomUUID();
   #batches = 0;
-  /** What has been sent, and may or may not have been added. */
+  /**
+   * The parameters of the batch that was sent last, while it is unknown whether the batch was added; otherwise `null`.
+   */
   #sent: unknown[] | null = null;
-  /** Ends with the last call: batches are added one after another, in the order of their numbers. */
+  /** Settles when the last call has ended: batches are added one after another, in the order of their numbers. */
   #idle: Promise<unknown> = Promise.resolve();
-  /** Whether a job name has timings of its own. */
+  /** Whether the timings of a job name are stored under that name, and not under `otherNames`. */
   readonly #admitted = new Map<string, boolean>();
   #admittedUntil = 0;
   #measuredMinute = 0;
@@ -55,8 +58,8 @@ export class TimingStore {
   }
 
   /**
-   * Takes timings from the buffer and adds them. Resolves to whether there were any. If it throws, they are either in the
-   * buffer again, or will be sent again by the next call.
+   * Takes timings from the buffer and adds them. Resolves to whether there were any. If it rejects, the timings are
+   * either back in the buffer or will be sent again by the next call.
    */
   addFrom(buffer: TimingBuffer): Promise<boolean> {
     const added = this.#idle.then(() => this.#addFrom(buffer));
@@ -104,7 +107,11 @@ export class TimingStore {
     return [this.#id, ++this.#batches, ...columnsOf([...rows.values()].toSorted(byKey))];
   }
 
-  /** @param nowMs the database's time */
+  /**
+   * Measures the backlog, once a minute across all servers.
+   *
+   * @param nowMs the database's time
+   */
   async measureBacklog(nowMs: number): Promise<void> {
     const minute = Math.floor(nowMs / minuteMs);
     if (minute === this.#measuredMinute) return;

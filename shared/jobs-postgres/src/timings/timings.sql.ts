@@ -1,10 +1,10 @@
 import { prepared } from '../connection/statement.js';
 
 /**
- * Adds timings to the stored ones, unless this batch has been added before. $1 id of the process, $2 number of the batch. Then
- * parallel arrays, sorted by key so that servers lock rows in the same order: $3 queues, $4 names, $5 resolutions in seconds, $6
- * times in milliseconds since 1970, $7 done, $8 failed, $9 retried, $10 and $11 histograms of waiting and running as array
- * literals, $12 and $13 their sums in milliseconds.
+ * Adds timings to the stored ones, unless this batch has been added before. $1 id of the process, $2 number of the
+ * batch. Then parallel arrays, sorted by key so that servers lock rows in the same order: $3 queues, $4 names, $5
+ * resolutions in seconds, $6 times in milliseconds since 1970, $7 done, $8 failed, $9 retried, $10 and $11 histograms
+ * of waiting and running as array literals, $12 and $13 their sums in milliseconds.
  */
 export const addTimings = prepared(
   'longshore-add-timings',
@@ -33,8 +33,8 @@ export const addTimings = prepared(
 );
 
 /**
- * $1 names, $2 maximum number of names. Returns the names that have timings of their own, adding new ones while there is
- * room.
+ * $1 names, $2 maximum number of names. Returns the names whose timings are stored separately, adding new names until
+ * the maximum is reached.
  */
 export const admitNames = prepared(
   'longshore-admit-names',
@@ -93,8 +93,8 @@ export const selectMeasured = prepared(
 );
 
 /**
- * $1 queue, $2 resolution in seconds, $3 start in milliseconds since 1970, $4 limit. Returns the rows of the most frequent
- * names.
+ * $1 queue, $2 resolution in seconds, $3 start in milliseconds since 1970, $4 limit. Returns the rows of the names with
+ * the most attempts.
  */
 export const selectNameTimings = prepared(
   'longshore-select-name-timings',
@@ -111,8 +111,8 @@ export const selectNameTimings = prepared(
 );
 
 /**
- * Stores the number of ready jobs, in total and for each queue that has any. Only the first server in each minute does so;
- * for the others, the statement writes nothing and returns no row.
+ * Stores the number of ready jobs, in total and for each queue that has any. Only the first call in each minute stores
+ * it; later calls write nothing and return no row.
  */
 export const measureBacklog = prepared(
   'longshore-measure-backlog',
@@ -142,8 +142,8 @@ export const measureBacklog = prepared(
 );
 
 /**
- * $1 share of the table's pages to read, in percent. Stores the number of ready jobs per name, extrapolated from that share,
- * for names that have timings of their own.
+ * $1 share of the table's pages to read, in percent. Stores the number of ready jobs per name, extrapolated from that
+ * share, for names whose timings are stored separately.
  */
 export const measureNames = prepared(
   'longshore-measure-names',
@@ -177,8 +177,8 @@ export const selectReadyPages = prepared(
 );
 
 /**
- * $1 and $2 how long to keep timings by the minute and by the hour, in milliseconds. Also deletes names that are no longer in
- * use, and processes that have stored nothing for a day.
+ * $1 retention of timings by the minute, $2 of timings by the hour, in milliseconds. Also deletes names that are no
+ * longer in use, and records of processes that have stored nothing for a day.
  */
 export const deleteOldTimings = prepared(
   'longshore-delete-old-timings',

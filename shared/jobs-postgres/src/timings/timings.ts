@@ -50,8 +50,8 @@ export class PostgresTimings implements Timings {
   }
 
   /**
-   * Stores recorded timings, unless that was done recently, and measures the backlog once a minute. Called by housekeeping.
-   * Resolves to whether anything had been recorded.
+   * Stores recorded timings and measures the backlog once a minute, unless timings were stored too recently. Called by
+   * housekeeping. Resolves to whether anything had been recorded; `true` if it was too early to store.
    */
   async maintain(): Promise<boolean> {
     const startedAt = performance.now();

@@ -7,8 +7,8 @@ import { PostgresStorage } from '../../src/index.js';
 const work = defineJob({ name: 'work', queue: 'work', unique: { key: () => 'one' } });
 
 /**
- * The coordinator commits a transaction first, and the nodes after it. Here, a node has prepared a transaction and has not
- * committed it yet, as after a crash of the coordinator.
+ * The coordinator commits a transaction before the nodes do. In these tests, a node has prepared a transaction but not
+ * yet committed it, as after a crash of the coordinator.
  */
 describe('On Citus, while a transaction is not visible on all nodes,', () => {
   let database: TestDatabase;
@@ -26,7 +26,7 @@ describe('On Citus, while a transaction is not visible on all nodes,', () => {
     await database.drop();
   });
 
-  /** Prepares a transaction on a node that Citus could have prepared; returns how to end it. */
+  /** Prepares a transaction on a node, as Citus would. Returns a function that rolls it back. */
   async function prepared(): Promise<() => Promise<void>> {
     const [node] = await database.query<{ nodename: string; nodeport: number }>(
       'select nodename, nodeport from pg_dist_node where groupid > 0 order by groupid limit 1',
@@ -41,7 +41,7 @@ describe('On Citus, while a transaction is not visible on all nodes,', () => {
       for (const statement of statements) await connection.query(statement);
       await connection.end();
     };
-    // A group that the coordinator of the cluster does not have, so that Citus does not end the transaction.
+    // The cluster has no coordinator with group id 99, so Citus does not end the transaction itself.
     await run('begin', 'select pg_current_xact_id()', `prepare transaction 'citus_99_1_1_1'`);
     return () => run(`rollback prepared 'citus_99_1_1_1'`);
   }

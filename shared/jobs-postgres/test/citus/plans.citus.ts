@@ -8,7 +8,7 @@ const server = '01890000-0000-7000-8000-0000000000aa';
 
 type Value = string | number | null | readonly (string | number | null)[];
 
-/** The statements of the hot path, with parameters of which the first is the queue. */
+/** Parameters of the statements of the hot path; the first parameter is the id of the queue. */
 const hot: Readonly<Record<string, readonly Value[]>> = {
   'insert-alike': [1, [id], '[{}]', 'work', 0, 10],
   'insert-ready': [1, [id], '[{}]', ['work'], [0], [10], [null]],
@@ -61,7 +61,7 @@ describe('On Citus, the statement', () => {
   }
 });
 
-/** Returns a statement with its parameters as literals, because `explain` of a prepared statement takes none. */
+/** Replaces the parameters of a statement with literals, because `explain` accepts no parameters. */
 function literal(text: string, values: readonly Value[]): string {
   return text.replaceAll(/\$(\d+)/g, (_, place: string) => {
     const value = values[Number(place) - 1];

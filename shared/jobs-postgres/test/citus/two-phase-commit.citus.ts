@@ -7,7 +7,7 @@ import { PostgresStorage } from '../../src/index.js';
 const work = defineJob({ name: 'work', queue: 'work' });
 const lease = { queue: 'work', limit: 10, leaseMs: 60_000 };
 
-/** Commands that Citus sends to other nodes, such as `COMMIT`, are reported to clients of the database. */
+/** Citus sends notices to the client about the commands, such as `COMMIT`, that it issues to other nodes. */
 describe('On Citus,', () => {
   let database: TestDatabase;
   let storage: PostgresStorage;

@@ -8,15 +8,16 @@ import { eventually } from '@longshore/test-support';
 import pg from 'pg';
 
 export interface PgBouncer {
-  /** The same database, through the pooler. */
+  /** Returns the URL of the same database through the pooler. */
   urlOf(url: string): string;
   stop(): Promise<void>;
 }
 
 /**
- * Starts a pgbouncer in transaction mode in front of the Postgres at `postgresUrl`. Nothing listens behind its database `away`.
+ * Starts a pgbouncer in transaction mode in front of the Postgres server at `postgresUrl`. Its database `away` points
+ * to a port on which nothing listens.
  *
- * @param settings lines of its configuration
+ * @param settings additional lines of the pgbouncer configuration
  */
 export async function startPgBouncer(
   postgresUrl: string,
@@ -66,7 +67,7 @@ export async function startPgBouncer(
   return { urlOf, stop };
 }
 
-/** It refuses to run as root. */
+/** Returns the arguments that make pgbouncer run as `nobody`, because it refuses to run as root. */
 function unprivileged(): string[] {
   return process.getuid?.() === 0 ? ['-u', 'nobody'] : [];
 }

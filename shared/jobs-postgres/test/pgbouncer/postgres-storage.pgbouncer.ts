@@ -3,7 +3,7 @@ import { postgresUnderTest } from '../support/postgres-under-test.js';
 import { createStoreDatabase } from '../support/store-database.js';
 import { startPgBouncer } from './pgbouncer.js';
 
-// The name is a reserved word, so it shows whether every statement quotes it.
+// The schema name is a reserved word, so a statement that does not quote it fails.
 describeStorage('Postgres behind pgbouncer in transaction mode, in the schema "order",', async () => {
   const database = await createStoreDatabase();
   const pooler = await startPgBouncer(database.url);

@@ -5,7 +5,7 @@ interface Explained {
   'QUERY PLAN': { Plan: { 'Shared Hit Blocks': number; 'Shared Read Blocks': number } }[];
 }
 
-/** How many pages a statement reads: what it costs, on a busy machine as on an idle one. */
+/** Returns the number of pages that a statement reads: its cost, independent of the load of the machine. */
 export async function buffersOf(
   database: TestDatabase,
   { text }: Statement,

@@ -1,15 +1,15 @@
 import type { TestDatabase } from '@longshore/test-support';
 
-/** The history tables. */
+/** Names of the history tables. */
 export const history = ['job_history_done', 'job_history_failed', 'job_history_cancelled'];
 
-/** Takes the bounds away from a table, so that rows can be poisoned. */
+/** Drops the check constraints that bound the values of tables, so that rows can get invalid values. */
 export async function unbound(database: TestDatabase, ...tables: string[]): Promise<void> {
   for (const table of tables)
     await database.query(`alter table longshore.${table} drop constraint if exists ${table}_bounds`);
 }
 
-/** Lets every insert into the table fail of a job whose arguments have a member `poison`. */
+/** Makes inserts and updates in the tables fail for jobs whose arguments have a member `poison`. */
 export async function refuse(database: TestDatabase, ...tables: string[]): Promise<void> {
   await database.query(`
     create or replace function longshore.refuse() returns trigger language plpgsql as $$
@@ -22,7 +22,7 @@ export async function refuse(database: TestDatabase, ...tables: string[]): Promi
       create trigger refuse before insert or update on longshore.${table} for each row execute function longshore.refuse()`);
 }
 
-/** Mends what {@link refuse} did. */
+/** Undoes {@link refuse}. */
 export async function accept(database: TestDatabase): Promise<void> {
   await database.query('drop function longshore.refuse() cascade');
 }

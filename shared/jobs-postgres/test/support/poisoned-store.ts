@@ -6,12 +6,12 @@ import { createStoreDatabase } from './store-database.js';
 
 export const done: Outcome = { kind: 'done', result: 'null' };
 
-/** Arguments of a job that `refuse` refuses. */
+/** Arguments of a job that cannot be written to the tables passed to `refuse`. */
 export const poison = { poison: true };
 
 export const work = defineJob({ name: 'work', queue: 'work' });
 
-/** A storage on a database of its own, and what tests do with jobs that may be poisoned. */
+/** A storage on a new database, with helpers for tests of jobs that cannot be written. */
 export class PoisonedStore {
   readonly database: TestDatabase;
   readonly storage: PostgresStorage;
@@ -63,7 +63,7 @@ export class PoisonedStore {
     return jobs.map((job) => job.claim);
   };
 
-  /** What was set aside is due again. */
+  /** Makes everything that was set aside due again. */
   readonly tryAgain = async (): Promise<void> => {
     for (const { id } of await this.storage.setAside.list({ limit: 100 }))
       await this.storage.setAside.retry(id);

@@ -2,7 +2,7 @@ import type { StorageUnderTest } from '@longshore/jobs-storage-tests';
 import type { TestDatabase } from '@longshore/test-support';
 import { type PostgresOptions, PostgresStorage } from '../../src/index.js';
 
-/** The suite's subject on a database of its own, which is dropped in the end. */
+/** Opens a storage on `database` for the suite; closing it drops the database. */
 export async function postgresUnderTest(
   database: TestDatabase,
   options: Partial<PostgresOptions> = {},

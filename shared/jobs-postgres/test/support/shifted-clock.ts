@@ -1,6 +1,6 @@
 const RealDate = Date;
 
-/** Runs `work` while this process's clock is off by so many milliseconds. Timers go by another clock. */
+/** Runs `work` while `Date` is ahead by `aheadMs` milliseconds, or behind if negative. Timers are not affected. */
 export async function withClock<Result>(aheadMs: number, work: () => Promise<Result>): Promise<Result> {
   class ShiftedDate extends RealDate {
     static override now(): number {

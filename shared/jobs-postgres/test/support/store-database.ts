@@ -1,7 +1,7 @@
 import { createTestDatabase, type TestDatabase } from '@longshore/test-support';
 import { PostgresStorage } from '../../src/index.js';
 
-/** A database with the store's tables: a clone, for to migrate each one takes three times as long. */
+/** Creates a database with the store's tables by cloning, because migrating each database takes three times as long. */
 export function createStoreDatabase(): Promise<TestDatabase> {
   return createTestDatabase(migrate);
 }

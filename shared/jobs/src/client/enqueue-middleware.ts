@@ -4,8 +4,8 @@ import type { EnqueuedJob } from './enqueue-options.js';
 import type { EnqueueRequest } from './enqueue-request.js';
 
 /**
- * The jobs of one call, as middleware sees them. Middleware may replace `requests` and `callback`. Jobs refer to one
- * another by their index in `requests` (`after.parents`), so added requests must be appended.
+ * The jobs of one call, as middleware sees them. Middleware can replace `requests` and `callback`. Jobs refer to each
+ * other by their index in `requests` (`after.parents`), so requests may only be added at the end.
  */
 export interface EnqueueContext {
   requests: readonly EnqueueRequest[];
@@ -15,7 +15,7 @@ export interface EnqueueContext {
 }
 
 /**
- * Wraps each `enqueue`, `enqueueMany` and `enqueueBatch` before arguments are checked. It may change the requests
- * before it calls `next`, or throw to reject the call, in which case nothing is enqueued.
+ * Middleware around each `enqueue`, `enqueueMany` and `enqueueBatch`, called before arguments are checked. It can
+ * change the requests before it calls `next`, or throw to reject the call, in which case nothing is enqueued.
  */
 export type EnqueueMiddleware = Middleware<EnqueueContext, EnqueuedJob[]>;

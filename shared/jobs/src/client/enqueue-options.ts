@@ -7,7 +7,7 @@ import type { AfterOption } from './after-option.js';
 export interface EnqueueOptions {
   /** Overrides the definition's queue. */
   queue?: string;
-  /** Overrides the definition's priority; −100 to 100, lower runs first. */
+  /** Overrides the definition's priority; −100 to 100, jobs with lower values run first. */
   priority?: number;
   /** Overrides the definition's maximum number of attempts. */
   maxAttempts?: number;
@@ -28,21 +28,21 @@ export interface EnqueueOptions {
    */
   unique?: Uniqueness | null;
   /**
-   * Makes the call repeatable: within 24 hours by default, the same key returns the same job, whatever its state. The
-   * same key with another name or other arguments throws an {@link IdempotencyConflictError}. 1 to 200 characters,
+   * Makes the call safe to repeat: within 24 hours by default, the same key returns the same job, whatever its state.
+   * The same key with another name or other arguments throws an {@link IdempotencyConflictError}. 1 to 200 characters,
    * unique per request: a UUID, for example.
    */
   idempotencyKey?: string;
   /** The jobs or batches that must finish first. */
   after?: AfterOption;
   /**
-   * The queues that are visible to the caller on whose behalf the job is enqueued; all by default. If given, parents
-   * in other queues are treated as unknown, and so are batches that already exist.
+   * The queues that are visible to the caller on whose behalf the job is enqueued; all by default. If given, parents in
+   * other queues are treated as unknown, and so are batches that already exist.
    */
   visibleQueues?: readonly string[];
   /**
-   * If another job already holds one of the keys, includes that job in the result. The whole call is rejected if that job
-   * was deleted or is not visible to the caller. `false` by default.
+   * Whether the result includes the job that already holds one of the keys, if there is one. The whole call is rejected
+   * if that job was deleted or is not visible to the caller. `false` by default.
    */
   showHolder?: boolean;
   /**
@@ -53,20 +53,23 @@ export interface EnqueueOptions {
   /** The earliest start, from 1970 to 9999; a past time counts as the time of the call. */
   runAt?: Date;
   /**
-   * A `pg` client with an open transaction: the job becomes visible when it commits and disappears if it rolls back.
-   * Servers are notified at that point.
+   * A `pg` client with an open transaction. When the transaction commits, the job becomes visible and servers are
+   * notified; if the transaction rolls back, the job is never created.
    */
   transaction?: TransactionClient;
 }
 
-/** The result of enqueueing a job. Carries the types of its definition, so that a later read of the job is typed too. */
+/**
+ * The result of enqueueing a job. Carries the types of the job's definition, so that a later read of the job is typed
+ * too.
+ */
 export interface EnqueuedJob<Args = unknown, Result = unknown> {
   /** UUIDv7; the key holder's id if no job was created. */
   readonly id: string;
   readonly queue: string;
-  /** `false` if another job holds the key; `id` is then that job's. */
+  /** `false` if no job was created because another one holds the key; `id` is then the id of that job. */
   readonly created: boolean;
-  /** Never present; carries the type parameters. */
+  /** Never set; exists only to carry the type parameters. */
   readonly types?: { readonly args: Args; readonly result: Result };
 }
 

@@ -4,7 +4,7 @@ import { readMeta } from '../job/meta.js';
 import type { EnqueueResult } from '../storage/enqueue-result.js';
 import type { EnqueuedJob } from './enqueue-options.js';
 
-/** An enqueued job with everything needed to show it without reading it back. */
+/** An enqueued job with all data needed to show it, so that it does not have to be read from the storage. */
 export class EnqueuedJobDetails implements EnqueuedJob {
   static {
     brand(this, 'EnqueuedJobDetails');

@@ -34,7 +34,10 @@ export interface JobClientOptions {
   idempotencyPeriodMs?: number;
 }
 
-/** Calls with more jobs are built in slices of this length, each while the storage writes the previous ones. */
+/**
+ * Maximum number of jobs that are prepared at a time. A longer call is split into slices of this length, and each slice
+ * is prepared while the storage writes the previous ones.
+ */
 const sliceLength = 2_000;
 
 /** Enqueues jobs. Cheap to create; one per process is enough. */
@@ -75,7 +78,7 @@ export class JobClient {
     ...[args, options = {}]: EnqueueRest<Input>
   ): Promise<EnqueuedJob<Args, Result>> {
     const { transaction } = options;
-    // The definition and its arguments belong together, so erasing the type is safe.
+    // The compiler has already checked the arguments against the definition, so erasing the types is safe.
     const request = { definition, args, options: forMiddleware(options) } as EnqueueRequest;
     const [enqueued] = await this.#enqueueThroughMiddleware([request], transaction);
     if (enqueued === undefined)
@@ -173,7 +176,10 @@ export class JobClient {
     return mapInSlices(last === null ? jobs : [...jobs, last], (job) => new EnqueuedJobDetails(job, result));
   }
 
-  /** @param earlier the jobs that precede it in the call */
+  /**
+   * @param earlier the jobs that precede this one in the call
+   * @throws {InvalidArgumentsError} if the arguments are invalid or too large
+   */
   #toNewJob(request: EnqueueRequest, earlier: readonly NewJob[]): NewJob {
     const job = toNewJob(request, this.#idempotencyPeriodMs, this.#ids, earlier);
     const bytes = excessBytes(job.args, this.#maxArgsBytes);

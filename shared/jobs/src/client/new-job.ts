@@ -16,9 +16,9 @@ import type { EnqueueRequest } from './enqueue-request.js';
 /**
  * Builds the job that is stored.
  *
- * @param idempotencyMs how long its idempotency key stays valid
+ * @param idempotencyMs how long the job's idempotency key stays valid, in milliseconds
  * @param ids generates the job's id
- * @param earlier the jobs that precede it in the call
+ * @param earlier the jobs that precede this one in the call
  * @throws {InvalidArgumentsError} if the arguments cannot be stored or do not match the definition's schema
  * @throws {RangeError} if an option is out of bounds
  */

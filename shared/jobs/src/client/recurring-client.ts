@@ -17,12 +17,12 @@ export class RecurringClient {
   }
 
   /**
-   * Adds a recurring job, or updates the existing one with this id. An updated job stays paused if it was, and keeps
-   * its next due time unless its cron expression or time zone changed.
+   * Adds a recurring job, or updates the existing one with this id. If the existing one is paused, it stays paused. It
+   * keeps its next due time unless its cron expression or time zone changes.
    *
    * @throws {InvalidScheduleError} if the cron expression or the time zone is invalid
    * @throws {InvalidArgumentsError} if the arguments do not match the definition's schema
-   * @throws {RecurringJobOwnedError} if an application defines it in code
+   * @throws {RecurringJobOwnedError} if an application defines the recurring job with this id in code
    */
   async addOrUpdate<Definition extends JobDefinition>(
     options: RecurringJobOptions<Definition>,
@@ -31,8 +31,8 @@ export class RecurringClient {
   }
 
   /**
-   * Removes a recurring job. Returns `false` if it does not exist. One that is defined in code is added again when
-   * its application starts; pause it instead.
+   * Removes a recurring job. Returns `false` if it does not exist. A recurring job that is defined in code is added
+   * again when its application starts, so pause it instead.
    */
   remove(id: string): Promise<boolean> {
     return this.#store.remove(id);

@@ -3,7 +3,10 @@ import { setImmediate as otherWork } from 'node:timers/promises';
 /** How long a call may block the event loop before it yields, in milliseconds. */
 const sliceMs = 10;
 
-/** The clock is read once per this many elements, because reading it takes as long as a short piece of work. */
+/**
+ * Number of elements after which the clock is read again. It is not read for every element, because that takes as long
+ * as a short piece of work.
+ */
 const elementsPerClockRead = 64;
 
 /** Maps elements in order, yielding to the event loop between time slices. */
@@ -22,7 +25,10 @@ export async function mapInSlices<Element, Result>(
   return results;
 }
 
-/** Maps elements in order, and yields the results in slices of `length`. Lets the event loop run between time slices. */
+/**
+ * Maps elements in order, and yields the results in slices of `length`. Lets the event loop run before a slice if
+ * `sliceMs` have passed since it last did.
+ */
 export async function* slicesOf<Element, Result>(
   elements: readonly Element[],
   length: number,

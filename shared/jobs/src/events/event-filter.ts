@@ -1,11 +1,11 @@
 import { type EventTopic, eventTopics, type JobEvent } from '../job/job-event.js';
 import { type JobState, jobStates } from '../job/state.js';
 
-/** Matches events that satisfy every given member; a member is satisfied by any of its values. */
+/** Selects the events that match every given member. A list matches if the event has any of its values. */
 export interface EventFilter {
   readonly jobId?: string;
   readonly kind?: readonly JobEvent['kind'][];
-  /** Matches only state events with one of these states. */
+  /** Only state events with one of these states; excludes events of other kinds. */
   readonly state?: readonly JobState[];
   readonly queue?: readonly string[];
   readonly name?: readonly string[];

@@ -5,21 +5,21 @@ import type { JobFeed } from '../storage/job-feed.js';
 import type { ListenerSet } from './listener-set.js';
 import { RecentEvents } from './recent-events.js';
 
-/** A reader that is far behind catches up in steps of this length, in milliseconds. */
+/** Length of a step when the reader is far behind and catches up, in milliseconds. */
 const spanMs = 10_000;
 
 /** How long polling continues after the last listener has left, in milliseconds. */
 const lingerMs = 10_000;
 
 /**
- * How far before the earliest resume position reading starts, in milliseconds. After a restart, many listeners
- * reconnect one after the other, and those that have not done so yet may have positions a heartbeat or two older.
+ * How long before the earliest resume position reading starts, in milliseconds. After a restart, many listeners
+ * reconnect one after the other, and the positions of those still to come may be a heartbeat or two older.
  */
 const resumeMarginMs = 30_000;
 
 const maxReplayMs = 60_000;
 
-/** Reads the feed on behalf of all listeners of a process, as long as there are any. */
+/** Reads the feed on behalf of all listeners of a process. Without listeners, reads nothing. */
 export class FeedReader {
   readonly recent = new RecentEvents();
   readonly #feed: JobFeed;
@@ -39,15 +39,14 @@ export class FeedReader {
   }
 
   /**
-   * The position from which a listener can resume that has received all events read so far; `null` before the first
-   * read.
+   * The position from which a listener that has received all events so far can resume; `null` before the first read.
    */
   get position(): Date | null {
     return this.#position ?? null;
   }
 
   /**
-   * Resolves once a listener that was just added can no longer miss an event.
+   * Resolves once a listener that has just been added can no longer miss an event.
    *
    * @param topics the topics the listener wants
    * @param resumesAt the position from which the listener resumes; `null` if it starts now
@@ -86,10 +85,7 @@ export class FeedReader {
     return page.caughtUp ? Math.max(this.#pollMs, 4 * (performance.now() - startedMs)) : 0;
   }
 
-  /**
-   * Chooses where to start reading so that no listener misses an event, whether it is new or resumes. Returns that
-   * position.
-   */
+  /** Returns the position at which to start reading so that neither new nor resuming listeners miss an event. */
   async #begin(joining: readonly { readonly resumesAt: Date | null }[]): Promise<Date> {
     const { resumeAt: now } = await this.#feed.read({ since: null, topics: [] });
     this.#listeners.startFrom(now);

@@ -18,28 +18,28 @@ export interface JobEventsOptions {
 }
 
 /**
- * An event stream, to be iterated once. Ends when the signal aborts, the process stops, or the consumer falls too far
- * behind.
+ * A stream of events, which can be iterated only once. Ends when the signal aborts, the process stops, or the consumer
+ * falls too far behind.
  */
 export interface EventStream extends AsyncIterable<DeliveredEvent> {
   /** `true` if no further events can come. */
   readonly isOver: boolean;
   /**
-   * Returns the position from which a consumer that has read everything so far can resume; `null` if events are
-   * waiting to be read.
+   * Returns the position from which a consumer that has read everything so far can resume; `null` if events are waiting
+   * to be read, and always for a stream of one job.
    */
   position(): Date | null;
 }
 
 /**
- * Maximum age of a position from which a listener can resume, in milliseconds: reading days of events would keep the
- * storage busy.
+ * Maximum age of a position from which a listener can resume, in milliseconds. Limited because reading several days of
+ * events would keep the storage busy.
  */
 const maxResumeAgeMs = 86_400_000;
 
 /**
- * Maximum distance of a position into the future, in milliseconds. Positions come from the storage's clock, which this
- * process knows only as of its latest read.
+ * Maximum time by which a position can be in the future, in milliseconds. Positions are times of the storage's clock,
+ * which this process knows only as of its latest read.
  */
 const maxAheadMs = 60_000;
 
@@ -113,8 +113,8 @@ export class JobEvents {
   }
 
   /**
-   * Streams the events of one job, from its creation or from `since`, until it ends. Returns `null` if the job does
-   * not exist.
+   * Streams the events of one job, from its creation or from `since`, until the job ends. Returns `null` if the job
+   * does not exist.
    */
   async follow(id: string, since: Date | null, signal?: AbortSignal): Promise<EventStream | null> {
     const job = await this.#jobs.find(id);
@@ -129,8 +129,8 @@ export class JobEvents {
   }
 
   /**
-   * Streams the events of all jobs that match the filter, from now on, or from `since` if that is within the last day.
-   * A `since` that is older, or more than a minute in the future, is ignored.
+   * Streams all events that match the filter, from now on, or from `since` if that is within the last day. A `since`
+   * that is older, or more than a minute in the future, is ignored.
    */
   listen(filter: EventFilter, since: Date | null, signal?: AbortSignal): EventStream {
     const listener = this.#listen(filter, since, signal);
@@ -177,7 +177,7 @@ export class JobEvents {
         if (delivered.has(keyOf(event))) continue;
         delivered.add(keyOf(event));
         const isEnd = event.kind === 'state' && isFinished(event.state);
-        // The last logs and progress may become visible only after the end.
+        // The last log lines and progress may become visible only after the job's end.
         if (isEnd)
           yield* this.#undelivered(await this.#storage.feed.reportsOf(jobId, since), false, since, delivered);
         yield { event, resumeAt: positionAfter(event, isEnd) };
@@ -188,7 +188,7 @@ export class JobEvents {
     }
   }
 
-  /** Yields events in order of time, without those already delivered. */
+  /** Yields the events that have not been delivered yet, in chronological order. */
   *#undelivered(
     events: readonly JobEvent[],
     hasEnded: boolean,
@@ -222,7 +222,7 @@ export class JobEvents {
   }
 
   /**
-   * Returns whether a listener may resume from `since`: by the storage's clock, it is at most a day old and at most a
+   * Returns whether a listener can resume from `since`: by the storage's clock, that is at most a day ago and at most a
    * minute in the future.
    */
   #isRecent(since: Date): boolean {
@@ -261,7 +261,7 @@ export class JobEvents {
 
 /**
  * Returns the position from which a listener that follows one job resumes after this event. The events of one job are
- * delivered in order, so this is the time of the event itself; after the job's end, it is one millisecond later.
+ * delivered in order, so the position is the time of the event; after the job's end, it is one millisecond later.
  */
 function positionAfter({ at }: JobEvent, isEnd: boolean): Date {
   return isEnd ? new Date(at.getTime() + 1) : at;

@@ -8,13 +8,13 @@ export interface DeliveredEvent {
   readonly resumeAt: Date;
 }
 
-/** A listener with more waiting events than this is too slow, and its stream ends. */
+/** Maximum number of waiting events. If there are more, the listener is too slow, and its stream ends. */
 const maxWaiting = 10_000;
 
-/** Keeps the events for one listener until they are taken. */
+/** Buffers the events for one listener until they are taken. */
 export class JobListener {
   readonly filter: EventFilter;
-  /** Events before this time are not delivered; `null` for no limit, until the feed reader sets one. */
+  /** Events before this time are not delivered. `null` means no limit; when the feed reader starts, it sets one. */
   from: Date | null = null;
   #waiting: DeliveredEvent[] = [];
   #ended = false;

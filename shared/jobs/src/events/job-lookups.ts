@@ -2,8 +2,8 @@ import type { Job } from '../job/job.js';
 import type { JobReader } from '../storage/job-reader.js';
 
 /**
- * Maximum number of concurrent lookups, so that thousands of waits ending at once do not take all of the storage's
- * connections.
+ * Maximum number of concurrent lookups. Limited so that thousands of waits that end at once do not use all connections
+ * of the storage.
  */
 const maxConcurrent = 4;
 
@@ -15,7 +15,7 @@ interface Lookup {
 /** Looks up jobs, a few at a time. Calls for the same job that arrive before its lookup starts share the result. */
 export class JobLookups {
   readonly #jobs: Pick<JobReader, 'find'>;
-  /** First come, first served. */
+  /** Lookups that have not started, by job id; the oldest is started first. */
   readonly #waiting = new Map<string, Lookup>();
   #running = 0;
 

@@ -3,8 +3,8 @@ import { matchesFilter, topicsOf } from './event-filter.js';
 import type { JobListener } from './job-listener.js';
 
 /**
- * The listeners of this process. Those that follow one job are found by its id, without checking every listener for
- * each event.
+ * The listeners of this process. Listeners that follow one job are indexed by the job's id, so that events need not be
+ * checked against all of them.
  */
 export class ListenerSet {
   readonly #all = new Set<JobListener>();
@@ -47,8 +47,8 @@ export class ListenerSet {
   /**
    * Delivers each event to the listeners whose filters match it.
    *
-   * @param before the position from which a listener resumes if it has received only some of its events
-   * @param after the position from which a listener resumes if it has received all of them
+   * @param before the position from which a listener resumes after receiving only some of the events for it
+   * @param after the position from which a listener resumes after receiving all of the events for it
    */
   deliver(events: readonly JobEvent[], before: Date, after: Date): void {
     const shares = new Map<JobListener, JobEvent[]>();

@@ -1,19 +1,19 @@
 import { type JobEvent, keyOf } from '../job/job-event.js';
 
-/** How long events are kept, in milliseconds; longer if the feed may still return them. */
+/** How long events are kept, in milliseconds. Those that the feed may still return are kept longer. */
 const keptMs = 60_000;
 
 const maxKept = 20_000;
 
 /**
- * The events of the last minute. Recognizes events that the feed returns again, and lets listeners resume without a
- * query.
+ * Keeps the events of the last minute in memory, in order to recognize events that the feed returns again, and to let
+ * listeners resume without a query.
  */
 export class RecentEvents {
   readonly #events = new Map<string, JobEvent>();
   #from = new Date(0);
 
-  /** All events at or after this time are in memory, except those that are not visible yet. */
+  /** All events at or after this time are in memory, except those that are not visible in the storage yet. */
   get from(): Date {
     return this.#from;
   }
@@ -41,15 +41,16 @@ export class RecentEvents {
   }
 
   /**
-   * Removes the events that are no longer kept.
+   * Removes events that are too old, or the oldest ones if there are too many. Keeps those that the feed may still
+   * return.
    *
-   * @param settled the feed returns no more events before this time
+   * @param settled the time before which the feed returns no further events
    */
   trim(settled: Date): void {
     const oldest = settled.getTime() - keptMs;
     for (const [key, { at }] of this.#events) {
       const isExpired = at.getTime() < oldest || (this.#events.size > maxKept && at < settled);
-      if (!isExpired) break; // order is only roughly by time, so a few events stay a little longer
+      if (!isExpired) break; // events are only roughly in order of time, so a few stay a little longer
       this.#events.delete(key);
       if (at >= this.#from) this.#from = new Date(at.getTime() + 1);
     }

@@ -10,11 +10,12 @@ const maxProblems = 20;
 /**
  * Serializes a value to the JSON text that is stored.
  *
- * Accepts `null`, booleans, finite numbers, well-formed strings without NUL, arrays without holes and plain objects.
- * Rejects everything else, because JSON would lose or change it.
+ * Accepts `null`, booleans, finite numbers, well-formed strings without NUL, arrays without holes and plain objects,
+ * nested up to 100 levels deep. Rejects everything else, because JSON would lose or change it, or Postgres cannot store
+ * it.
  *
- * @param root what error messages call the value: `args` or `result`
- * @throws {InvalidArgumentsError} naming the path of every part that cannot be stored
+ * @param root the name of the value in error messages: `args` or `result`
+ * @throws {InvalidArgumentsError} naming the path of each part that cannot be stored, up to 20 of them
  */
 export function toJsonText(value: unknown, root: string): JsonText {
   if (!isStorable(value, 0)) {
@@ -25,7 +26,10 @@ export function toJsonText(value: unknown, root: string): JsonText {
   return JSON.stringify(value);
 }
 
-/** Returns the UTF-8 size of a text if it exceeds `maxBytes`, otherwise `null`. Fast for texts far below the limit. */
+/**
+ * Returns the UTF-8 size of a text in bytes if it exceeds `maxBytes`, otherwise `null`. Fast for texts far below the
+ * limit.
+ */
 export function excessBytes(text: JsonText, maxBytes: number): number | null {
   if (text.length * 3 <= maxBytes) return null;
   const bytes = Buffer.byteLength(text);
@@ -33,14 +37,15 @@ export function excessBytes(text: JsonText, maxBytes: number): number | null {
 }
 
 /**
- * Returns whether a value can be stored. Runs for every job, so it is fast and does not find out what is wrong or
- * where; {@link inspect} does. Circular references are rejected because they exceed the maximum depth.
+ * Returns whether a value can be stored. Called for every job, so it is fast: it only decides whether there is a
+ * problem, and {@link inspect} then finds out what is wrong and where. Circular references are rejected because they
+ * exceed the maximum depth.
  */
 function isStorable(value: unknown, depth: number): boolean {
   if (typeof value !== 'object' || value === null) return scalarProblem(value) === null;
   if (depth >= maxDepth) return false;
   if (Array.isArray(value)) {
-    // A loop, because every() skips holes.
+    // Not value.every(), which skips holes.
     for (let index = 0; index < value.length; index++) if (!isStorable(value[index], depth + 1)) return false;
     return true;
   }
@@ -52,8 +57,8 @@ function isStorable(value: unknown, depth: number): boolean {
 }
 
 /**
- * Collects everything that cannot be stored, each problem with its path. Slow, so it is called only after {@link
- * isStorable} has rejected a value.
+ * Adds everything that cannot be stored to `problems`, each part with its path. Slow, so it is called only after
+ * {@link isStorable} has rejected a value.
  */
 function inspect(value: unknown, path: string, problems: ArgumentProblem[], ancestors: object[]): void {
   const problem = problemOf(value, ancestors);

@@ -10,8 +10,8 @@ export interface Batch {
   /** Number of jobs in the batch. */
   total: number;
   /**
-   * `done`, `failed` and `cancelled` are the numbers of jobs in these states. A job that is retried does not count
-   * until it ends again.
+   * Number of jobs that ended as `done`; `failed` and `cancelled` count the other final states. A job that is being
+   * retried is not counted until it ends again.
    */
   done: number;
   failed: number;
@@ -25,7 +25,7 @@ export interface Batch {
   finishedAt: Date | null;
 }
 
-/** A batch to be stored. Its id is in the metadata of its jobs, and is the parent of the callback. */
+/** A batch to store. Its jobs carry its id in their metadata, and the callback has it as a parent. */
 export interface NewBatch {
   readonly id: string;
   readonly name: string | null;
@@ -33,10 +33,10 @@ export interface NewBatch {
   readonly callback: NewJob | null;
 }
 
-/** How many of a batch's jobs have ended in each state. */
+/** The number of jobs in a batch, and how many of them have ended in each state. */
 export type BatchCounts = Pick<Batch, 'total' | FinishedState>;
 
-/** Returns the percentage of finished jobs, rounded down. An empty batch is finished. */
+/** Returns the percentage of finished jobs, rounded down; 100 for an empty batch. */
 export function percentOf({ total, done, failed, cancelled }: BatchCounts): number {
   return total === 0 ? 100 : Math.floor(((done + failed + cancelled) * 100) / total);
 }

@@ -5,9 +5,9 @@ export interface Bounds {
 }
 
 /**
- * The bounds of all values that are stored with a job. Enforced at every entry point (the client, the HTTP API, the
- * SQL function, storages), listed in the OpenAPI document, and guaranteed by database constraints, so that every
- * process can read every row.
+ * The bounds of all values that are stored with a job. Enforced at every entry point (the client, the HTTP API, the SQL
+ * function and each storage implementation), listed in the OpenAPI document, and guaranteed by database constraints, so
+ * that every process can read every row.
  */
 export const bounds = {
   /** A small range, because each priority in use adds to the cost of every claim from its queue. */
@@ -17,7 +17,7 @@ export const bounds = {
   timeoutMs: { min: 1, max: 86_400_000 },
   /** Delay of a job, set by its enqueuer or its handler, in milliseconds: up to ten years of 365 days. */
   delayMs: { min: 0, max: 315_360_000_000 },
-  /** How long a key is held, in milliseconds: up to a year. */
+  /** How long after its creation a job can hold a unique key or an idempotency key, in milliseconds: up to a year. */
   periodMs: { min: 1, max: 31_536_000_000 },
   /** Maximum number of jobs of one concurrency key that run at once. */
   concurrencyLimit: { min: 1, max: 10_000 },
@@ -29,27 +29,36 @@ export const bounds = {
   /** Length of the reason that a person gives for an action, in characters. */
   reasonLength: { min: 1, max: 500 },
   tags: { min: 0, max: 20 },
-  /** Lengths of an error's name and message, in characters; longer ones are cut. */
+  /** Length of an error's name, in characters; a longer name is truncated. */
   errorName: { min: 1, max: 200 },
+  /** Length of an error's message, in characters; a longer message is truncated. */
   errorMessage: { min: 0, max: 4_000 },
-  /** Length of the message of a progress report, in characters; a longer one is cut. */
+  /** Length of the message of a progress report, in characters; a longer message is truncated. */
   progressMessage: { min: 0, max: 500 },
   parents: { min: 1, max: 1_000 },
 } as const satisfies Record<string, Bounds>;
 
-/** Times from 1970 to 9999, in milliseconds since 1970: the range that RFC 3339, JavaScript and Postgres share. */
+/** Times from 1970 to 9999, in milliseconds since 1970. RFC 3339, JavaScript and Postgres can all represent them. */
 export const timeBounds: Bounds = { min: 0, max: 253_402_300_799_999 };
 
-/** The attempt counter stops here, however often operators retry a job. */
+/** Upper limit of a job's attempt counter. Without it, the counter would grow with every retry by an operator. */
 export const maxCountedAttempts = 10_000;
 
-/** @throws {RangeError} naming the value and its bounds, if it is not an integer within them */
+/**
+ * Returns `value` if it is an integer within the bounds.
+ *
+ * @throws {RangeError} otherwise; the message begins with `what` and contains the bounds
+ */
 export function checkInteger(what: string, value: number, { min, max }: Bounds): number {
   if (Number.isInteger(value) && value >= min && value <= max) return value;
   throw new RangeError(`${what} must be an integer from ${min} to ${max}, not ${shown(value)}`);
 }
 
-/** @throws {RangeError} naming the value and its bounds, if it is not a number of milliseconds up to ten years */
+/**
+ * Returns `ms` if it is a valid delay: a number of milliseconds from 0 to ten years, not necessarily an integer.
+ *
+ * @throws {RangeError} otherwise; the message begins with `what` and contains the bounds
+ */
 export function checkDelay(what: string, ms: number): number {
   if (isDelay(ms)) return ms;
   const { min, max } = bounds.delayMs;
@@ -63,7 +72,11 @@ export function isDelay(ms: unknown): ms is number {
   return typeof ms === 'number' && ms >= bounds.delayMs.min && ms <= bounds.delayMs.max;
 }
 
-/** @throws {RangeError} unless it is a Date from 1970 to 9999 */
+/**
+ * Returns `time` if it is a Date from 1970 to 9999.
+ *
+ * @throws {RangeError} otherwise; the message begins with `what`
+ */
 export function checkTime(what: string, time: unknown): Date {
   if (time instanceof Date && isTime(time.getTime())) return time;
   if (typeof time === 'string' || typeof time === 'number')
@@ -80,7 +93,12 @@ export function isTime(ms: number): boolean {
   return ms >= timeBounds.min && ms <= timeBounds.max;
 }
 
-/** @throws {RangeError} if it is not a string of this length, or contains characters that Postgres cannot store */
+/**
+ * Returns `text` if its length is within the bounds and Postgres can store it, which excludes NUL and unpaired
+ * surrogates.
+ *
+ * @throws {RangeError} otherwise; the message begins with `what`
+ */
 export function checkText(what: string, text: string, { min, max }: Bounds): string {
   if (typeof text === 'string' && text.length >= min && text.length <= max && isStorable(text)) return text;
   throw new RangeError(`${what} must be a string of ${min} to ${max} characters, without NUL`);

@@ -1,11 +1,12 @@
-/** A class, abstract or with any parameters. */
+/** Any class, including an abstract one, whatever parameters its constructor has. */
 type Class = abstract new (...args: never[]) => object;
 
 /**
- * Makes `instanceof` recognise instances of a class across copies of this package. A process has two copies if two versions
- * are installed, or if a bundle contains one and its dependencies load the other. Subclasses are recognised as usual.
+ * Makes `instanceof` recognize instances of a class across copies of this package. A process has two copies if two
+ * versions are installed, or if a bundle contains one and its dependencies load the other. For subclasses without a
+ * brand, `instanceof` works as usual.
  *
- * @param name identifies the class; the same in all copies and versions
+ * @param name a name for the class that is the same in all copies and versions
  */
 export function brand(type: Class, name: string): void {
   const mark = Symbol.for(`longshore ${name}`);

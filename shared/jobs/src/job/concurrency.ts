@@ -1,7 +1,7 @@
 import { bounds, checkInteger, checkText } from './bounds.js';
 import type { JobMeta } from './meta.js';
 
-/** Limits how many jobs of one queue with the same key run at once, across all servers. */
+/** A limit on how many jobs of one queue with the same key run at once, across all servers. */
 export interface Concurrency {
   /** 1 to 200 characters. */
   readonly key: string;

@@ -16,38 +16,41 @@ import {
 import { anyValue, type Checked, compileSchema, type InputOf, type OutputOf } from './schema.js';
 import { checkUniqueness, type Uniqueness, type UniquenessRule } from './uniqueness.js';
 
-/** The schema of the arguments if a definition gives none: any JSON object. */
+/** The schema of the arguments if a definition does not specify one: accepts any JSON object. */
 export type AnyObject = StandardSchemaV1<object, Readonly<Record<string, unknown>>>;
 
-/** The schema of the result if a definition gives none. */
+/** The schema of the result if a definition does not specify one: accepts any JSON value. */
 export type AnyResult = TUnsafe;
 
 export interface JobDefinitionOptions<
   Schema extends TSchema,
   Result extends TSchema = AnyResult,
 > extends RetryRules {
-  /** Identifies the handler; unique within an application. 1 to 100 letters, digits, `.`, `_`, `-` and `:`. */
+  /**
+   * Identifies the handler; unique within an application. 1 to 100 letters, digits, `.`, `_`, `-` and `:`, beginning
+   * with a letter or digit.
+   */
   name: string;
   /**
-   * The schema of the arguments: a TypeBox schema, a JSON Schema, or a schema of a library that implements Standard Schema,
-   * such as zod, valibot or arktype. Any JSON object by default. If the schema transforms its input, its output is stored and
-   * passed to the handler, so the output must be JSON.
+   * The schema of the arguments: a TypeBox schema, a JSON Schema, or a schema of a library that implements Standard
+   * Schema, such as zod, valibot or arktype. Any JSON object by default. If the schema transforms its input, its output
+   * is stored and passed to the handler, so the output must be JSON.
    */
   args?: Schema;
   /**
-   * The schema of the handler's return value, of the same kinds as `args`. An attempt whose result does not match fails. Any
-   * JSON by default.
+   * The schema of the handler's return value, of the same kinds as `args`. An attempt whose result does not match
+   * fails. Any JSON value by default.
    */
   result?: Result;
-  /** The queue of its jobs; `default` by default. Same characters as a name. */
+  /** The queue of the jobs; `default` by default. The rules for names apply. */
   queue?: string;
-  /** −100 to 100, lower runs first; 0 by default. */
+  /** −100 to 100; jobs with lower values run first. 0 by default. */
   priority?: number;
-  /** 1 to 1000, 10 by default. With 1, a job is started at most once, even if its server dies. */
+  /** 1 to 1000, 10 by default. With 1, a job is started at most once, even if its server dies while it runs. */
   maxAttempts?: number;
   /**
-   * Milliseconds before the next attempt, 0 to 315 360 000 000 (ten years): a function, or a list whose last entry
-   * repeats. `attempt⁴` seconds ± 10 % by default. A function's result is clamped to these bounds.
+   * Delay before the next attempt in milliseconds, 0 to 315 360 000 000 (ten years): a function, whose result is
+   * clamped to these bounds, or a list whose last entry repeats. `attempt⁴` seconds ± 10 % by default.
    */
   retryDelay?: RetryDelay | readonly number[];
   /** Time limit per attempt, in milliseconds, 1 to 86 400 000; unlimited by default. */
@@ -58,8 +61,8 @@ export interface JobDefinitionOptions<
    */
   concurrency?: ConcurrencyRule<NoInfer<OutputOf<Schema>>>;
   /**
-   * Prevents duplicates: at most one job of this name in the same queue holds a given key at a time. The key is a string
-   * or is computed from the arguments; with `true`, or without a key, all arguments form the key.
+   * Prevents duplicates: at most one job of this name in the same queue holds a given key at a time. The key is a
+   * string or is computed from the arguments; with `true`, or without a key, all arguments form the key.
    */
   unique?: true | UniquenessRule<NoInfer<OutputOf<Schema>>>;
 }
@@ -100,7 +103,7 @@ export interface JobDefinition<Args = unknown, Result = unknown, Input = Args> {
   check(args: Input): Checked<Args>;
   /** Validates and serializes a result. Throws as {@link check} does. */
   checkResult(result: Result): JsonText;
-  /** Never present; carries the type parameters. */
+  /** Never set; exists only to carry the type parameters. */
   readonly types?: { readonly args: Args; readonly result: Result; readonly input: Input };
 }
 
@@ -159,7 +162,11 @@ export function defineJob<const Schema extends TSchema = AnyObject, const Result
   });
 }
 
-/** @throws {RangeError} if the string is not a valid name for a job, queue or recurring job */
+/**
+ * Checks a name.
+ *
+ * @throws {RangeError} if `name` is not a valid name for a job, queue or recurring job
+ */
 export function checkName(kind: 'job' | 'queue' | 'recurring job', name: string): void {
   if (!/^[A-Za-z0-9][\w.:-]{0,99}$/.test(name)) {
     throw new RangeError(
@@ -168,17 +175,17 @@ export function checkName(kind: 'job' | 'queue' | 'recurring job', name: string)
   }
 }
 
-/** @throws {RangeError} unless it is an integer from −100 to 100 */
+/** @throws {RangeError} unless `priority` is an integer from −100 to 100 */
 export function checkPriority(priority: number): void {
   checkInteger('A priority', priority, bounds.priority);
 }
 
-/** @throws {RangeError} unless it is an integer from 1 to 1000 */
+/** @throws {RangeError} unless `maxAttempts` is an integer from 1 to 1000 */
 export function checkMaxAttempts(maxAttempts: number): void {
   checkInteger('maxAttempts', maxAttempts, bounds.maxAttempts);
 }
 
-/** @throws {RangeError} unless it is an integer from 1 to 86 400 000 (a day) */
+/** @throws {RangeError} unless `timeoutMs` is an integer from 1 to 86 400 000 (a day) */
 export function checkTimeout(timeoutMs: number): void {
   checkInteger('timeoutMs', timeoutMs, bounds.timeoutMs);
 }

@@ -1,29 +1,33 @@
-/** Buckets per doubling: neighbouring bounds are 19 % apart, so a percentile is off by at most 10 %. */
+/** Number of buckets per doubling. Neighbouring bounds are 19 % apart, which limits the error of a percentile. */
 const perDoubling = 4;
 
-/** The number of buckets. The last one holds everything from 32 days on. */
+/** Number of buckets. The last one counts all durations from 2^31.5 ms (35 days) on. */
 export const durationBuckets = 128;
 
 /**
- * Counts durations in buckets on a logarithmic scale, in constant space. Bucket 0 holds durations below a millisecond; bucket
- * `n` holds those from 2^((n−1)/4) ms to 2^(n/4) ms.
+ * Counts durations in buckets on a logarithmic scale, in constant space. Bucket 0 counts durations below a millisecond;
+ * bucket `n` counts those from 2^((n−1)/4) ms to 2^(n/4) ms.
  */
 export class DurationHistogram {
   readonly #counts: number[] = [];
   #total = 0;
   #sumMs = 0;
 
-  /** The number of durations. */
+  /** Number of durations counted. */
   get total(): number {
     return this.#total;
   }
 
-  /** The sum of all durations in milliseconds. */
+  /** Sum of all durations counted, in milliseconds. */
   get sumMs(): number {
     return this.#sumMs;
   }
 
-  /** @param ms a duration in milliseconds; a negative one, which a changed clock can cause, counts as 0 */
+  /**
+   * Counts a duration.
+   *
+   * @param ms in milliseconds; a negative value, which a changed clock can cause, counts as 0
+   */
   add(ms: number): void {
     const bucket = bucketOf(ms);
     for (let next = this.#counts.length; next <= bucket; next++) this.#counts.push(0);
@@ -32,7 +36,12 @@ export class DurationHistogram {
     if (ms > 0) this.#sumMs += ms;
   }
 
-  /** @param counts the number of durations in each bucket, starting with bucket `first` */
+  /**
+   * Adds durations that were counted elsewhere.
+   *
+   * @param counts the number of durations in each bucket, starting with bucket `first`
+   * @param sumMs the sum of these durations, in milliseconds
+   */
   addCounts(first: number, counts: readonly number[], sumMs: number): void {
     const last = Math.min(durationBuckets, first + counts.length);
     for (let next = this.#counts.length; next < last; next++) this.#counts.push(0);
@@ -47,13 +56,13 @@ export class DurationHistogram {
     this.addCounts(0, other.#counts, other.#sumMs);
   }
 
-  /** Returns the number of the first bucket that is not empty, and the counts from there to the last such bucket. */
+  /** Returns the index of the first bucket that is not empty, and the counts of the buckets from there on. */
   counts(): { first: number; counts: number[] } {
     const first = this.#counts.findIndex((count) => count > 0);
     return first === -1 ? { first: 0, counts: [] } : { first, counts: this.#counts.slice(first) };
   }
 
-  /** Returns how many durations are at most `ms`. Exact if `ms` is a bound of a bucket, interpolated otherwise. */
+  /** Returns how many durations are at most `ms` long. Exact if `ms` is a bound of a bucket, interpolated otherwise. */
   atMost(ms: number): number {
     const bucket = bucketOf(ms);
     const below = this.#counts.slice(0, bucket).reduce((sum, count) => sum + count, 0);
@@ -62,7 +71,8 @@ export class DurationHistogram {
   }
 
   /**
-   * Returns the duration in milliseconds that the given share of all durations does not exceed, or `null` if there are none.
+   * Returns the percentile in milliseconds: the duration that the given share of all durations does not exceed. Returns
+   * `null` if nothing has been counted.
    *
    * @param share from 0 to 1, such as 0.95
    */

@@ -1,11 +1,11 @@
 import type { JobError } from './job.js';
 
-/** Maximum length of the part of the message that goes into a fingerprint, in characters. */
+/** Maximum number of characters of an error's message that go into its fingerprint. */
 export const fingerprintLength = 200;
 
 /**
- * The parts of a message that vary between errors of the same kind: a pattern for each, and the placeholder that
- * replaces it. They are replaced in this order. The Postgres storage applies the same patterns in SQL, so they use
+ * Patterns for the parts of a message that vary between errors of the same kind, each with the placeholder that
+ * replaces a match. They are applied in this order. The Postgres storage applies the same patterns in SQL, so they use
  * only syntax that JavaScript and Postgres share.
  */
 export const variableParts: readonly (readonly [pattern: string, placeholder: string])[] = [
@@ -19,8 +19,8 @@ export const variableParts: readonly (readonly [pattern: string, placeholder: st
 const parts = variableParts.map(([pattern, placeholder]) => [new RegExp(pattern, 'g'), placeholder] as const);
 
 /**
- * Returns a text that all errors of the same kind share: the class, and the first line of the message, cut to 200
- * characters, in which placeholders replace quoted text, ids and digits.
+ * Returns a text that is the same for all errors of one kind: the class name and the first line of the message. The
+ * line is truncated to 200 characters, and placeholders replace quoted text, ids and digits.
  *
  * Example: `TypeError: No ship <n> for <text>`.
  */

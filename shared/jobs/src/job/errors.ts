@@ -20,7 +20,7 @@ export class ReadTimeoutError extends StorageUnavailableError {
   }
 }
 
-/** A new queue was named, but the maximum number of queues already exists. */
+/** A call would have created a queue, but the maximum number of queues already exists. */
 export class TooManyQueuesError extends RangeError {
   static {
     brand(this, 'TooManyQueuesError');
@@ -51,9 +51,9 @@ export class ServerLostError extends Error {
 }
 
 export interface ArgumentProblem {
-  /** The location: `args.customer.id`, `args[2]`. */
+  /** The path of the value, such as `args.customer.id` or `args[2]`. */
   readonly path: string;
-  /** Completes a sentence that starts with the path: `is undefined: …`. */
+  /** The rest of a sentence that starts with the path, such as `is undefined: …`. */
   readonly message: string;
   /**
    * `missing` for an absent required argument, `unknown` for one that the job does not define; absent if a value is
@@ -77,7 +77,9 @@ export class InvalidArgumentsError extends TypeError {
   }
 }
 
-/** A job depends on something that does not exist: no job or batch has this id. Nothing was enqueued. */
+/**
+ * A parent of the job does not exist: no job or batch has this id, or the caller cannot see it. Nothing was enqueued.
+ */
 export class UnknownParentError extends Error {
   static {
     brand(this, 'UnknownParentError');
@@ -145,8 +147,8 @@ export class KeyHolderHiddenError extends Error {
   override readonly name = 'KeyHolderHiddenError';
 
   /**
-   * @param keys the rejected job's keys, one of which is held
-   * @param deletedId the holder's id, if it was deleted and the caller may know it
+   * @param keys the keys of the rejected job; another job holds one of them
+   * @param deletedId the id of the job that holds the key, if it was deleted and the caller may know its id
    */
   constructor(keys: readonly string[], deletedId: string | null) {
     const named = keys.map((key) => `"${key}"`).join(' or ');
@@ -158,7 +160,7 @@ export class KeyHolderHiddenError extends Error {
   }
 }
 
-/** The claim on a job is no longer valid: another server may be running the job. */
+/** The claim on a job is no longer valid: its lease was lost, and another server may be running the job. */
 export class ClaimLostError extends Error {
   static {
     brand(this, 'ClaimLostError');
@@ -216,7 +218,7 @@ export class ResultTooLargeError extends Error {
   }
 }
 
-/** Thrown by a handler to cancel its job, regardless of the attempts left. */
+/** Thrown by a handler to cancel its job, even if attempts are left. */
 export class CancelJob extends Error {
   static {
     brand(this, 'CancelJob');

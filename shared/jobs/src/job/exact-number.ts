@@ -1,5 +1,6 @@
 /**
- * Decimal numbers of up to this many digits survive conversion to a JavaScript number and back (IEEE 754, binary64).
+ * Maximum number of significant decimal digits that always survive conversion to a JavaScript number and back (IEEE
+ * 754, binary64).
  */
 const maxExactDigits = 15;
 

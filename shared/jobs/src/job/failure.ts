@@ -8,12 +8,15 @@ const maxName = bounds.errorName.max;
 const maxMessage = bounds.errorMessage.max;
 const maxStack = 16_000;
 
-/** Maximum number of causes to keep; causes may form a cycle. */
+/**
+ * Maximum number of errors in a stored chain of causes, including the thrown error. Limited because causes can form a
+ * cycle.
+ */
 const maxCauses = 5;
 
 /**
- * Converts whatever a handler threw into the error that is stored. Never throws: each member is read separately, and
- * one that cannot be read or printed is replaced by a note.
+ * Converts a thrown value, which can be anything, into the error that is stored. Never throws: each member is read
+ * separately, and a note replaces a member that cannot be read or printed.
  */
 export function toJobError(thrown: unknown): JobError {
   if (!isA(thrown, Error)) return { name: 'NonErrorThrown', message: describe(thrown), stack: null };
@@ -25,7 +28,7 @@ export function toJobError(thrown: unknown): JobError {
   };
 }
 
-/** Reads a member of the thrown value. Returns a note if that throws, as a getter or a proxy may. */
+/** Reads a member of the thrown value. Returns a note if reading it throws, as it can with a getter or a proxy. */
 function read(error: object, member: 'name' | 'message' | 'stack' | 'cause'): unknown {
   try {
     return (error as Record<string, unknown>)[member];

@@ -6,8 +6,8 @@ import { isTime } from './bounds.js';
 const numbers = Array.from({ length: 4_096 }, (_, number) => number.toString(16).padStart(3, '0'));
 
 /**
- * In each millisecond, the counter starts at a random number below this, so that two processes rarely use the same
- * counter values.
+ * In each millisecond, the counter starts at a random number below this one, so that two processes rarely generate the
+ * same counter values.
  */
 const firstNumbers = 1_024;
 
@@ -24,7 +24,7 @@ const randomBytes = Buffer.alloc(4_096);
 let randomDigits = '';
 let digitsUsed = 0;
 
-/** Generates ids in order of time. */
+/** Generates ids that sort by the time of their creation. */
 export class IdSource {
   readonly #clock: Clock;
   #latestMs = -1;
@@ -39,8 +39,8 @@ export class IdSource {
    * Generates a UUIDv7 (RFC 9562 § 5.7): 48 bits of Unix milliseconds, a 12-bit counter (§ 6.2, method 1), 62 random
    * bits. The ids of one source sort in the order of their creation, so Postgres appends to its indexes.
    *
-   * Written by hand because an id is generated for every enqueued job, and packages with version 7 take 5 to 20 times
-   * as long (docs/adr/002).
+   * Written by hand because an id is generated for every enqueued job, and packages that support version 7 take 5 to 20
+   * times as long (docs/adr/002).
    */
   newId(): string {
     const nowMs = this.#clock.now();
@@ -59,10 +59,11 @@ export class IdSource {
 const ownIds = new IdSource(systemClock);
 
 /**
- * Generates an id by this machine's clock. Stored objects get ids by the storage's clock instead, because lists are
- * sorted and filtered by the time in their ids.
+ * Generates an id from this machine's clock. Jobs and batches get ids from the storage's clock instead, see
+ * {@link IdSource}, because lists sort and filter them by the time in their ids.
  *
- * @param atMs the time to encode, now by default; ids with a given time are not ordered among themselves
+ * @param atMs the time to encode, in milliseconds since 1970; now by default. Ids generated with the same `atMs` are in
+ *   random order
  */
 export function newId(atMs?: number): string {
   if (atMs === undefined) return ownIds.newId();
@@ -89,7 +90,8 @@ function idOf(beginning: string, count: number): string {
 const maxMs = 2 ** 48 - 1;
 
 /**
- * Returns the lower bound of all ids generated at this time or later. A time outside the range of UUIDv7 is clamped.
+ * Returns the lower bound of all ids generated at this time or later. A time outside the range of UUIDv7 is clamped to
+ * it.
  *
  * @throws {RangeError} if the date is invalid
  */
@@ -104,12 +106,12 @@ export function firstIdOf(date: Date): string {
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** Returns whether a string has the form of a UUID; only then can it be the id of a job. */
+/** Returns whether a string has the form of a UUID, as the id of every job does. */
 export function isId(text: string): boolean {
   return uuid.test(text);
 }
 
-/** Returns the time in an id (UUIDv7); `undefined` for a UUID of another version. */
+/** Returns the creation time in a UUIDv7; `undefined` for any other string, or if the time is after 9999. */
 export function timeOfId(id: string): Date | undefined {
   if (!isId(id) || id[14] !== '7') return undefined;
   const ms = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);

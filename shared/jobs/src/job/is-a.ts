@@ -1,10 +1,10 @@
-/** A class of errors. It matches its own instances and those of its subclasses, as `instanceof` does. */
+/** An error class. Its instances are those that `instanceof` accepts, including instances of subclasses. */
 // The type also accepts abstract classes, and constructors with any parameters.
 export type ErrorClass = abstract new (...args: never[]) => unknown;
 
 /**
- * An `instanceof` that never throws, because handlers may throw anything, such as a revoked proxy. Returns `false`
- * where `instanceof` would throw.
+ * Works like `instanceof`, but returns `false` where that would throw. Handlers can throw anything, even a revoked
+ * proxy, for which `instanceof` throws.
  */
 export function isA<Type extends ErrorClass>(value: unknown, type: Type): value is InstanceType<Type> {
   try {

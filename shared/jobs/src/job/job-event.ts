@@ -22,7 +22,7 @@ export interface StateEvent extends EventSubject {
   readonly state: JobState;
 }
 
-/** An attempt has reported progress. Only the latest report is stored, so listeners may not see every one. */
+/** An attempt has reported progress. Only the latest report is stored, so listeners may miss earlier ones. */
 export interface ProgressEvent extends EventSubject, Progress {
   readonly kind: 'progress';
 }
@@ -30,7 +30,7 @@ export interface ProgressEvent extends EventSubject, Progress {
 /** An attempt has written a log line. */
 export interface LogEvent extends EventSubject, Pick<LogLine, 'level' | 'message' | 'fields'> {
   readonly kind: 'log';
-  /** The line's id, see `listLogs`. */
+  /** The id of the log line, as returned by `listLogs`. */
   readonly line: string;
 }
 
@@ -45,13 +45,13 @@ export function topicOf(event: JobEvent): EventTopic {
   return event.kind === 'state' ? event.state : event.kind;
 }
 
-/** Returns a key that is the same whenever the event is read, to recognize duplicates. */
+/** Returns a key that is the same each time an event is read, so that duplicates can be recognized. */
 export function keyOf(event: JobEvent): string {
   const which = event.kind === 'log' ? event.line : event.at.getTime();
   return `${event.jobId} ${topicOf(event)} ${which}`;
 }
 
-/** The job members from which its past states are derived. */
+/** The members of a job from which its past states are derived. */
 export type JobTimeline = Pick<
   Job,
   | 'id'
@@ -69,9 +69,9 @@ export type JobTimeline = Pick<
 >;
 
 /**
- * Derives the states a job has been in, oldest first, from what is stored: its creation, the start and end of each
- * attempt, and its end. Not included, because nothing is stored about them: a scheduled or awaiting job becoming
- * ready, a snooze, and a retry by an operator. The start of the attempt that follows is included.
+ * Derives the states that a job has been in, oldest first, from what is stored: its creation, the start and end of each
+ * attempt, and its end. Three changes are missing, because neither the job nor its attempts record them: a scheduled or
+ * awaiting job becoming ready, a snooze, and a retry by an operator. The start of the attempt that follows is included.
  */
 export function stateEventsOf(job: JobTimeline, attempts: readonly Attempt[]): StateEvent[] {
   const { id: jobId, name, queue, tags, batchId, recurringJobId } = job;

@@ -16,8 +16,8 @@ export interface Progress {
 /** A log line to be stored. */
 export interface NewLogLine {
   /**
-   * The line's number, counted from 1 in each run of an attempt. Identifies the line, so that one that is written
-   * twice is stored once.
+   * The line's number, counted from 1 in each run of an attempt. Identifies the line, so that a line that is written
+   * twice is stored only once.
    */
   readonly line: number;
   /** By the clock of the process that runs the job. */
@@ -42,7 +42,7 @@ export interface LogLine {
 /** The log of a running attempt. `fields` contains structured data, such as ids, counts, or an error as `err`. */
 export type JobLog = Readonly<Record<LogLevel, (message: string, fields?: object) => void>>;
 
-/** Maximum length of the note that replaces omitted fields, in characters. */
+/** Maximum length of the note that replaces fields that cannot be serialized, in characters. */
 const maxOmission = 500;
 
 /** Normalizes a progress report. Never throws, because a bad report must not fail the job. */
@@ -55,8 +55,8 @@ export function toProgress(percent: number, message: string | null): Progress {
 }
 
 /**
- * Limits a line to `maxBytes` of UTF-8: cuts a longer message, and replaces fields that do not fit with a note. Never
- * throws.
+ * Limits a line to `maxBytes` of UTF-8. Truncates a longer message; if the fields do not fit in addition to the
+ * message, a note replaces them. Never throws.
  */
 export function toLogText(
   message: string,

@@ -14,7 +14,7 @@ export type { JobError } from './job-error.js';
 export type { JsonText, JsonValue } from './json.js';
 
 /**
- * One unit of work, as shown by the API, the dashboard and tests.
+ * One unit of work, as the client and the storage return it.
  *
  * @typeParam Args its arguments, if its definition is known
  * @typeParam Result its result, if its definition is known
@@ -26,7 +26,7 @@ export interface Job<Args = JsonValue, Result = JsonValue> extends JobMetaFields
   name: string;
   queue: string;
   state: JobState;
-  /** −100 to 100, lower runs first; 0 by default. */
+  /** −100 to 100; jobs with lower values run first. 0 by default. */
   priority: number;
   args: Args;
   /** The handler's return value; `null` until the job is done. */
@@ -42,12 +42,14 @@ export interface Job<Args = JsonValue, Result = JsonValue> extends JobMetaFields
   runAt: Date | null;
   /** When an enqueued job became ready; `null` in every other state, and while it is blocked. */
   readyAt: Date | null;
-  /** When the current or latest attempt started. */
+  /** When the current or final attempt started; `null` while the job waits to run. */
   startedAt: Date | null;
   finishedAt: Date | null;
-  /** The latest progress of the current or final attempt; `null` if none was reported, or while the job waits. */
+  /**
+   * The latest progress of the current or final attempt; `null` if none was reported, or while the job waits to run.
+   */
   progress: Progress | null;
-  /** The server that runs it, or ran it last. */
+  /** The id of the server that runs the job or ran its final attempt; `null` while the job waits to run. */
   serverId: string | null;
   /**
    * Members whose stored value is invalid, such as a time after 9999, and is shown as the nearest valid value or left
@@ -65,7 +67,7 @@ export interface JobDocuments {
   readonly result: JsonText;
 }
 
-/** A job to be stored: validated and complete, with an id assigned by the client. */
+/** A job to store: validated and complete, with an id assigned by the client. */
 export interface NewJob {
   id: string;
   name: string;
@@ -80,17 +82,18 @@ export interface NewJob {
   /** Optional properties; `null` or absent if the job has none. */
   meta?: JobMeta | null;
   /**
-   * The keys that the job will hold, most important first. If another job holds one of them, this job is not created.
+   * The keys that the job will hold, most important first. If another job already holds one of them, this job is not
+   * created.
    */
   keys?: readonly JobKey[] | null;
   /**
-   * The queues visible to the enqueuing caller; all if absent. A parent in another queue is treated as unknown, as is
-   * a batch, unless it is part of the same call. Not stored.
+   * The queues that the caller can see; all if absent. Parents in other queues are treated as unknown, and so are all
+   * batches. Neither applies to parents that are enqueued by the same call. Not stored.
    */
   visibleQueues?: readonly string[] | null;
   /**
-   * If another job already holds one of the keys, includes that job in the result. The whole call is rejected if that job
-   * was deleted or is not visible to the caller. Not stored.
+   * Whether the result includes the job that already holds one of the keys, if there is one. The whole call is rejected
+   * if that job was deleted or is not visible to the caller. Not stored.
    */
   showsHolder?: boolean;
 }
@@ -102,7 +105,7 @@ export interface NewJob {
 export type Due = { readonly at: Date } | { readonly inMs: number };
 
 /**
- * Checks the bounds of a new job. Every storage calls it, so that no client can bypass them.
+ * Checks the bounds of a new job. Every storage implementation calls this, so that no client can bypass the checks.
  *
  * @throws {RangeError} if the priority, the number of attempts or the time is out of bounds
  */
@@ -131,7 +134,7 @@ export interface Attempt {
 
 /**
  * A server's lease on one attempt of one job. It fences every later write: the storage changes nothing unless the
- * server still holds this attempt (a fencing token, see Kleppmann, “How to do distributed locking”, 2016).
+ * server still has the lease on this attempt (a fencing token, see Kleppmann, “How to do distributed locking”, 2016).
  */
 export interface Claim {
   readonly jobId: string;
@@ -154,8 +157,8 @@ export interface ClaimedJob {
 }
 
 /**
- * The outcome of an attempt. `retry` schedules the next attempt after `delayMs` milliseconds; `snooze` does the same
- * without counting this one.
+ * The outcome of an attempt. `retry` schedules the next attempt after `delayMs` milliseconds; `snooze` does the same,
+ * but the attempt that just ended does not count.
  */
 export type Outcome =
   | { readonly kind: 'done'; readonly result: JsonText }
@@ -168,7 +171,7 @@ export interface Completion {
   readonly claim: Claim;
   readonly outcome: Outcome;
   /**
-   * Whether the job had metadata when it was claimed. Only a hint that may save a lookup: dependents may have been
+   * Whether the job had metadata when it was claimed. Only a hint that can save a lookup: dependents may have been
    * added since then.
    */
   readonly hasMeta?: boolean;
@@ -181,9 +184,9 @@ export interface Server {
   host: string;
   pid: number;
   queues: string[];
-  /** The weights of `queues`, by which it serves them; `null` if it serves them in strict order. */
+  /** The weights of `queues`, in the same order; `null` if the server polls its queues in strict order. */
   queueWeights: number[] | null;
-  /** The names of jobs it has handlers for; `null` if it did not register them. */
+  /** The names of the jobs that it has handlers for; `null` if it did not register them. */
   jobNames: string[] | null;
   /** The version of its application; `null` if it did not report one. */
   version: string | null;
@@ -200,8 +203,8 @@ export interface Server {
   /** Milliseconds without a heartbeat after which it is declared dead. */
   timeoutMs: number;
   /**
-   * Milliseconds that its clock is ahead of the storage's, negative if behind; `null` until heartbeats have measured
-   * it.
+   * By how many milliseconds its clock is ahead of the storage's, negative if behind; `null` until heartbeats have
+   * measured it.
    */
   clockAheadMs: number | null;
 }
@@ -210,11 +213,11 @@ export interface Server {
 export interface LostServer extends Pick<Server, 'id' | 'host' | 'pid' | 'heartbeatAt'> {
   /** Number of jobs that it was running when it was declared dead. */
   processing: number;
-  /** When it was declared dead and its jobs were taken back. */
+  /** When it was declared dead. Its jobs were reclaimed at the same time. */
   lostAt: Date;
 }
 
-/** How many jobs of a queue are in each state. */
+/** Number of jobs in each state. */
 export type StateCounts = Record<JobState, number>;
 
 /** A named, ordered list of jobs. */
@@ -226,8 +229,8 @@ export interface Queue extends PauseState {
   /** Maximum rate at which its jobs start, across all servers; `null` for no limit. */
   rateLimit: Required<RateLimit> | null;
   /**
-   * When the longest-waiting ready job became ready, whatever its priority; `null` if no job is ready. For a job
-   * taken back from a lost server, this is the time it was taken back.
+   * When the longest-waiting ready job became ready, whatever its priority; `null` if no job is ready. A job that was
+   * reclaimed from a lost server became ready when it was reclaimed.
    */
   oldestEnqueuedAt: Date | null;
   /** Number of running servers that consume it. */

@@ -1,7 +1,7 @@
 import { bounds, checkText } from './bounds.js';
 import { isTraceparent } from './traceparent.js';
 
-/** Optional properties of a job. A job that has none of them stores `null`, which costs nothing. */
+/** Optional properties of a job. A job without any stores `null`, which costs nothing. */
 export interface JobMeta {
   /** Labels to search by. */
   readonly tags?: readonly string[];
@@ -46,7 +46,7 @@ export interface JobMetaFields {
   idempotencyKey: string | null;
   /** The trace that the job belongs to (W3C Trace Context): 32 hexadecimal digits; `null` if none is known. */
   traceId: string | null;
-  /** Groups jobs of a queue that share a limit of their own; `null` if it has none. */
+  /** Jobs of a queue that have the same key share a concurrency limit; `null` if the job has no key. */
   concurrencyKey: string | null;
 }
 
@@ -84,9 +84,7 @@ export function unreadableMeta(meta: JobMeta | null): string[] {
   ];
 }
 
-/**
- * Returns stored metadata as an object. It may have any shape in the storage; anything but an object counts as empty.
- */
+/** Returns stored metadata as an object; `{}` if it is anything else, which the storage does not rule out. */
 function asObject(meta: unknown): Record<string, unknown> {
   return typeof meta === 'object' && meta !== null && !Array.isArray(meta)
     ? (meta as Record<string, unknown>)

@@ -1,6 +1,6 @@
 /**
- * A function wrapped around an operation. It may read or change the context, then calls `next`, at most once, to run
- * the rest of the operation. It rejects the operation by throwing.
+ * A function wrapped around an operation. It can read or change the context, and calls `next`, at most once, to run the
+ * rest of the operation. To reject the operation, it throws.
  */
 export type Middleware<Context, Result> = (context: Context, next: () => Promise<Result>) => Promise<Result>;
 

@@ -12,11 +12,14 @@ export interface PauseState {
   pausedUntil: Date | null;
 }
 
-/** Options of an action that pauses something. A pause with another reason or end replaces an earlier one. */
+/**
+ * Options of an action that pauses something. If it is already paused, a pause with another reason or end replaces the
+ * current one.
+ */
 export interface PauseOptions {
-  /** Who pauses it; cut to 200 characters. `null` by default. */
+  /** Who pauses it; truncated to 200 characters. `null` by default. */
   readonly by?: string | null | undefined;
-  /** Why; 1 to 500 characters. `null` by default. */
+  /** Why it is paused; 1 to 500 characters. `null` by default. */
   readonly reason?: string | null | undefined;
   /**
    * When it is resumed automatically: a time in the future, at most a year ahead. `null` by default, which means that
@@ -34,14 +37,14 @@ export interface NewPause {
 
 const maxBy = 200;
 
-/** The longest time until a pause ends, in milliseconds: a year. */
+/** Maximum duration of a pause that ends automatically, in milliseconds: a year. */
 export const maxPauseMs = bounds.periodMs.max;
 
 /**
  * Checks the options of a pause.
  *
- * @param nowMs by the storage's clock
- * @throws {RangeError} if the reason is too long, or the end is in the past or more than a year ahead
+ * @param nowMs the current time by the storage's clock, in milliseconds since 1970
+ * @throws {RangeError} if the reason is empty or too long, or the end is in the past or more than a year ahead
  */
 export function checkPause(options: PauseOptions, nowMs: number): NewPause {
   const { by, reason, until } = {
@@ -56,7 +59,7 @@ export function checkPause(options: PauseOptions, nowMs: number): NewPause {
   };
 }
 
-/** @throws {RangeError} unless it is a time in the future, at most a year ahead */
+/** @throws {RangeError} unless `until` is a time in the future, at most a year ahead */
 export function checkPauseEnd(until: Date, nowMs: number): Date {
   const inMs = checkTime('until', until).getTime() - nowMs;
   if (inMs > 0 && inMs <= maxPauseMs) return until;
@@ -72,25 +75,26 @@ export const notPaused: PauseState = {
   pausedUntil: null,
 };
 
-/** Returns a pause that begins now. */
+/** Returns the state of something that has been paused since this time. */
 export function pauseSince(pausedAt: Date, { by, reason, until }: NewPause): PauseState & { pausedAt: Date } {
   return { pausedAt, pausedBy: by, pauseReason: reason, pausedUntil: until };
 }
 
-/** Returns whether something is paused at this time, by the storage's clock. */
+/** Returns whether something is paused at a time by the storage's clock, in milliseconds since 1970. */
 export function isPausedAt({ pausedAt, pausedUntil }: PauseState, nowMs: number): boolean {
   return pausedAt !== null && (pausedUntil === null || pausedUntil.getTime() > nowMs);
 }
 
 /**
- * Returns the time after which the due times of a recurring job count again when it is resumed at `now`. If its pause has an end
- * and has passed it, due times since then are not part of the pause, and neither is the end itself.
+ * Returns the time from which the next due time of a recurring job is computed when the job is resumed at `now`. That
+ * is `now`, unless the pause has already reached its end: then it is just before that end, so that due times from the
+ * end on are not skipped.
  */
 export function resumesAfter({ pausedUntil }: PauseState, now: Date): Date {
   return pausedUntil !== null && pausedUntil <= now ? new Date(pausedUntil.getTime() - 1) : now;
 }
 
-/** Returns whether a pause would change nothing, because the same pause is in effect. */
+/** Returns whether a pause would change nothing, because something is already paused with the same reason and end. */
 export function isSamePause(state: PauseState, { reason, until }: NewPause): boolean {
   return (
     state.pausedAt !== null &&
@@ -108,13 +112,13 @@ const actions: Readonly<Record<Pausable, string>> = {
   recurring: 'recurring/resume',
 };
 
-/** Who is recorded in the audit for what Longshore does on its own. */
+/** The actor that the audit log shows for actions that Longshore takes automatically. */
 export const automaticActor = 'Longshore';
 
-/** Returns the action that is recorded in the audit when a pause ends by itself. */
+/** Returns the name of the action that the audit log records when a pause ends automatically. */
 export function resumptionOf(kind: Pausable): string {
   return actions[kind];
 }
 
-/** What the audit entry of an automatic action has as its filter. */
+/** The `filter` of audit entries for automatic actions. */
 export const automatic = { automatic: true } as const;

@@ -10,13 +10,13 @@ export interface RateLimit {
   /** Length of the period in milliseconds: 1 to 86 400 000 (a day). */
   readonly periodMs: number;
   /**
-   * Number of jobs that may start at once after a pause: 1 to 1 000 000; equal to `jobs` by default. With 1, starts
-   * are evenly spaced.
+   * Number of jobs that may start at once after an idle period: 1 to 1 000 000; equal to `jobs` by default. With 1,
+   * starts are evenly spaced.
    */
   readonly burst?: number;
 }
 
-/** Limits of a queue across all servers. An absent member stays unchanged; `null` removes the limit. */
+/** Limits of a queue, across all servers. An absent member leaves that limit unchanged; `null` removes it. */
 export interface QueueLimits {
   /** Maximum number of the queue's jobs that run at once; 1 to 1 000 000. */
   readonly concurrencyLimit?: number | null;

@@ -8,7 +8,7 @@ import { type ErrorClass, isA } from './is-a.js';
  */
 export type RetryDelay = (attempt: number, error: unknown) => number;
 
-/** Decides which errors are retried. */
+/** Rules for which errors are retried. */
 export interface RetryRules {
   /** Retry only these errors; all by default. */
   readonly retryOn?: readonly ErrorClass[];
@@ -20,8 +20,9 @@ export interface RetryRules {
 export const defaultMaxAttempts = 10;
 
 /**
- * `attempt⁴` seconds ± 10 % at random: about 1 s, 16 s, 81 s, 4 min, 10 min, 22 min, 40 min, 68 min, 109 min. Ten
- * attempts span four hours, long enough for most outages; the jitter spreads jobs that failed together.
+ * The default delay: `attempt⁴` seconds ± 10 % at random, which is about 1 s, 16 s, 81 s, 4 min, 10 min, 22 min, 40
+ * min, 68 min, 109 min. Ten attempts span four hours, long enough for most outages; the jitter spreads jobs that failed
+ * together.
  */
 export const defaultRetryDelay: RetryDelay = (attempt) =>
   Math.round(1_000 * attempt ** 4 * (0.9 + 0.2 * Math.random()));

@@ -7,7 +7,7 @@ import { toJsonText } from './arguments.js';
 import { type ArgumentProblem, InvalidArgumentsError } from './errors.js';
 import type { JsonText } from './job.js';
 
-/** A value that a schema has accepted, in the form in which it is stored. */
+/** A value that a schema has accepted, together with its JSON text for storage. */
 export interface Checked<Value> {
   /** The output of the schema, such as an object with its defaults filled in. */
   readonly value: Value;
@@ -30,7 +30,7 @@ export type OutputOf<Schema> =
       ? Static<Schema>
       : never;
 
-/** Checks values against a schema of any kind that definitions accept. */
+/** Checks values against a schema of any supported kind. */
 export interface ValueSchema {
   /** A JSON Schema for documentation; `{}` if the library cannot describe its schema as one. */
   readonly json: TSchema;
@@ -43,7 +43,7 @@ export interface ValueSchema {
  *
  * @param root the name of the value in messages: `args` or `result`
  * @param job the name of the job
- * @throws {TypeError} if the schema is none of these
+ * @throws {TypeError} if the schema is none of these, or is an invalid JSON Schema
  */
 export function compileSchema(schema: object, root: 'args' | 'result', job: string): ValueSchema {
   if (isStandard(schema)) return standardSchema(schema, root, job);
@@ -75,14 +75,16 @@ const firstProblem2020 = formats.default(new Ajv2020({ strict: false }));
 const everyProblem2020 = formats.default(new Ajv2020({ strict: false, allErrors: true }));
 
 /**
- * For values longer than this, in characters of JSON, only the first problem is reported: every element of a long value might
- * have one.
+ * Maximum length of a value's JSON, in characters, up to which all problems are reported. For a longer value, only the
+ * first is reported, because each of its many elements could have one.
  */
 const maxThoroughLength = 20_000;
 
 const annotations = new Set(['$schema', '$id', '$ref', '$defs', 'title', 'description', 'type']);
 
-/** Returns whether an object looks like a JSON Schema: it is empty, which allows any value, or has one of the keywords. */
+/**
+ * Returns whether an object looks like a JSON Schema: it is empty, which allows any value, or it has a known keyword.
+ */
 function hasKeyword(schema: object): boolean {
   const keys = Object.keys(schema);
   return (
@@ -92,7 +94,7 @@ function hasKeyword(schema: object): boolean {
 
 function jsonSchema(json: TSchema, root: string): ValueSchema {
   const isNew = '$schema' in json && /20(19-09|20-12)/.test(String(json.$schema));
-  // Ajv would reject a definition that names the meta-schema of another draft in `$schema`.
+  // Ajv2020 rejects a schema whose `$schema` names another draft, such as 2019-09, so `$schema` is left out.
   const { $schema: _, ...schema } = json as { $schema?: string };
   const validate = (isNew ? firstProblem2020 : firstProblem).compile(isNew ? schema : json);
   let explain: ValidateFunction | undefined;

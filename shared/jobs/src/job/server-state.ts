@@ -1,4 +1,4 @@
-/** An operator's request to a server: claim no more jobs, or shut down. */
+/** An operator's request to a server: `quiet` to claim no more jobs, `stop` to shut down. */
 export type ServerRequest = 'quiet' | 'stop';
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Converts a value to text that Postgres can store: cut to `maxLength`, without NUL and unpaired surrogates. Never
- * throws.
+ * Converts a value to text that Postgres can store: truncated to `maxLength`, with NUL and unpaired surrogates
+ * replaced. Never throws.
  */
 export function storable(text: unknown, maxLength: number): string {
   return printed(text).slice(0, maxLength).replaceAll('\0', '\u2400').toWellFormed();

@@ -7,12 +7,12 @@ type Document = Map<string, Document> | Document[] | string;
 const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/gsu;
 
 /**
- * Returns the new document, in which every number that has not been changed keeps its stored digits. JavaScript reads
+ * Returns the new document with the stored digits of every number that has not been changed. JavaScript reads
  * 12345678901234567890 as 12345678901234567000, so a program that reads a document, changes one member and writes it
  * back would otherwise also change large numbers in other members.
  *
- * A number in the new document that JavaScript would print differently did not pass through JavaScript, and is kept
- * as given.
+ * If JavaScript would write a number of the new document differently, the number did not pass through JavaScript and is
+ * kept as given.
  *
  * @param stored the current document
  * @param next the new document
@@ -34,8 +34,8 @@ function merged(stored: Document | undefined, next: Document): Document {
 }
 
 /**
- * Returns whether JavaScript, after reading the stored number, would write it as `next`. It writes numbers beyond its
- * range, such as 1e400, as `null`.
+ * Returns whether JavaScript, after reading the stored number, would write it as `next`. JavaScript writes numbers
+ * beyond its range, such as 1e400, as `null`.
  */
 function readsTheSame(stored: string, next: string): boolean {
   return /^[-\d]/.test(stored) && JSON.stringify(Number(stored)) === next;
@@ -56,7 +56,7 @@ function readMembers(rest: Iterator<RegExpMatchArray>): Document {
   const members = new Map<string, Document>();
   for (let token = nextToken(rest); token !== '}'; token = nextToken(rest)) {
     if (token === ',') continue;
-    nextToken(rest); // the colon
+    nextToken(rest); // skips the colon
     members.set(JSON.parse(token) as string, readValue(nextToken(rest), rest));
   }
   return members;

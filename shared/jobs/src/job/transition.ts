@@ -11,7 +11,7 @@ import type { JobState } from './state.js';
  * - `done`, `failed`, `cancelled`: an attempt ended this way, or an operator cancelled the job. After `failed`, the job
  *   is `scheduled` if attempts remain
  * - `lost`: its server died or stopped renewing its lease
- * - `released`: its server gave it back, without counting the attempt
+ * - `released`: its server returned it to the queue; the attempt does not count
  * - `snoozed`: its handler postponed it
  * - `retried`, `run`, `rescheduled`: an operator retried it, ran it now, or changed its time
  */

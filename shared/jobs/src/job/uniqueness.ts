@@ -6,20 +6,20 @@ const conflictPolicies: readonly ConflictPolicy[] = ['keep', 'replace', 'reject'
 
 export interface UniquenessOptions {
   /**
-   * How long a job holds its key after its creation, in milliseconds, 1 to 31 536 000 000 (a year); by default, as
-   * long as it is in one of `states`.
+   * How long a job holds its key at most, counted from its creation, in milliseconds: 1 to 31 536 000 000 (a year). By
+   * default, there is no limit: the job holds its key while it is in one of `states`.
    */
   readonly periodMs?: number;
   /**
    * The states in which a job holds its key; all unfinished ones by default. Finished states require `periodMs`, and
-   * the key is held no longer than the job is kept.
+   * the key is released when the job is deleted.
    */
   readonly states?: readonly JobState[];
-  /** What happens to a job whose key another one holds; `keep` by default. */
+  /** What happens when a job is enqueued with a key that another job holds; `keep` by default. */
   readonly onConflict?: ConflictPolicy;
 }
 
-/** Makes a key unique among the jobs of one name in one queue. */
+/** A key that is unique among the jobs of one name in one queue. */
 export interface Uniqueness extends UniquenessOptions {
   /** 1 to 200 characters. */
   readonly key: string;
@@ -28,8 +28,8 @@ export interface Uniqueness extends UniquenessOptions {
 /** How a definition derives the unique key of its jobs. */
 export interface UniquenessRule<Args> extends UniquenessOptions {
   /**
-   * The key, or a function that computes it from the arguments and returns `null` for a job that may have duplicates.
-   * By default, all arguments form the key.
+   * The key, or a function that computes it from the arguments and returns `null` for a job that is allowed to have
+   * duplicates. By default, all arguments form the key.
    */
   readonly key?: string | ((args: Args) => string | null);
 }
@@ -65,12 +65,12 @@ export function checkUniqueness({ periodMs, states, onConflict }: UniquenessOpti
     );
 }
 
-/** @throws {RangeError} unless it is a string of 1 to 200 characters */
+/** @throws {RangeError} unless `key` is a string of 1 to 200 characters */
 export function checkKey(kind: string, key: string): string {
   return checkText(`The ${kind} key`, key, bounds.keyLength);
 }
 
-/** @throws {RangeError} unless it is an integer from 1 to 31 536 000 000 (a year) */
+/** @throws {RangeError} unless `periodMs` is an integer from 1 to 31 536 000 000 (a year) */
 export function checkPeriod(name: string, periodMs: number): number {
   return checkInteger(name, periodMs, bounds.periodMs);
 }

@@ -2,7 +2,7 @@ import { type Batch, endOf, type NewBatch, percentOf } from '../job/batch.js';
 import type { FinishedState } from '../job/state.js';
 import type { BatchListQuery } from '../storage/batches.js';
 
-/** Holds the batches of one process and counts how their jobs ended. */
+/** Keeps the batches in memory and counts how their jobs ended. */
 export class BatchRecords {
   /** In order of creation. */
   readonly #batches = new Map<string, Batch>();
@@ -43,12 +43,19 @@ export class BatchRecords {
     return this.#add(id, state, 1, now);
   }
 
-  /** Removes a job that is being retried from the count of its earlier final state. */
+  /**
+   * Undoes {@link count} for a finished job that is being retried.
+   *
+   * @param state the final state with which the job was counted
+   */
   uncount(id: string, state: FinishedState): void {
     this.#add(id, state, -1, null);
   }
 
-  /** Deletes the oldest finished batches if there are more than `most`. Returns the ids of the deleted batches. */
+  /**
+   * Deletes the oldest finished batches, so that at most `most` finished ones remain. Returns the ids of the deleted
+   * batches.
+   */
   trim(most: number): string[] {
     const finished = [...this.#batches.values()].filter(({ finishedAt }) => finishedAt !== null);
     const gone = finished.slice(0, Math.max(0, finished.length - most)).map(({ id }) => id);

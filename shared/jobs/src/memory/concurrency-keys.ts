@@ -2,7 +2,7 @@ import type { JobRecord } from './job-record.js';
 import { ReadyQueue } from './ready-queue.js';
 
 interface KeyRecord {
-  /** Ready and running jobs of the key. Each occupies one of its slots. */
+  /** The ready and running jobs of the key. Each occupies one of the key's slots. */
   readonly inside: Set<JobRecord>;
   readonly blocked: ReadyQueue;
 }
@@ -14,8 +14,8 @@ export class ConcurrencyKeys {
   readonly #keys = new Map<string, KeyRecord>();
 
   /**
-   * Adds a job that is to become ready. Returns the jobs of its key that become ready now; if the job is not among
-   * them, it is blocked.
+   * Adds a job that should become ready. Returns the jobs of the same key that become ready now. If the added job is
+   * not among them, it is blocked.
    */
   arrive(job: JobRecord): JobRecord[] {
     const name = job.meta?.concurrencyKey;
@@ -38,7 +38,7 @@ export class ConcurrencyKeys {
     return admitted;
   }
 
-  /** Returns each key that blocks jobs, with the blocked jobs (the next one first) and the jobs that occupy the key. */
+  /** Returns each key that blocks jobs, with the blocked jobs in run order and the jobs that occupy the key's slots. */
   blocking(): { readonly key: string; readonly blocked: JobRecord[]; readonly inside: JobRecord[] }[] {
     return [...this.#keys]
       .filter(([, { blocked }]) => blocked.length > 0)
@@ -54,7 +54,9 @@ export class ConcurrencyKeys {
   }
 }
 
-/** Unblocks jobs in run order until the next job's limit does not allow it. Returns the unblocked jobs. */
+/**
+ * Unblocks jobs in run order, as long as free slots remain under the limit of the next job. Returns the unblocked jobs.
+ */
 function admit({ inside, blocked }: KeyRecord): JobRecord[] {
   const admitted: JobRecord[] = [];
   for (let next = blocked.first; next !== undefined; next = blocked.first) {

@@ -3,7 +3,7 @@ import type { LogLine } from '../job/job-log.js';
 import type { JobReport, LogQuery } from '../storage/job-reports.js';
 import { holds, type JobRecord } from './job-record.js';
 
-/** Stores a report if its claim still holds the lease on the job. Returns whether it does. */
+/** Stores a report if its claim still has the lease on the job; otherwise returns `false`. */
 export function storeReport(
   record: JobRecord | undefined,
   { claim, progress, lines }: JobReport,

@@ -5,35 +5,33 @@ import type { Transition } from '../job/transition.js';
 import { isFinished } from '../job/state.js';
 import { replacedMeta } from '../storage/key-resolution.js';
 
-/**
- * A job as the memory storage keeps it. Arguments and result are kept as JSON text, so that callers cannot modify them.
- */
+/** A job as the memory storage keeps it. Arguments and result are JSON text, so that callers cannot modify them. */
 export interface JobRecord extends Omit<
   Job,
   'args' | 'result' | 'progress' | 'readyAt' | keyof JobMetaFields
 > {
   args: JsonText;
   result: JsonText;
-  /** Number in order of arrival. Orders jobs of equal priority. */
+  /** A number that increases with each arrival. Jobs of equal priority run in this order. */
   seq: number;
   /** When the lease expires, in milliseconds since 1970. */
   leaseUntil: number;
   readyAt: number;
-  /** Whether the limit of the job's concurrency key keeps it from becoming ready. */
+  /** Whether the job is not ready because the limit of its concurrency key is reached. */
   blocked: boolean;
-  /** How long the job waits after its last parent has ended, in milliseconds; `null` if it has no such delay. */
+  /** Delay after the job's last parent has ended, in milliseconds; `null` if it has no such delay. */
   delayMs: number | null;
-  /** Whether the job was cancelled while it was running. */
+  /** Whether an operator has cancelled the job while it was running. */
   cancelRequested: boolean;
   meta: JobMeta | null;
   readonly pastAttempts: Attempt[];
-  /** The latest progress that the current attempt, or the last one, has reported. */
+  /** The progress that the current or latest attempt reported last. */
   progress: (Progress & { readonly at: Date; readonly writtenAt: Date }) | null;
   readonly log: LogLine[];
   readonly transitions: Transition[];
   /** When each line of `log` was stored, by the storage's clock, in the same order. */
   readonly logWrittenAt: Date[];
-  /** How often the job has been claimed, including attempts that did not count. */
+  /** Number of times that the job has been claimed, including attempts that did not count. */
   runs: number;
 }
 
@@ -72,7 +70,7 @@ export function newRecord(job: NewJob, seq: number, nowMs: number): JobRecord {
   };
 }
 
-/** Replaces the content of a job that is not running. Its dependencies and past attempts stay. */
+/** Replaces the content of a job that is not running. The job keeps its dependencies and past attempts. */
 export function replaceContent(record: JobRecord, job: NewJob, nowMs: number): void {
   const inMs = job.due !== null && 'inMs' in job.due ? job.due.inMs : null;
   record.args = job.args;
@@ -143,14 +141,14 @@ export function toAttempts({
   ];
 }
 
-/** Returns whether the claim still holds the lease on this job. */
+/** Returns whether the claim still has the lease on this job. */
 export function holds(record: JobRecord | undefined, claim: Claim): record is JobRecord {
   return (
     record?.state === 'processing' && record.serverId === claim.serverId && record.attempt === claim.attempt
   );
 }
 
-/** Undoes the start of an attempt, so that it does not count. */
+/** Undoes the start of the current attempt, so that this attempt does not count. */
 export function undoStart(record: JobRecord): void {
   record.attempt--;
   record.serverId = null;
@@ -166,7 +164,7 @@ export function lostError({ serverId, attempt }: JobRecord): JobError {
   return { name: 'AttemptLost', message, stack: null };
 }
 
-/** Records the end of an attempt that did not finish the job, and clears the job's server. */
+/** Records the end of an attempt that did not finish the job. Clears the job's server and start time. */
 export function endAttempt(
   record: JobRecord,
   outcome: 'failed' | 'lost',

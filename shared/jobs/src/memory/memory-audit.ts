@@ -12,7 +12,7 @@ import type { Clock } from '../storage/clock.js';
 /** Maximum number of entries; older ones are deleted. */
 const maxEntries = 10_000;
 
-/** The audit log of one process. */
+/** Keeps the audit log in memory. */
 export class MemoryAuditLog implements AuditLog {
   readonly #clock: Clock;
   /** Newest first. */
@@ -27,7 +27,9 @@ export class MemoryAuditLog implements AuditLog {
     this.add(entry);
   }
 
-  /** Stores an entry. Call it before the change: if it throws, nothing must be changed. */
+  /**
+   * Stores an entry. Must be called before the change that the entry describes, so that nothing changes if this throws.
+   */
   add(entry: NewAuditEntry): void {
     const filter = JSON.parse(JSON.stringify(entry.filter)) as JsonValue;
     const at = new Date(this.#clock.now());
@@ -35,7 +37,7 @@ export class MemoryAuditLog implements AuditLog {
     this.#entries = this.#entries.slice(0, maxEntries);
   }
 
-  /** Stores the audit entry of an action with this result if the caller has asked for one. */
+  /** Stores the audit entry of an action with this result, if the caller passed `audit`. */
   addOf<Result>({ audit }: ActionOptions<Result>, result: Result): void {
     if (audit !== undefined) this.add(audit(result));
   }

@@ -25,9 +25,9 @@ type Control = Pick<JobControl, 'cancel' | 'retry' | 'run' | 'delete'>;
 
 interface RunningOperation {
   readonly operation: BulkOperation;
-  /** The ids of the jobs that are still to be processed. */
+  /** Ids of the jobs that have not been processed yet. */
   readonly rest: string[];
-  /** The ids of the changed jobs. */
+  /** Ids of the jobs that have been changed. */
   readonly changed: string[];
   readonly request: BulkRequest;
 }
@@ -45,7 +45,9 @@ const verbs: Record<
   delete: (control, id) => control.delete(id),
 };
 
-/** The bulk operations of one process. Each processes the jobs that matched when it was started. */
+/**
+ * Keeps bulk operations in memory and runs them. Each operation processes the jobs that matched when it was created.
+ */
 export class MemoryBulkOperations implements BulkOperations {
   readonly #jobs: MemoryJobs;
   readonly #control: Control;
@@ -170,8 +172,8 @@ export class MemoryBulkOperations implements BulkOperations {
   }
 
   /**
-   * Returns the jobs that a request would change. If the request was confirmed, excludes jobs that are newer than the
-   * preview, and returns no more jobs than the preview counted, if that count is exact.
+   * Returns the jobs that a request would change. For a confirmed request, these exclude jobs that were created or
+   * finished after the preview, and are no more than the preview counted, if its count is exact.
    */
   #matching(request: Pick<BulkRequest, 'action' | 'filter'>, confirmed?: BulkPreview): JobRecord[] {
     const states = statesOfRequest(request);

@@ -9,7 +9,7 @@ import type { MemoryJobs } from './memory-jobs.js';
 import type { MemoryJobTypes } from './memory-job-types.js';
 import type { MemoryServers } from './memory-servers.js';
 
-/** Claims jobs for the servers of one process, and renews and releases their leases. */
+/** Claims jobs that are kept in memory, and renews and releases their leases. */
 export class MemoryClaims implements Claims {
   readonly #jobs: MemoryJobs;
   readonly #servers: MemoryServers;
@@ -86,8 +86,8 @@ export class MemoryClaims implements Claims {
   }
 
   /**
-   * Returns how many jobs can be claimed now: at most `requested`, as far as the queue has ready jobs and its limits
-   * allow.
+   * Returns how many jobs can be claimed now: `requested`, or fewer if the queue has fewer ready jobs or its limits
+   * allow fewer.
    */
   #room(name: string, requested: number): number {
     const { ready, concurrencyLimit, rateLimit, running, bucket } = this.#jobs.queue(name);
@@ -98,7 +98,7 @@ export class MemoryClaims implements Claims {
     return Math.min(room, tokens);
   }
 
-  /** Applies a change to each job whose lease the claim still holds. Returns the claims that have lost their lease. */
+  /** Applies a change to each job whose claim still has its lease. Returns the claims that have lost theirs. */
   #eachHeld(claims: readonly Claim[], change: (record: JobRecord) => void): Claim[] {
     return claims.filter((claim) => {
       const record = this.#jobs.find(claim.jobId);

@@ -8,12 +8,15 @@ import { endAttempt, holds, type JobRecord, undoStart } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import { itemOfJob, type MemorySetAside } from './memory-set-aside.js';
 
-/** Runs work in a database transaction and commits it. Rolls it back if the work throws. */
+/**
+ * Runs work in a database transaction: commits the transaction if the work succeeds, and rolls it back if the work
+ * throws.
+ */
 export type BeginTransaction = <Result>(
   work: (client: TransactionClient) => Promise<Result>,
 ) => Promise<Result>;
 
-/** Records how the attempts of one process ended. */
+/** Records the outcomes of attempts in memory. */
 export class MemoryCompletions implements Completions {
   readonly #jobs: MemoryJobs;
   readonly #clock: Clock;
@@ -39,8 +42,8 @@ export class MemoryCompletions implements Completions {
   }
 
   /**
-   * Records the outcome right after the commit. A crash cannot separate the two: a database that is kept in this
-   * process is lost together with the jobs.
+   * Runs the work in a transaction and records the outcome right after the commit. A crash between the two does no harm
+   * if the database is also kept in this process, because it is then lost together with the jobs.
    */
   async completeInTransaction(claim: Claim, work: TransactionWork, signal?: AbortSignal): Promise<void> {
     if (this.#begin === undefined)

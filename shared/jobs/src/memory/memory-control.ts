@@ -129,8 +129,8 @@ export class MemoryControl implements JobControl {
   }
 
   /**
-   * Changes the content of a job. A ready job first leaves its queue and frees its slot. If it remains ready in the
-   * same queue, it keeps the time at which it became ready.
+   * Changes the content of a job. If the job is ready, it first leaves its queue and frees its concurrency slot. A job
+   * that stays ready in the same queue keeps the time at which it became ready.
    */
   #edit(record: JobRecord, { queue, priority, args, runAt }: JobContent): void {
     const { state, queue: from, runAt: before, readyAt } = record;
@@ -156,7 +156,8 @@ export class MemoryControl implements JobControl {
   /**
    * Carries out an action on one job and records it in the audit log.
    *
-   * @param plan returns the change to make; `unchanged` if the job needs none, `illegal` if its state does not allow it
+   * @param plan returns a function that makes the change; `unchanged` if the job needs none, `illegal` if its state
+   *   does not allow the action
    */
   #control(
     id: string,
@@ -181,7 +182,7 @@ export class MemoryControl implements JobControl {
   }
 }
 
-/** Returns a text that changes with every property on which an edit decision may depend. */
+/** Returns a text that differs if any property on which a decision about edits can depend has changed. */
 function versionOf({ state, queue, priority, runAt, attempt, args }: JobRecord): string {
   return JSON.stringify([state, queue, priority, runAt, attempt, args]);
 }

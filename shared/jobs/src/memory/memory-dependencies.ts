@@ -1,10 +1,11 @@
 import { type After, isMet, type ParentEnd, unmetConditionError } from '../job/continuation.js';
 import type { JobError } from '../job/job.js';
 
-/** Changes the state of dependents once it is known whether their condition is met. */
+/** The callbacks that change the state of a dependent once it is known whether its condition is met. */
 export interface DependencyEffects {
   /** Called when every parent has met the condition. */
   release(dependentId: string): void;
+  /** Called when a parent has ended without meeting the condition. */
   cancel(dependentId: string, error: JobError): void;
 }
 
@@ -17,13 +18,13 @@ interface Unmet {
 
 /** Tracks which jobs depend on which jobs and batches. */
 export class MemoryDependencies {
-  /** Has every dependent that has not been deleted. */
+  /** Contains every dependent until it is deleted. */
   readonly #unmet = new Map<string, Unmet>();
   /** Maps each parent to its dependents, including those that are no longer waiting. */
   readonly #dependents = new Map<string, Set<string>>();
   /**
-   * Ends of parents that still have to be applied to their dependents. A queue rather than recursion, because chains of
-   * jobs may be long.
+   * Ended parents whose dependents have not been updated yet. A queue, because recursion could exceed the stack in long
+   * chains of jobs.
    */
   readonly #ends: [parentId: string, end: ParentEnd][] = [];
   #resolving = false;
@@ -48,8 +49,8 @@ export class MemoryDependencies {
   }
 
   /**
-   * Returns the condition of a dependent with the parents that have not met it, even if it no longer waits; `undefined` if
-   * there are none.
+   * Returns the condition of a dependent and the parents that have not met it, even if the dependent is no longer
+   * waiting; `undefined` if all parents have met the condition or the job has no parents.
    */
   unmetOf(dependentId: string): After | undefined {
     const unmet = this.#unmet.get(dependentId);
@@ -57,7 +58,7 @@ export class MemoryDependencies {
     return { when: unmet.when, parents: [...unmet.parents] };
   }
 
-  /** Forgets a deleted job or batch. */
+  /** Removes a deleted job or batch from the records. */
   forget(id: string): void {
     this.#dependents.delete(id);
     this.#unmet.delete(id);

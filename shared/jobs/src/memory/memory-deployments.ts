@@ -8,7 +8,7 @@ import { refuseTransaction } from './refuse-transaction.js';
 
 const maxDeployments = 1_000;
 
-/** Records deployments in memory. */
+/** Keeps deployments in memory. */
 export class MemoryDeployments implements Deployments {
   readonly #clock: Clock;
   readonly #audit: MemoryAuditLog;
@@ -26,8 +26,8 @@ export class MemoryDeployments implements Deployments {
   }
 
   /**
-   * Records a deployment when a server registers with a version that differs from that of the latest deployment, ignoring
-   * planned ones, and of every running server.
+   * Records a deployment when a server registers with a new version: one that no running server has, and that is not
+   * the version of the latest deployment. Deployments planned for a later time are ignored.
    */
   noteServer(version: string, running: ReadonlySet<string>): void {
     const latest = this.#deployments.find(({ at }) => at.getTime() <= this.#clock.now());

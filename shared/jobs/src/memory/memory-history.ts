@@ -10,12 +10,12 @@ export interface MemoryRetention {
   readonly days: RetentionDays;
 }
 
-/** The finished jobs of one process, in the order in which they ended. */
+/** The finished jobs, in the order in which they ended. */
 export class MemoryHistory {
   readonly #records = new Map<string, JobRecord>();
 
   add(record: JobRecord): void {
-    this.#records.delete(record.id); // keeps the order of ends: a job that was retried moves to the end
+    this.#records.delete(record.id); // so that a job that was retried moves to the end
     this.#records.set(record.id, record);
   }
 

@@ -30,7 +30,7 @@ import type { MemoryJobs } from './memory-jobs.js';
 import { skippedBecauseOf } from './skipped-jobs.js';
 import type { MemoryServers } from './memory-servers.js';
 
-/** Reads jobs. Scans all of them for most queries, because memory holds few. */
+/** Reads jobs from memory. Most queries scan all jobs, which is fast enough because memory contains few jobs. */
 export class MemoryJobReader implements JobReader {
   readonly #jobs: MemoryJobs;
   readonly #servers: MemoryServers;
@@ -181,8 +181,8 @@ export class MemoryJobReader implements JobReader {
 }
 
 /**
- * Returns as many of the jobs, from the first, as have arguments and results that fit into `maxBytes` together, but at
- * least one.
+ * Returns the first jobs, as many as fit: their arguments and results together may not exceed `maxBytes`, but at least
+ * one job is returned. Without `documents`, returns all jobs without their arguments and results.
  */
 function pageWithin(maxBytes: number, jobs: Job[], documents = true): JobPage {
   if (!documents) return { jobs: jobs.map(withoutDocuments), cut: false };
@@ -196,7 +196,7 @@ function pageWithin(maxBytes: number, jobs: Job[], documents = true): JobPage {
 
 type Failure = Pick<JobRecord, 'id' | 'finishedAt'>;
 
-/** Compares two failed jobs. Returns a negative number if the first failed later. */
+/** Compares two failed jobs, for sorting the latest failure first. Returns a negative number if `one` failed later. */
 function byFailure(one: Failure, other: Failure): number {
   const failedAt = ({ finishedAt }: Failure): number => finishedAt?.getTime() ?? 0;
   return failedAt(other) - failedAt(one) || compare(other.id, one.id);

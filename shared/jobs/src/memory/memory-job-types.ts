@@ -5,12 +5,12 @@ import type { MemoryAuditLog } from './memory-audit.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import { refuseTransaction } from './refuse-transaction.js';
 
-/** Pauses job types in memory. */
+/** Keeps the pauses of job types in memory. */
 export class MemoryJobTypes implements JobTypes {
   readonly #clock: Clock;
   readonly #audit: MemoryAuditLog;
   readonly #jobs: MemoryJobs;
-  /** Includes pauses that have ended but have not been resumed yet. */
+  /** The pauses by job name, including those that have reached their end and have not been removed yet. */
   readonly #pauses = new Map<string, PausedType>();
 
   constructor(clock: Clock, audit: MemoryAuditLog, jobs: MemoryJobs) {
@@ -23,7 +23,7 @@ export class MemoryJobTypes implements JobTypes {
     return [...this.#pauses.values()];
   }
 
-  /** Returns the names that no server may claim. */
+  /** Returns the names of the job types that are paused, whose jobs no server may claim. */
   paused(): ReadonlySet<string> {
     if (this.#pauses.size === 0) return none;
     const now = this.#clock.now();

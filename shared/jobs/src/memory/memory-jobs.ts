@@ -27,7 +27,7 @@ import { type QueueRecord, QueueRecords } from './queue-records.js';
 /** Maximum number of queues unless the caller sets another. */
 const defaultMaxQueues = 10_000;
 
-/** Holds all jobs and queues of one process, and carries out the state changes that several components need. */
+/** Keeps all jobs and queues in memory, and carries out the state changes that several components need. */
 export class MemoryJobs {
   readonly batches = new BatchRecords();
   readonly dependencies = new MemoryDependencies();
@@ -91,8 +91,8 @@ export class MemoryJobs {
   /**
    * Checks jobs now and adds them once a transaction of another database has committed.
    *
-   * @throws {TypeError} if the transaction has no `afterCommit`, or a job has a key, which would have to be held until
-   *   the commit
+   * @throws {TypeError} if the transaction has no `afterCommit`, or if a job has a key, because the key cannot be
+   *   reserved until the commit
    */
   addAtCommit(jobs: readonly NewJob[], transaction: TransactionClient): EnqueueResult {
     if (transaction.afterCommit === undefined)
@@ -163,7 +163,7 @@ export class MemoryJobs {
   /**
    * Deletes queues that have been unused for a long time.
    *
-   * @param others queues that are in use although they may hold no jobs
+   * @param others queues that count as used even if they contain no jobs
    */
   retireIdleQueues(others: ReadonlySet<string>): void {
     const endedAt = new Map<string, number>();
@@ -179,7 +179,7 @@ export class MemoryJobs {
     this.queue(record.queue).running++;
   }
 
-  /** Makes a job ready. If it was cancelled while running, it is finished as cancelled instead. */
+  /** Makes a job ready. If the job was cancelled while it was running, finishes it as cancelled instead. */
   makeReady(record: JobRecord, reason: TransitionReason | null, now = this.#clock.now()): void {
     if (record.cancelRequested) {
       this.finish(record, 'cancelled');
@@ -201,7 +201,7 @@ export class MemoryJobs {
   }
 
   /**
-   * Schedules a job. A time in the past counts as now. If the job was cancelled while running, it is finished as
+   * Schedules a job. A time in the past counts as now. If the job was cancelled while it was running, finishes it as
    * cancelled instead.
    */
   schedule(record: JobRecord, runAt: Date, reason: TransitionReason | null): void {
@@ -262,8 +262,8 @@ export class MemoryJobs {
   }
 
   /**
-   * Adds ready jobs to their queue. Jobs that have just been unblocked go to the end of their priority, after the jobs
-   * of other keys; only the arriving job keeps its place.
+   * Adds ready jobs to their queue. Jobs that have just been unblocked run after all ready jobs of the same priority,
+   * so that other keys are not delayed; only the arriving job keeps its place.
    */
   #join(queue: string, jobs: readonly JobRecord[], arriving?: JobRecord): void {
     for (const job of jobs) {
@@ -277,7 +277,10 @@ export class MemoryJobs {
     this.#join(record.queue, this.queue(record.queue).keys.leave(record));
   }
 
-  /** Stops counting a running job towards the concurrency limit of its queue. Call it before the state changes. */
+  /**
+   * Stops counting a running job towards the concurrency limit of its queue. Must be called before the job's state
+   * changes.
+   */
   #stop(record: JobRecord): void {
     if (record.state !== 'processing') return;
     const queue = this.queue(record.queue);
@@ -286,8 +289,8 @@ export class MemoryJobs {
   }
 
   /**
-   * Makes cancelled jobs wait for their parents again, including parents that have already ended as required. All of them start
-   * waiting before the first parent is checked, because some can be parents of others.
+   * Makes cancelled jobs wait for their parents again. Parents that have already ended take effect immediately. All jobs
+   * start waiting before the first parent is checked, because some can be parents of others.
    */
   awaitAgain(cancelled: ReadonlyMap<JobRecord, After>): void {
     for (const record of cancelled.keys()) {

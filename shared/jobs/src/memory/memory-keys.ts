@@ -30,8 +30,8 @@ export class MemoryKeys {
   }
 
   /**
-   * Deletes keys that are no longer held and never can be again. The key of a failed or cancelled job is kept, because
-   * the job may be retried.
+   * Deletes the records of keys that their jobs no longer hold and can never hold again. The key of a failed or
+   * cancelled job is kept, because the job may be retried.
    */
   trim(stateOf: StateOf, now: number): void {
     for (const [name, { key, jobId, until }] of this.#records) {

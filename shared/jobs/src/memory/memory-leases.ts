@@ -5,7 +5,9 @@ import type { JobRecord } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import type { MemoryServers } from './memory-servers.js';
 
-/** The leases on running jobs. No lease is ever locked, because the memory storage has no transactions of its own. */
+/**
+ * Reads the leases on running jobs. A lease is never locked, because no database transaction can lock a job in memory.
+ */
 export class MemoryLeases implements Leases {
   readonly #jobs: MemoryJobs;
   readonly #servers: MemoryServers;

@@ -19,11 +19,11 @@ interface MaintenanceParts {
   readonly retention: MemoryRetention;
   readonly timings: MemoryTimings;
   readonly resumptions: MemoryResumptions;
-  /** Returns the queues of all recurring jobs. These queues stay even if they are empty. */
+  /** Returns the queues of all recurring jobs. These queues are not deleted even if they are empty. */
   readonly recurringQueues: () => Promise<string[]>;
 }
 
-/** The background work on the jobs of one process. */
+/** Does the background work on the jobs in memory. */
 export class MemoryMaintenance implements Maintenance {
   readonly #jobs: MemoryJobs;
   readonly #servers: MemoryServers;
@@ -102,7 +102,7 @@ export class MemoryMaintenance implements Maintenance {
     return true;
   }
 
-  /** Deletes queues that have long been unused. Does so once an hour, because it scans all jobs. */
+  /** Deletes queues that have been unused for a long time. Runs at most once an hour, because it scans all jobs. */
   async #retireIdleQueues(): Promise<void> {
     const now = this.#clock.now();
     if (now - this.#idleQueuesRetiredAt < hourMs) return;
@@ -113,8 +113,8 @@ export class MemoryMaintenance implements Maintenance {
 }
 
 /**
- * Sorts jobs in the order in which they were claimed and marks those that may have been running. A server starts jobs
- * in this order, so only the first ones, up to its concurrency, can have been running.
+ * Sorts lost jobs in the order in which they were claimed, and marks those that may have been running. A server starts
+ * jobs in this order, so only the first ones, up to its concurrency, can have been running.
  */
 function inClaimOrder(
   lost: readonly JobRecord[],

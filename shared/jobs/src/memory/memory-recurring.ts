@@ -36,17 +36,18 @@ import type { MemoryAuditLog } from './memory-audit.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import type { MemorySetAside } from './memory-set-aside.js';
 
-/**
- * A recurring job as the memory storage keeps it. Arguments are kept as JSON text, so that callers cannot modify them.
- */
+/** A recurring job as the memory storage keeps it. The arguments are JSON text, so that callers cannot modify them. */
 interface RecurringRecord extends Omit<RecurringJob, 'args'> {
   args: JsonText;
 }
 
-/** How long to wait, in milliseconds, before trying again due recurring jobs whose last job has not finished. */
+/**
+ * Retry delay in milliseconds for recurring jobs that are due but must wait until the last job that they enqueued has
+ * finished.
+ */
 const waitMs = 1_000;
 
-/** The recurring jobs of one process. */
+/** Keeps recurring jobs in memory and enqueues their jobs. */
 export class MemoryRecurringJobs implements RecurringJobs {
   readonly #jobs: MemoryJobs;
   readonly #clock: Clock;
@@ -175,7 +176,11 @@ export class MemoryRecurringJobs implements RecurringJobs {
     });
   }
 
-  /** Ends pauses that are due, calling `attempt` for each. */
+  /**
+   * Ends the pauses that have reached their end.
+   *
+   * @param attempt called for each of them; must call `resume`, which ends the pause
+   */
   resumeDue(now: number, attempt: (id: string, resume: () => void) => void): void {
     for (const record of this.#records.values()) {
       if (record.pausedAt === null || isPausedAt(record, now)) continue;

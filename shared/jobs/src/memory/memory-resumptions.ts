@@ -23,7 +23,7 @@ interface ResumptionParts {
   readonly clock: Clock;
 }
 
-/** Ends the pauses of one process that are due. */
+/** Ends the pauses of queues, job types and recurring jobs in memory when they reach their end. */
 export class MemoryResumptions {
   readonly #parts: ResumptionParts;
 
@@ -74,7 +74,8 @@ export class MemoryResumptions {
       ...jobTypes.all,
       ...(await recurring.list()),
     ];
-    const ends = pauses.flatMap(({ pausedUntil }) => pausedUntil?.getTime() ?? []).filter((end) => end > now); // those set aside have ended
+    // Ends that have passed belong to pauses that were set aside.
+    const ends = pauses.flatMap(({ pausedUntil }) => pausedUntil?.getTime() ?? []).filter((end) => end > now);
     return ends.length === 0 ? null : ends.reduce((least, end) => Math.min(least, end)) - now;
   }
 }

@@ -11,7 +11,7 @@ import {
 import type { MemoryAuditLog } from './memory-audit.js';
 import { refuseTransaction } from './refuse-transaction.js';
 
-/** Stores searches in memory. */
+/** Keeps saved searches in memory. */
 export class MemorySavedSearches implements SavedSearches {
   readonly #clock: Clock;
   readonly #audit: MemoryAuditLog;

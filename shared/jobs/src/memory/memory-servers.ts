@@ -31,7 +31,7 @@ interface MemoryServersParts {
   readonly deployments: MemoryDeployments;
 }
 
-/** The servers of one process, with their heartbeats. */
+/** Keeps the registered servers and their heartbeats in memory. */
 export class MemoryServers implements Servers {
   readonly #clock: Clock;
   readonly #jobs: MemoryJobs;
@@ -40,12 +40,14 @@ export class MemoryServers implements Servers {
   readonly #rescue: () => Promise<void>;
   readonly #lost: LostServer[] = [];
   readonly #entries = new Map<string, Entry>();
-  /** The versions of the running servers that reported one, by server. */
+  /** The versions of the running servers that reported one, by server id. */
   readonly #versions = new Map<string, string>();
-  /** How many jobs each server runs at once. Kept for a lost server as long as it is listed. */
+  /**
+   * The concurrency of each server, by server id. That of a lost server is kept for as long as the server is listed.
+   */
   readonly #concurrency = new Map<string, number>();
 
-  /** @param rescue takes back the jobs of servers that are gone; called when a server unregisters */
+  /** @param rescue reclaims the jobs of servers that are gone; called when a server unregisters */
   constructor({ clock, jobs, audit, deployments }: MemoryServersParts, rescue: () => Promise<void>) {
     this.#deployments = deployments;
     this.#clock = clock;
@@ -58,7 +60,9 @@ export class MemoryServers implements Servers {
     return this.#entries.has(id);
   }
 
-  /** Returns how many jobs a server runs, or ran, at once; `Infinity` if this is no longer known. */
+  /**
+   * Returns the maximum number of jobs that a server runs, or ran before it was lost, at once; `Infinity` if unknown.
+   */
   concurrencyOf(id: string | null): number {
     return this.#concurrency.get(id ?? '') ?? Infinity;
   }
@@ -167,7 +171,7 @@ export class MemoryServers implements Servers {
     return { outcome: 'ok', server: copyOf(server), changed };
   }
 
-  /** Declares servers dead whose heartbeats have stopped. Returns their ids. */
+  /** Declares servers dead if their heartbeats have stopped. Returns the ids of these servers. */
   declareDead(): string[] {
     const now = this.#clock.now();
     const silent = [...this.#entries.values()].filter(
@@ -183,7 +187,7 @@ export class MemoryServers implements Servers {
     return silent.map(({ server }) => server.id);
   }
 
-  /** Counts a job that was taken back from a server, if that server was declared dead. */
+  /** Counts a job that was reclaimed from a server, if that server was declared dead. */
   countTaken(id: string | null): void {
     const server = this.#lost.find((each) => each.id === id);
     if (server !== undefined) server.processing += 1;

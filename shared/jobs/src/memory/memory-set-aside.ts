@@ -23,7 +23,9 @@ interface Subject {
   readonly key: string;
   readonly queue?: string;
   readonly jobId?: string;
-  /** When an operator last changed the item. If it failed before that, it is tried again immediately. */
+  /**
+   * When an operator last changed the item. An item that was set aside before this change is tried again immediately.
+   */
   readonly changedAt?: Date;
 }
 
@@ -39,14 +41,17 @@ export class MemorySetAside implements SetAside {
 
   readonly #startBulk: (request: BulkRequest) => void;
 
-  /** @param startBulk starts a bulk operation; used to retry an item of one */
+  /** @param startBulk starts a bulk operation; used to retry a job that a bulk operation failed to change */
   constructor(clock: Clock, audit: MemoryAuditLog, startBulk: (request: BulkRequest) => void) {
     this.#audit = audit;
     this.#clock = clock;
     this.#startBulk = startBulk;
   }
 
-  /** Processes an item unless it is set aside, and sets it aside if that fails. Returns `undefined` in both cases. */
+  /**
+   * Processes an item unless it is set aside. If processing fails, sets the item aside. Returns the result of `work`,
+   * or `undefined` if the item was skipped or failed.
+   */
   attempt<Result>(subject: Subject, work: () => Result): Result | undefined {
     if (this.isSetAside(subject)) return undefined;
     try {
@@ -166,7 +171,7 @@ function nameOf({ role, key }: Subject): string {
   return `${role} ${key}`;
 }
 
-/** Returns the item that represents a job in the work of a role. */
+/** Returns the item for a job that background work of this role processes. */
 export function itemOfJob(
   role: SetAsideRole,
   { id, queue }: { readonly id: string; readonly queue: string },

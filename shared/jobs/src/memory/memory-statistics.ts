@@ -17,7 +17,8 @@ import type { JobRecord } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';
 
 /**
- * Computes statistics. Scans all jobs for error groups, because memory holds few; throughput is counted as jobs end.
+ * Computes statistics. Error groups are computed from all jobs, of which memory contains few; throughput is counted
+ * when jobs end.
  */
 export class MemoryStatistics implements JobStatistics {
   readonly #jobs: MemoryJobs;

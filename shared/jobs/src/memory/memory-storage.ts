@@ -36,8 +36,8 @@ export interface MemoryStorageOptions {
   /** Maximum number of queues; 10 000 by default. */
   maxQueues?: number;
   /**
-   * Runs work in a transaction of the database that keeps the application's rows. Handlers' `transaction` uses it and
-   * is not available without it.
+   * Runs work in a transaction of the database that contains the application's data. Required for the `transaction`
+   * function of handlers, which uses it.
    */
   transaction?: BeginTransaction;
   /**
@@ -48,8 +48,8 @@ export interface MemoryStorageOptions {
 }
 
 /**
- * Keeps jobs in the memory of this process; they are lost when it ends. Intended for tests, first experiments and
- * applications that consist of one process.
+ * Keeps jobs in the memory of this process; they are lost when the process ends. Intended for tests, first experiments
+ * and applications that consist of a single process.
  */
 export class MemoryStorage implements JobStorage {
   readonly clock: Clock;

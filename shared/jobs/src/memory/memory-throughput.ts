@@ -12,7 +12,7 @@ import {
 const all = null;
 
 /**
- * Counts the jobs that end as done or failed, in buckets of time. Deletes buckets older than the period for which
+ * Counts the jobs that end as done or failed, in time buckets. Deletes buckets older than the period for which
  * throughput is kept.
  */
 export class MemoryThroughput {
@@ -61,7 +61,7 @@ export class MemoryThroughput {
     let bucket = buckets.get(at);
     if (bucket === undefined) {
       buckets.set(at, (bucket = { at: new Date(at), done: 0, failed: 0 }));
-      // The map is in order of time, so the oldest buckets come first.
+      // Buckets are added in order of time, so the oldest come first.
       for (const old of buckets.keys()) {
         if (old >= nowMs - forMs - bucketMs) break;
         buckets.delete(old);

@@ -17,7 +17,7 @@ import type { MemoryJobs } from './memory-jobs.js';
 
 type Resolution = 'minute' | 'hour';
 
-/** Stands for all queues or all names. */
+/** Key of the timings of all queues, or of all names. */
 const all = '';
 
 interface Cell {
@@ -25,7 +25,7 @@ interface Cell {
   backlog: number | null;
 }
 
-/** The timings of one queue, of one job name, of one name in one queue, or of all jobs. */
+/** The timings of one queue, one job name, one name in one queue, or all jobs. */
 class Place {
   readonly minute = new Map<number, Cell>();
   readonly hour = new Map<number, Cell>();
@@ -50,7 +50,7 @@ export class MemoryTimings implements Timings {
   readonly #jobs: MemoryJobs;
   readonly #clock: Clock;
   readonly #buffer: TimingBuffer;
-  /** By queue, then by name. */
+  /** The timings by queue and then by name; `all` is also a key at both levels. */
   readonly #places = new Map<string, Map<string, Place>>();
   #measuredMinute = 0;
 

@@ -18,14 +18,14 @@ export interface QueueRecord {
   /** Number of claimed jobs, which count towards `concurrencyLimit`. */
   running: number;
   /**
-   * When the queue was first found to be unused, in milliseconds since 1970; `null` if it was in use when last checked.
+   * When the queue was first found to be unused, in milliseconds since 1970; `null` if the last check found it in use.
    */
   idleSince: number | null;
 }
 
 const idleMs = idleQueueDays * 86_400_000;
 
-/** The queues of one process. Each is created when it is first named. */
+/** Keeps the queues in memory. A queue is created when it is first used. */
 export class QueueRecords {
   readonly #clock: Clock;
   readonly #max: number;
@@ -84,7 +84,7 @@ export class QueueRecords {
    * Deletes queues that have been unused for {@link idleQueueDays} days. A queue that is paused or has limits is never
    * deleted.
    *
-   * @param isInUse returns whether a queue is in use, or has been since `idleSince`
+   * @param isInUse returns whether a queue is in use now, or has been used since `idleSince`
    */
   retireIdle(isInUse: (name: string, idleSince: number) => boolean): void {
     const now = this.#clock.now();

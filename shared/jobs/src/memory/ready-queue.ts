@@ -9,7 +9,7 @@ export class ReadyQueue {
     return this.#jobs[this.#head];
   }
 
-  /** When the longest-waiting job became ready; `undefined` if the queue is empty. */
+  /** When the longest-waiting job became ready, in milliseconds since 1970; `undefined` if the queue is empty. */
   get oldestReadyAt(): number | undefined {
     const jobs = this.#jobs.slice(this.#head);
     return jobs.length === 0 ? undefined : jobs.reduce((at, { readyAt }) => Math.min(at, readyAt), Infinity);
@@ -38,7 +38,7 @@ export class ReadyQueue {
     let low = this.#head;
     let high = this.#jobs.length;
     const last = this.#jobs.at(-1);
-    if (last === undefined || high === low || runsBefore(last, job)) low = high; // usually, jobs arrive in run order
+    if (last === undefined || high === low || runsBefore(last, job)) low = high; // usual case: jobs arrive in run order
     while (low < high) {
       const middle = (low + high) >>> 1;
       const there = this.#jobs[middle];
@@ -48,7 +48,7 @@ export class ReadyQueue {
     return low;
   }
 
-  /** Returns whether the queue has a job. With `isWanted`, only considers jobs whose names it accepts. */
+  /** Returns whether the queue contains a job. With `isWanted`, only jobs whose names it accepts are considered. */
   has(isWanted: ((name: string) => boolean) | null): boolean {
     if (isWanted === null) return this.length > 0;
     for (let at = this.#head; at < this.#jobs.length; at++)
@@ -56,7 +56,9 @@ export class ReadyQueue {
     return false;
   }
 
-  /** Removes and returns up to `limit` jobs from the front. With `isWanted`, only takes jobs whose names it accepts. */
+  /**
+   * Removes and returns up to `limit` jobs from the front. With `isWanted`, only jobs whose names it accepts are taken.
+   */
   take(limit: number, isWanted: ((name: string) => boolean) | null): JobRecord[] {
     if (isWanted !== null) return this.#takeNamed(limit, isWanted);
     const taken = this.#jobs.slice(this.#head, this.#head + limit);
@@ -74,7 +76,7 @@ export class ReadyQueue {
       if (job !== undefined) (isWanted(job.name) ? taken : passed).push(job);
     }
     if (taken.length === 0) return taken;
-    // Closes the gap that the taken jobs leave: moves the skipped ones up to the first job that was not examined.
+    // Closes the gaps that the taken jobs leave: moves the skipped jobs next to the first job that was not examined.
     this.#head = next - passed.length;
     for (const [place, job] of passed.entries()) this.#jobs[this.#head + place] = job;
     this.#trim();

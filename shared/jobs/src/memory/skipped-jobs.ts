@@ -2,14 +2,14 @@ import { skippedName } from '../job/continuation.js';
 import type { JobRecord } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';
 
-/** Returns the ids of a job and its batch, on which other jobs may depend. */
+/** Returns the ids that dependents of a job can have as a parent: that of the job itself, and that of its batch. */
 export function parentsIn({ id, meta }: JobRecord): string[] {
   return meta?.batchId === undefined ? [id] : [id, meta.batchId];
 }
 
 /**
- * Returns the jobs that were skipped because of these jobs and batches, directly or through other skipped jobs, parents
- * first.
+ * Returns the jobs that were skipped because of these jobs and batches, directly or through other skipped jobs.
+ * Searches breadth first, so each job follows the parent through which it was found.
  */
 export function skippedBecauseOf(
   parents: readonly string[],
@@ -21,7 +21,7 @@ export function skippedBecauseOf(
     for (const dependent of jobs.dependencies.dependentsOf(parent)) {
       const record = jobs.find(dependent);
       if (record === undefined || seen.has(record.id) || !isSkipped(record)) continue;
-      for (const id of parentsIn(record)) seen.add(id); // the loop continues with these
+      for (const id of parentsIn(record)) seen.add(id); // the outer loop also visits ids that are added here
       skipped.push(record);
     }
   }

@@ -12,7 +12,7 @@ export class TokenBucket {
   /** Refills the bucket and returns the number of whole tokens in it. */
   available(limit: RateLimit, nowMs: number): number {
     this.#refill(limit, nowMs);
-    // Adding fractions causes rounding errors, which may leave a whole token slightly incomplete.
+    // Adding fractions causes rounding errors, which can leave the count just below a whole token.
     return Math.floor(this.#tokens + 1e-6);
   }
 
@@ -20,7 +20,10 @@ export class TokenBucket {
     this.#tokens -= tokens;
   }
 
-  /** Returns the milliseconds until the next whole token, as of the last refill. */
+  /**
+   * Returns the milliseconds until the bucket contains a whole token, counted from the last refill; 0 if it already
+   * does.
+   */
   nextInMs({ jobs, periodMs }: RateLimit): number {
     return Math.max(0, ((1 - this.#tokens) * periodMs) / jobs);
   }

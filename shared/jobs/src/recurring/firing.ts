@@ -4,18 +4,18 @@ import { type JsonText, type NewJob } from '../job/job.js';
 import type { NewRecurringJob, RecurringJob } from './recurring-job.js';
 import { Schedule } from './schedule.js';
 
-/** A due time counts as missed if it is handled more than this many milliseconds late. */
+/** Maximum delay in milliseconds; a due time that is handled later counts as missed. */
 const misfireThresholdMs = 60_000;
 
 /** A span of due times for which no job is enqueued, from `from` (inclusive) to `until` (exclusive). */
 export interface SkippedDueTimes {
   readonly from: Date;
   readonly until: Date;
-  /** `misfire`: no server was running. `overlap`: the previous job was unfinished. */
+  /** `misfire`: no server handled the due times in time. `overlap`: the previous job was unfinished. */
   readonly reason: 'misfire' | 'overlap';
 }
 
-/** How to handle a due recurring job. */
+/** The plan for a due recurring job: which due times get a job, and when it is due next. */
 export interface Firing {
   /** The due times for which a job is enqueued, one job for each. */
   readonly dueTimes: readonly Date[];
@@ -24,8 +24,8 @@ export interface Firing {
 }
 
 /**
- * Decides how to handle a due recurring job. The latest of several due times is on time if it is at most a minute
- * late; all earlier ones were missed.
+ * Decides how to handle a due recurring job. Of several due times, only the latest can be on time, if it is at most a
+ * minute ago; all earlier ones were missed.
  *
  * @param now by the storage's clock, not before `nextDueAt`
  * @param isBusy whether the previous job is unfinished
@@ -51,7 +51,7 @@ export function planFiring(
   // With overlap `skip`, all jobs after the first would be skipped, because the first is unfinished.
   const limit = misfire === 'all' && overlap !== 'skip' ? job.misfireLimit : 1;
   const latest = schedule.latest(limit, nextDueAt, now);
-  const due = latest.length > 0 ? latest : [nextDueAt]; // a system update may have changed the time zone's rules
+  const due = latest.length > 0 ? latest : [nextDueAt]; // none are left if the time zone's rules have changed
   const [first = nextDueAt, second] = due;
   const last = due.at(-1) ?? first;
   if (misfire === 'skip' && now.getTime() - last.getTime() > misfireThresholdMs) return none('misfire');
@@ -62,7 +62,7 @@ export function planFiring(
   };
 }
 
-/** Builds a job that a recurring job enqueues; it is ready immediately. */
+/** Builds a job for a recurring job to enqueue. The new job is ready immediately. */
 export function jobOf(
   { id, name, queue, priority, maxAttempts, tags, concurrency }: Omit<NewRecurringJob, 'args'>,
   args: JsonText,

@@ -8,20 +8,20 @@ import type { PauseState } from '../job/pause.js';
 import { checkSchedule } from './schedule.js';
 
 /**
- * What happens to missed due times: no job is enqueued (`skip`), one job for all of them (`once`), or one for each
- * (`all`).
+ * How missed due times are handled: no job is enqueued (`skip`), one job for all of them (`once`), or one job for each
+ * of them (`all`).
  */
 export type MisfirePolicy = 'skip' | 'once' | 'all';
 
 /**
- * What happens when a job is due while the previous one is unfinished: it is enqueued anyway (`allow`), not at all
+ * How a due time is handled while the previous job is unfinished: the next job is enqueued anyway (`allow`), not at all
  * (`skip`), or as soon as the previous one has finished (`wait`).
  */
 export type OverlapPolicy = 'allow' | 'skip' | 'wait';
 
 /** A schedule that enqueues a job at each due time. */
 export interface RecurringJob extends PauseState {
-  /** Example: `nightly-report`. */
+  /** The unique id, such as `nightly-report`. */
   id: string;
   /** The name of the jobs that it enqueues. */
   name: string;
@@ -32,7 +32,9 @@ export interface RecurringJob extends PauseState {
   cron: string;
   timeZone: string;
   misfire: MisfirePolicy;
-  /** With misfire `all`: maximum number of missed due times that get a job. If there are more, the latest ones do. */
+  /**
+   * With misfire `all`: maximum number of missed due times that get a job. If there are more, only the latest ones do.
+   */
   misfireLimit: number;
   overlap: OverlapPolicy;
   /** The tags of its jobs. */
@@ -41,7 +43,7 @@ export interface RecurringJob extends PauseState {
   concurrency: Concurrency | null;
   /** The application that defines it in code; `null` if an operator added it. */
   application: string | null;
-  /** `null` while it is paused, and when its cron expression matches no further time. */
+  /** The next due time; `null` while the recurring job is paused, or if its cron expression matches no further time. */
   nextDueAt: Date | null;
   /** The latest due time that got a job. */
   lastDueAt: Date | null;
@@ -76,7 +78,7 @@ export type RecurringJobOptions<Definition extends JobDefinition = JobDefinition
 
 /** The options of a recurring job, apart from the arguments of its jobs. */
 export interface RecurringJobSettings<Definition extends JobDefinition> {
-  /** Unique among all recurring jobs. Same characters as a job's name. */
+  /** Unique among all recurring jobs. The same characters are allowed as in a job's name. */
   id: string;
   definition: Definition;
   /** Five fields (minute, hour, day of the month, month, day of the week), or six with the seconds first. */
@@ -95,15 +97,15 @@ export interface RecurringJobSettings<Definition extends JobDefinition> {
   priority?: number;
   /** Overrides the definition's maximum number of attempts. */
   maxAttempts?: number;
-  /** Labels of its jobs: at most 20, each 1 to 100 characters; none by default. */
+  /** Tags of the jobs: at most 20, each of 1 to 100 characters; none by default. */
   tags?: readonly string[];
-  /** Overrides the definition's rule; `null` removes it. */
+  /** Overrides the definition's concurrency rule; `null` means none. */
   concurrency?: Concurrency | null;
 }
 
 /**
- * The recurring job belongs to an application's code or to an operator, so this caller cannot change it. Nothing was
- * changed.
+ * Thrown if a recurring job is defined in an application's code or was added by an operator, so that the caller cannot
+ * change it. Nothing was changed.
  */
 export class RecurringJobOwnedError extends Error {
   static {
@@ -123,7 +125,8 @@ export class RecurringJobOwnedError extends Error {
 }
 
 /**
- * Defines a recurring job in code. Pass it to a `JobServer` in `recurring`; it is stored when that server starts.
+ * Defines a recurring job in code. Pass the result to a `JobServer` in the option `recurring`; it is stored when that
+ * server starts.
  *
  * @throws {InvalidScheduleError} if the cron expression or the time zone is invalid
  * @throws {InvalidArgumentsError} if the arguments do not match the definition's schema

@@ -1,7 +1,7 @@
 import { brand } from '../job/brand.js';
 import { Cron } from 'croner';
 
-/** A cron expression or time zone is invalid. The message explains how to correct it. */
+/** Thrown if a cron expression or a time zone is invalid. The message explains how to correct it. */
 export class InvalidScheduleError extends RangeError {
   static {
     brand(this, 'InvalidScheduleError');
@@ -11,12 +11,12 @@ export class InvalidScheduleError extends RangeError {
 }
 
 /**
- * The times that match a cron expression in a time zone, in whole seconds and independent of any clock.
+ * The times that match a cron expression in a time zone. All are whole seconds and do not depend on any clock.
  *
- * When daylight saving time starts or ends, an expression whose seconds, minutes and hours are plain numbers, lists
- * or ranges keeps its times of day: a time that is skipped moves to the end of the gap, and one that occurs twice
- * counts only the first time. An expression with a `*` or a step in one of these fields is an interval and continues
- * evenly, also through the repeated hour.
+ * When daylight saving time starts or ends, an expression whose seconds, minutes and hours are plain numbers, lists or
+ * ranges keeps its times of day: a skipped time moves to the end of the gap, and a repeated time counts only once, at
+ * its first occurrence. An expression with a `*` or a step in one of these fields is an interval and continues evenly,
+ * even through the repeated hour.
  */
 export class Schedule {
   readonly #cron: Cron;
@@ -43,17 +43,17 @@ export class Schedule {
     }
   }
 
-  /** Returns the first time after this one; `null` if there is none. */
+  /** Returns the first matching time after `after`; `null` if there is none. */
   next(after: Date): Date | null {
     return this.#cron.nextRun(after);
   }
 
-  /** Returns the next `count` times after this one, in ascending order. */
+  /** Returns the next `count` matching times after `after`, in ascending order. */
   upcoming(count: number, after: Date): Date[] {
     return this.#cron.nextRuns(count, after);
   }
 
-  /** Returns the last `count` times from `from` to `until`, both inclusive, in ascending order. */
+  /** Returns the last `count` matching times from `from` to `until`, both inclusive, in ascending order. */
   latest(count: number, from: Date, until: Date): Date[] {
     const end = new Date(Math.floor(until.getTime() / 1_000) * 1_000 + 1_000); // croner excludes the end
     return this.#cron
@@ -64,10 +64,10 @@ export class Schedule {
 }
 
 /**
- * Returns the next times of a schedule without any storage, for previews.
+ * Returns the next times of a schedule, for previews. Needs no storage.
  *
  * @param count 1 to 1000
- * @param after now by default
+ * @param after the time after which to start; now by default
  * @throws {InvalidScheduleError} if the cron expression or the time zone is invalid
  * @throws {RangeError} if `count` is out of bounds
  */

@@ -12,7 +12,7 @@ export interface LogBounds {
 /** Minimum interval between writes of the same attempt's progress, in milliseconds. */
 const progressEveryMs = 1_000;
 
-/** Holds an attempt's progress and log lines until they are stored. */
+/** Buffers an attempt's progress and log lines until they are stored. */
 export class AttemptReport {
   readonly claim: Claim;
   readonly #bounds: LogBounds;
@@ -26,7 +26,7 @@ export class AttemptReport {
 
   /**
    * @param clock the storage's clock
-   * @param onPending called whenever the handler reports something that has to be written
+   * @param onPending called whenever the handler reports something that must be written
    */
   constructor(claim: Claim, bounds: LogBounds, clock: Clock, onPending: (report: AttemptReport) => void) {
     this.claim = claim;
@@ -63,7 +63,7 @@ export class AttemptReport {
     this.#ended = true;
   }
 
-  /** Ends the report and drops what is not stored yet. */
+  /** Ends the report and drops everything that is not stored yet. */
   discard(): void {
     this.end();
     this.#lines = [];
@@ -71,9 +71,10 @@ export class AttemptReport {
   }
 
   /**
-   * Returns what is due to be written, or `null` if nothing is. The data stays pending until `written` is called.
+   * Returns the progress and log lines that are due to be written, or `null` if there are none. They stay pending until
+   * `written` is called.
    *
-   * @param isLast include progress even if less than a second has passed since it was last written
+   * @param isLast include progress even if less than a second has passed since progress was last written
    */
   take(isLast = this.#ended): JobReport | null {
     const isDue = isLast || performance.now() - this.#progressWrittenMs >= progressEveryMs;
@@ -84,8 +85,8 @@ export class AttemptReport {
   }
 
   /**
-   * Removes the contents of a stored report from the pending data. What the handler has reported since then stays
-   * pending.
+   * Removes the contents of a report that has been stored from the pending data. Progress and lines that the handler
+   * has reported since the report was taken stay pending.
    */
   written({ progress, lines }: JobReport): void {
     const last = lines.at(-1)?.line ?? 0;

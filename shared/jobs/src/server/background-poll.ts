@@ -1,15 +1,16 @@
+/** Polling interval in milliseconds while notifications do not arrive reliably. */
 const alertPollMs = 1_000;
 
 /**
- * Drawn at random from this range, so that the background tasks of a server, and the servers of a fleet, do not all
- * poll at once.
+ * Bounds of the polling interval while notifications arrive, in milliseconds. The interval is drawn at random, so that
+ * the background tasks of a server, and the servers of a fleet, do not all poll at once.
  */
 const idlePollMs = { min: 8_000, max: 12_000 };
 
 /**
  * Returns the time until the next poll for background work, in milliseconds. A poll finds work whose notification was
- * lost, and work that a server left undone when it died. While notifications arrive, polls are rare, because only a
- * notification that was never sent can be missing.
+ * lost, and work that a server left undone when it died. While notifications arrive, polls can be rare: they are only
+ * needed for work whose notification was never sent.
  *
  * @param nextDueMs milliseconds until the next known work; `null` if none is known
  */

@@ -1,7 +1,7 @@
 import type { Claim } from '../job/job.js';
 import type { JobControl } from '../storage/job-control.js';
 
-/** Polling interval in milliseconds. Finds cancellations whose notification was lost. */
+/** Polling interval in milliseconds. Polling finds cancellations whose notification was lost. */
 const intervalMs = 1_000;
 
 export interface CancellerOptions {
@@ -10,7 +10,7 @@ export interface CancellerOptions {
   readonly cancel: (claims: readonly Claim[]) => void;
 }
 
-/** Asks the storage which of the running jobs have been cancelled, and aborts them. */
+/** Reads from the storage which of the running jobs have been cancelled, and aborts them. */
 export class Canceller {
   readonly #options: CancellerOptions;
 

@@ -2,7 +2,7 @@ import type { Maintenance } from '../storage/maintenance.js';
 
 const minPauseMs = 1_000;
 
-/** Upper limit of the pause, which doubles while there is nothing to do. */
+/** Upper limit of the pause between rounds, in milliseconds. The pause doubles while there is nothing to do. */
 const maxPauseMs = 10_000;
 
 /**

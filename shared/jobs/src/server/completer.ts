@@ -13,8 +13,8 @@ const maxWrites = 2;
 
 /**
  * Writes outcomes in batches; the storage rejects an outcome whose lease was lost. The next batch fills up while
- * earlier ones are being written, so an idle server writes immediately and a busy one writes large batches. An outcome
- * stays in memory until it is stored.
+ * earlier ones are being written, so an idle server writes immediately and a busy one writes large batches. Outcomes
+ * stay in memory until they have been written.
  */
 export class Completer {
   readonly #completions: Completions;
@@ -34,7 +34,7 @@ export class Completer {
     this.#onDependenciesChanged = onDependenciesChanged;
   }
 
-  /** Claims whose outcome is not written yet. Their leases must still be renewed. */
+  /** The claims whose outcome is not written yet. Their leases must still be renewed. */
   get claims(): Claim[] {
     return [...this.#pending].map(({ claim }) => claim);
   }
@@ -51,9 +51,7 @@ export class Completer {
     await new Promise<void>((resolve) => this.#waiters.push(resolve));
   }
 
-  /**
-   * Drops unwritten outcomes, because the server is stopping or was declared dead. The rescuer takes their jobs back.
-   */
+  /** Drops unwritten outcomes, because the server is stopping or was declared dead. The rescuer reclaims their jobs. */
   abandon(): void {
     clearTimeout(this.#retryTimer);
     this.#retryTimer = undefined;

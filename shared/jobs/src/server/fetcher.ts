@@ -5,28 +5,34 @@ import type { QueueOrder } from './queue-order.js';
 /** Maximum number of jobs per claim. */
 const maxBatch = 1_000;
 
-/** Jobs are fetched ahead to cover this many milliseconds at the rate at which handlers recently finished jobs. */
+/**
+ * How far ahead jobs are fetched: enough for this many milliseconds at the rate at which handlers recently finished
+ * jobs.
+ */
 const aheadMs = 50;
 
 /**
- * Jobs fetched ahead that have not started after this many milliseconds are released: the jobs before them are taking
- * longer than the measured ones did, and other servers may be idle.
+ * Jobs that were fetched ahead and have not started after this many milliseconds are released: the jobs before them are
+ * taking longer than recent ones did, and other servers may be idle.
  */
 const maxAheadMs = 500;
 
 /** Interval between checks for jobs that were fetched ahead and have not started, in milliseconds. */
 const checkAheadMs = 250;
 
-/** Polling interval in milliseconds while notifications do not arrive reliably, and after each notification. */
+/**
+ * Short polling interval in milliseconds: while notifications do not arrive reliably, and after a notification or a
+ * poll that found jobs.
+ */
 const alertPollMs = 200;
 
 /**
- * Polling interval in milliseconds while notifications arrive and the last poll found nothing. Finds jobs whose notification
- * was never sent because the process that should have sent it died.
+ * Polling interval in milliseconds while notifications arrive and the last poll found nothing. Polling finds jobs whose
+ * notification was never sent because the process that should have sent it died.
  */
 const idlePollMs = 2_000;
 
-/** Timers may fire early by this many milliseconds. */
+/** Tolerance in milliseconds for timers, which can fire early. */
 const earlyMs = 5;
 
 export interface FetcherOptions {
@@ -35,16 +41,19 @@ export interface FetcherOptions {
   readonly concurrency: number;
   readonly leaseMs: number;
   readonly queuePollIntervalMs: number;
-  /** Whether the server is notified of all ready jobs. */
+  /** Returns whether the server is currently notified of all ready jobs. */
   readonly isNotified: () => boolean;
   /** Returns the server id to claim with; `null` while the server is not registered. */
   readonly serverId: () => string | null;
-  /** Number of jobs that this server holds, running or waiting for a free slot. */
+  /** Returns the number of claimed jobs on this server: running, or waiting for a free slot. */
   readonly held: () => number;
   readonly take: (jobs: ClaimedJob[]) => void;
   /** Removes and returns the jobs that have been waiting for a free slot for at least `minWaitMs`. */
   readonly takeWaiting: (minWaitMs: number) => ClaimedJob[];
-  /** Claims of the jobs that this server holds, and of those whose outcome is not written yet. */
+  /**
+   * Returns the claims of all jobs that are running or waiting on this server, and of those whose outcome is not
+   * written yet.
+   */
   readonly claims: () => Iterable<Claim>;
 }
 
@@ -62,7 +71,7 @@ export class Fetcher {
   #pollAt = -Infinity;
   /** Queues that may have ready jobs. */
   readonly #ready = new Set<string>();
-  /** Queues where a claim or a release failed. It may have been committed although the response was lost. */
+  /** Queues where a claim or a release failed. The request may have been committed although its response was lost. */
   readonly #doubtful = new Set<string>();
 
   constructor(options: FetcherOptions) {
@@ -70,8 +79,8 @@ export class Fetcher {
   }
 
   /**
-   * Counts a finished job. Returns `true` if more jobs are ready and few are left here, so that it is time to fetch
-   * again.
+   * Counts a finished job. Returns `true` if it is time to fetch again: more jobs are ready, and few are left on this
+   * server.
    */
   jobFinished(): boolean {
     this.#finished++;
@@ -98,7 +107,9 @@ export class Fetcher {
     if (isPoll) await this.#poll(id);
     const isIdle = isPoll && this.#ready.size === 0;
     const endAt = startedAt + (queuePollIntervalMs || alertPollMs);
-    /** Claimed jobs that are held back until the next claim has been sent, because their handlers may block the event loop. */
+    /**
+     * Claimed jobs that start only after the next claim has been sent, because their handlers may block the event loop.
+     */
     let kept: ClaimedJob[] = [];
     do {
       this.#measure();
@@ -113,13 +124,13 @@ export class Fetcher {
         this.#ready.delete(queue); // a notification during the claim adds it again
         const claiming = this.#claim(id, queue, limit);
         if (kept.length > 0) {
-          claiming.catch(() => undefined); // reported below
+          claiming.catch(() => undefined); // the `await` below throws the error
           await requestSent();
           if (serverId() === id) take(kept);
           kept = [];
         }
         const jobs = await claiming;
-        if (serverId() !== id) return alertPollMs; // declared dead during the claim: the jobs are no longer ours
+        if (serverId() !== id) return alertPollMs; // declared dead during the claim, so the leases are lost
         if (jobs.length < limit) {
           if (jobs.length > 0) take(jobs);
           continue;
@@ -157,7 +168,7 @@ export class Fetcher {
 
   async #poll(serverId: string): Promise<void> {
     const { store, queues } = this.#options;
-    this.#pollAt = Infinity; // a notification during the poll may set it
+    this.#pollAt = Infinity; // a notification during the poll can set it to poll again
     try {
       for (const queue of await store.findReady(serverId, queues.names)) this.#ready.add(queue);
     } catch (error) {
@@ -167,8 +178,8 @@ export class Fetcher {
   }
 
   /**
-   * Schedules the next poll, unless an earlier one is planned. The interval is long after a round that found
-   * nothing, if notifications arrive, and short after any other round, because its claims may have missed jobs.
+   * Schedules the next poll, unless an earlier one is planned. If notifications arrive, the interval is long after a
+   * poll that found nothing. It is short after any other round, because the claims of that round may have missed jobs.
    */
   #planPoll(startedAt: number, isIdle: boolean): void {
     const { queuePollIntervalMs, isNotified } = this.#options;
@@ -195,8 +206,8 @@ export class Fetcher {
   }
 
   /**
-   * Releases claims that are stored under this server's id although the server does not know of them. Otherwise their
-   * jobs would wait until the leases expire.
+   * Releases claims that are stored under this server's id but unknown to this process. Otherwise their jobs would not
+   * run until the leases expire.
    */
   async #releaseUnknown(serverId: string, queue: string): Promise<void> {
     const { store, claims } = this.#options;
@@ -211,7 +222,10 @@ export class Fetcher {
     return this.#options.concurrency + Math.min(2 * maxBatch, Math.floor(this.#perMs * aheadMs));
   }
 
-  /** Returns how many jobs to claim next: at most half of the capacity, so that two claims can overlap. */
+  /**
+   * Returns how many jobs to claim next, up to the free capacity. Claims are limited to half of the capacity, so that
+   * two can overlap, or to `concurrency` if that is more.
+   */
   #limit(kept: number): number {
     const capacity = this.#capacity();
     const half = Math.max(this.#options.concurrency, Math.ceil(capacity / 2));
@@ -227,7 +241,7 @@ export class Fetcher {
   }
 }
 
-/** Resolves after the storage has had a chance to send the pending request. */
+/** Resolves after the storage client has had a chance to send the pending request. */
 function requestSent(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);

@@ -3,7 +3,7 @@ import type { JobLog } from '../job/job-log.js';
 import type { Middleware } from '../job/middleware.js';
 import type { TransactionClient } from '../storage/transaction.js';
 
-/** The view that a handler has of the job that it runs. */
+/** A running job, as its handler sees it. */
 export interface RunningJob<Args = unknown> {
   readonly id: string;
   readonly name: string;
@@ -22,8 +22,8 @@ export interface JobContext<Args> {
   readonly job: RunningJob<Args>;
   /**
    * Aborts when this attempt should end: the job was cancelled, the attempt timed out, the server is stopping and its
-   * grace period is over, or the lease was lost, in which case the result will not be stored. Pass it to `fetch`,
-   * timers and queries.
+   * grace period is over, or the lease was lost, in which case the result will not be stored. Pass the signal to
+   * `fetch`, timers and queries.
    */
   readonly signal: AbortSignal;
   /** Writes log lines that are shown with the job, up to the server's `maxLogLines` and `maxLogLineBytes`. */
@@ -36,9 +36,9 @@ export interface JobContext<Args> {
    */
   readonly progress: (percent: number, message?: string) => void;
   /**
-   * Does database work and completes the job in one transaction, exactly once:
-   * `return transaction(async (client) => …)`. The return value of `work` is the job's result. Calling `transaction` must
-   * be the last thing that the handler does.
+   * Runs `work` and completes the job in one database transaction, so that both happen exactly once: `return
+   * transaction(async (client) => …)`. The return value of `work` is the job's result. Calling `transaction` must be
+   * the last thing that the handler does.
    *
    * @throws {ClaimLostError} if the lease was lost; everything that `work` did is rolled back
    */
@@ -52,8 +52,8 @@ export interface JobContext<Args> {
 export type RunJob<Args, Result = unknown> = (context: JobContext<Args>) => Result | Promise<Result>;
 
 /**
- * Wraps every handler of a server. It sees the arguments, the job and the signal, and whatever `next` returns or
- * throws.
+ * Middleware around every handler of a server. It has access to the arguments, the job and the signal, and to whatever
+ * `next` returns or throws.
  */
 export type RunMiddleware = Middleware<JobContext<unknown>, unknown>;
 

@@ -21,15 +21,15 @@ import { type JobServerOptions, type ResolvedServerOptions, resolveServerOptions
 import { waitAtMost } from './wait-at-most.js';
 
 /**
- * Time for `stop` to release jobs, write outcomes and end background tasks after it has waited for running jobs, in
- * milliseconds. Unregistering gets at least `leaveMs`, even if this time is used up.
+ * Time in milliseconds for `stop` to release jobs, write outcomes and end background tasks after it has waited for
+ * running jobs. Unregistering gets at least `leaveMs`, even if this time is used up.
  */
 const shutdownGraceMs = 5_000;
 const leaveMs = 1_000;
 
 /**
- * Claims jobs from a storage and runs them. Also takes part in the background work on the storage, such as scheduling
- * jobs and taking back those of dead servers.
+ * Claims jobs from the storage and runs them. Also takes part in the storage's background work, such as scheduling jobs
+ * and reclaiming the jobs of dead servers.
  *
  * ```ts
  * const server = new JobServer({ storage, handlers: [handleJob(sendReceipt, send)] });
@@ -267,7 +267,7 @@ export class JobServer {
   }
 
   #dropLost(claims: readonly Claim[]): void {
-    // Excludes jobs that finished during the renewal: their claims are no longer held, but they were not lost.
+    // Excludes jobs that finished during the renewal: their leases have ended, but were not lost.
     const held = new Map([...this.#runner.claims()].map(({ jobId, attempt }) => [jobId, attempt]));
     const lost = claims.filter(({ jobId, attempt }) => held.get(jobId) === attempt);
     if (lost.length === 0) return;
@@ -283,12 +283,15 @@ export class JobServer {
     this.#completer.abandon();
   }
 
-  /** Returns the claims of all jobs that this server holds, including those whose outcome is not written yet. */
+  /**
+   * Returns the claims of all jobs that are running or waiting on this server, and of those whose outcome is not
+   * written yet.
+   */
   #claims(): Claim[] {
     return [...this.#runner.claims(), ...this.#completer.claims];
   }
 
-  /** Releases claims. If that fails, the rescuer takes the jobs back later. */
+  /** Releases claims. If that fails, the rescuer reclaims the jobs later. */
   async #release(claims: readonly Claim[]): Promise<void> {
     if (claims.length === 0) return;
     try {

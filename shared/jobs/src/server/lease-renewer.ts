@@ -4,14 +4,15 @@ import type { Claims } from '../storage/claims.js';
 export interface LeaseRenewerOptions {
   readonly store: Claims;
   readonly leaseMs: number;
-  /** Returns the claims that this server currently holds. */
+  /** Returns the claims whose leases must be renewed. */
   readonly claims: () => Claim[];
   readonly onLost: (claims: readonly Claim[]) => void;
 }
 
 /**
- * Renews the leases of all held claims. Runs on the main thread on purpose: a process whose event loop is blocked stops
- * renewing, so its jobs are released even though its heartbeat thread keeps running.
+ * Renews the leases of all jobs that this server has claimed. Runs on the main thread on purpose: if the event loop of
+ * a process is blocked, the leases expire and other servers run the jobs, even though the heartbeat thread keeps
+ * running.
  */
 export class LeaseRenewer {
   readonly #options: LeaseRenewerOptions;

@@ -28,8 +28,8 @@ const ignore = (): void => undefined;
 export const silentLogger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
 /**
- * Writes warnings and errors to standard error, as `message { fields }`, and ignores everything else. The default logger of
- * servers.
+ * Writes warnings and errors to standard error, as `message { fields }`, and ignores everything else. The default
+ * logger of servers.
  */
 export const consoleLogger: Logger = {
   debug: ignore,
@@ -38,7 +38,9 @@ export const consoleLogger: Logger = {
   error: (fields, message) => terminal.error(message, printable(fields)),
 };
 
-/** Replaces an error given as plain data with one whose stack the console prints line by line. */
+/**
+ * Replaces an error that was logged as plain data with an `Error`, so that the console prints its stack line by line.
+ */
 function printable(fields: object): object {
   const { err } = fields as { err?: { name: string; message: string; stack: string | null } };
   if (err === undefined || err instanceof Error) return fields;

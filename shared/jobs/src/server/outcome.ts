@@ -24,8 +24,8 @@ export function toResult(value: unknown, maxBytes: number, definition?: JobDefin
 
 /**
  * Returns the outcome of an attempt that threw. A cancellation takes precedence over a timeout, a timeout over
- * `CancelJob` and `SnoozeJob`, and those over the retry rules. Never throws: an error that cannot be read fails the
- * attempt.
+ * `CancelJob` and `SnoozeJob`, and these over the retry rules. Never throws: an error whose members cannot be read
+ * counts as a failure.
  */
 export function failure(
   { claim, maxAttempts }: ClaimedJob,
@@ -51,7 +51,10 @@ function withCause(timeout: JobTimeoutError, thrown: unknown): JobTimeoutError {
   return isAbort ? timeout : new JobTimeoutError(timeout.timeoutMs, { cause: thrown });
 }
 
-/** Returns the delay of a `SnoozeJob`; `null` for any other error, or if the handler set an invalid delay on it. */
+/**
+ * Returns the delay of a `SnoozeJob`, in milliseconds; `null` for any other error, or if the handler has changed the
+ * delay to an invalid value.
+ */
 function snoozeOf(thrown: unknown): number | null {
   if (!isA(thrown, SnoozeJob)) return null;
   try {

@@ -40,8 +40,8 @@ export class QueueOrder {
 
   /**
    * Returns the order for the next poll. Weighted queues are drawn at random, as in Sidekiq: at each position, the
-   * probability of a remaining queue is proportional to its weight. Uses one exponential variate per queue (Efraimidis
-   * and Spirakis, “Weighted random sampling with a reservoir”, 2006).
+   * probability of a remaining queue is proportional to its weight. Uses one exponential random number per queue
+   * (Efraimidis and Spirakis, “Weighted random sampling with a reservoir”, 2006).
    */
   next(): readonly string[] {
     const weights = this.#weights;

@@ -36,7 +36,7 @@ export class Reporter {
     return new AttemptReport(claim, this.#bounds, this.#store.clock, (report) => this.#note(report));
   }
 
-  /** Ends a report and writes the rest of it. Resolves when everything is stored or has been dropped. */
+  /** Ends a report and writes what is still pending. Resolves when everything is stored or has been dropped. */
   async flush(report: AttemptReport): Promise<void> {
     report.end();
     while (report.isPending) {
@@ -95,11 +95,11 @@ export class Reporter {
 
   /**
    * Handles a failed write. Keeps the reports if the storage was unavailable. Otherwise writes them one by one and
-   * drops those that fail again, so that they do not delay the outcomes of their jobs.
+   * drops those that fail again, so that the outcomes of their jobs are not delayed.
    */
   async #failed(error: unknown, taken: ReadonlyMap<AttemptReport, JobReport>): Promise<void> {
     if (!(error instanceof StorageUnavailableError)) {
-      // Prevents one attempt's invalid report from affecting the others.
+      // Written one by one, so that an invalid report of one attempt does not affect the others.
       if (taken.size > 1) for (const one of taken) await this.#writeAll(new Map([one]));
       else {
         this.#logger.error({ err: error }, 'writing logs and progress failed; they were dropped');
@@ -114,8 +114,8 @@ export class Reporter {
 }
 
 /**
- * Returns a key that identifies an attempt. The job id is not enough: a server may have reports of two attempts of the
- * same job, one of which has lost its lease.
+ * Returns a key that identifies an attempt. The job id alone is not enough: a server can have reports of two attempts
+ * of the same job, one of which has lost its lease.
  */
 function attemptOf({ jobId, attempt }: Claim): string {
   return `${jobId} ${attempt}`;

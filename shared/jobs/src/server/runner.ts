@@ -19,9 +19,7 @@ export interface RunnerOptions extends Pick<ResolvedServerOptions, RunningOption
   readonly storage: Pick<JobStorage, 'reports' | 'completions' | 'timings' | 'clock'>;
   /** @param waitedMs how long the job was ready before it started, in milliseconds */
   readonly onStart: (job: ClaimedJob, waitedMs: number) => void;
-  /**
-   * Called once per attempt that ended while this server held its lease. `outcome` is `null` if it is already stored.
-   */
+  /** Called once for each attempt that ends, unless it was dropped. `outcome` is `null` if it is already stored. */
   readonly onOutcome: (job: ClaimedJob, outcome: Outcome | null) => void;
 }
 
@@ -36,7 +34,7 @@ interface WaitingJob {
   readonly takenAt: number;
 }
 
-/** Holds claimed jobs and runs their handlers, up to `concurrency` at a time. */
+/** Queues claimed jobs and runs their handlers, up to `concurrency` at a time. */
 export class Runner {
   readonly #handlers = new Map<string, RunnableHandler>();
   readonly #threads: ThreadPool;
@@ -80,20 +78,21 @@ export class Runner {
     return this.#running.size;
   }
 
-  /** Number of jobs held: those running and those waiting for a free slot. */
+  /** Number of claimed jobs on this server: running, or waiting for a free slot. */
   get held(): number {
     return this.#running.size + this.#waiting.length;
   }
 
-  /** Returns the claims of all jobs held, running or waiting. */
+  /** Yields the claims of all jobs that are running or waiting for a free slot. */
   *claims(): Iterable<Claim> {
     for (const { claim } of this.#running.values()) yield claim;
     for (const { job } of this.#waiting) yield job.claim;
   }
 
   /**
-   * Runs jobs as soon as there are free slots. An attempt of one of them that is still held has lost its lease and is dropped: a
-   * crash of the database may have undone its claim, in which case the new claim has the same fence.
+   * Runs jobs as soon as slots are free. If an earlier attempt of one of these jobs is still running or waiting here,
+   * it has lost its lease and is dropped. Comparing claims would not be enough: if a crash of the database undid the
+   * earlier claim, the new claim has the same attempt number.
    */
   take(jobs: readonly ClaimedJob[]): void {
     this.#dropHeld(jobs);
@@ -110,15 +109,15 @@ export class Runner {
   }
 
   /**
-   * Drops these claims: removes their jobs and aborts the handlers. Anything that the handlers return afterwards is not
-   * stored.
+   * Drops these claims: removes waiting jobs and aborts the handlers of running ones. Results that the handlers return
+   * afterwards are not stored.
    */
   drop(claims: Iterable<Claim>, reason: Error): void {
     const lost = new Map<string, Claim>();
     for (const claim of claims) {
       lost.set(claim.jobId, claim);
       const attempt = this.#running.get(claim.jobId);
-      // This server may be running another attempt of the same job.
+      // The running attempt may be a different attempt of the same job.
       if (attempt === undefined || !isSame(attempt.claim, claim)) continue;
       this.#abandon(attempt.drop(reason));
       this.#running.delete(claim.jobId);
@@ -238,8 +237,8 @@ export class Runner {
   }
 
   /**
-   * Starts the time limit of an attempt. When it is exceeded, aborts the signal; if the handler has not ended after the
-   * grace period, stores the outcome without waiting for it.
+   * Starts the time limit of an attempt. When the limit is exceeded, aborts the signal; if the handler has not ended
+   * after the grace period, stores the outcome without waiting for the handler.
    */
   #limit(
     attempt: RunningAttempt,
@@ -261,7 +260,7 @@ export class Runner {
           'a handler did not stop after its timeout; its job continues without it',
         );
         const outcome = failure(job, error, handler, attempt);
-        // Ends the handler's own transaction first: its lock would keep the outcome from being written.
+        // Ends the handler's transaction first, because its lock on the job would block writing the outcome.
         void attempt
           .abandon(error)
           .then(() => attempt.reported())

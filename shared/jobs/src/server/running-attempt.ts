@@ -35,7 +35,7 @@ export class RunningAttempt implements JobContext<JsonValue> {
   readonly job: RunningJob<JsonValue>;
   readonly startedMs = performance.now();
   readonly #options: AttemptOptions;
-  /** Created on first use: for a job that does nothing, creating it would take a tenth of the time. */
+  /** Created on first use, because creating it takes a tenth of the time of a job that does nothing. */
   #abort: AbortController | undefined;
   /** Created when the handler first uses `log` or `progress`. */
   #report: AttemptReport | undefined;
@@ -86,7 +86,7 @@ export class RunningAttempt implements JobContext<JsonValue> {
     if (this.#report !== undefined) await this.#options.reporter.flush(this.#report);
   }
 
-  /** Whether `transaction` has already stored the outcome, together with the handler's own work. */
+  /** Whether `transaction` has already stored the outcome, together with the writes of the handler. */
   get recorded(): boolean {
     return this.#recorded;
   }
@@ -121,7 +121,7 @@ export class RunningAttempt implements JobContext<JsonValue> {
   }
 
   /**
-   * Gives up on the handler and ends its transaction, if there is one, unless it is already committing. Resolves when
+   * Gives up on the handler and ends its transaction, if there is one and it is not already committing. Resolves when
    * that transaction no longer locks the job.
    */
   async abandon(reason: Error): Promise<void> {
@@ -129,7 +129,7 @@ export class RunningAttempt implements JobContext<JsonValue> {
     await this.#transaction;
   }
 
-  // Must be an arrow function, because handlers destructure the context and call it without `this`.
+  // Must be an arrow function, because handlers destructure the context and so call `transaction` without `this`.
   readonly transaction = async <Result>(
     work: (client: TransactionClient) => Promise<Result>,
   ): Promise<Result> => {
@@ -139,7 +139,7 @@ export class RunningAttempt implements JobContext<JsonValue> {
     const complete = async (client: TransactionClient): Promise<JsonText> => {
       result = { value: await work(client) };
       const text = toResult(result.value);
-      // Must be written within the transaction: the lease ends when it commits.
+      // Must be written within the transaction, because the lease ends when the transaction commits.
       news = this.#report?.take(true) ?? null;
       if (news !== null) await store.reports.report([news], client);
       return text;
@@ -147,7 +147,7 @@ export class RunningAttempt implements JobContext<JsonValue> {
     const { signal } = this.#abandoned;
     signal.throwIfAborted();
     const completed = store.completions.completeInTransaction(this.claim, complete, signal);
-    this.#transaction = completed.catch(() => undefined); // the handler gets the error from `completed`
+    this.#transaction = completed.catch(() => undefined); // the `await` of `completed` below throws the error
     await completed;
     if (news !== null) this.#report?.written(news);
     if (result === undefined) throw new Error('The storage did not run the work of the transaction');

@@ -1,7 +1,7 @@
 import type { ServerDescription } from '../storage/servers.js';
 import type { ResolvedServerOptions } from './server-options.js';
 
-/** Returns what the list of servers shows about this server. */
+/** Returns the details of this server that the list of servers shows. */
 export function describeServer(options: ResolvedServerOptions): ServerDescription {
   const { weights } = options.queues;
   return {

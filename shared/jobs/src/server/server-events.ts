@@ -23,8 +23,8 @@ export type JobServerListener<Name extends keyof JobServerEvents> = (event: JobS
 type Listeners = { [Name in keyof JobServerEvents]: Set<JobServerListener<Name>> };
 
 /**
- * Calls the listeners of events. An event without listeners costs almost nothing. If a listener throws or rejects, the
- * error is logged.
+ * Calls the listeners of events. Events without listeners cost almost nothing. If a listener throws or its promise
+ * rejects, the error is logged.
  */
 export class ServerEvents {
   readonly #logger: Logger;

@@ -10,19 +10,19 @@ import { QueueOrder, type ServerQueues } from './queue-order.js';
 /** Timeouts and intervals that govern how a server works with its storage, in milliseconds. */
 export interface ServerTimes {
   /**
-   * How long a lease lasts without renewal. A fifth of this time passes between renewals. 1 000 to 86 400 000, default
+   * How long a lease lasts unless it is renewed; it is renewed five times in this period. 1 000 to 86 400 000, default
    * 300 000. With a shorter lease, the jobs of a stuck server are recovered sooner, but handlers must never block the
    * event loop for as long as a lease lasts.
    */
   slidingInvisibilityTimeoutMs?: number;
   /**
-   * How long this server may miss heartbeats before it is declared dead and its leases are released. A third of this
-   * time passes between heartbeats. 5 000 to 3 600 000, default 30 000.
+   * How long this server can miss heartbeats before it is declared dead and its leases are released; it sends three
+   * heartbeats in this period. 5 000 to 3 600 000, default 30 000.
    */
   serverTimeoutMs?: number;
   /**
-   * Interval between polls of the queues. With 0, the server waits for notifications, and polls in case one was lost:
-   * every 2 s, or every 200 ms while notifications do not arrive. At most 60 000, default 0.
+   * Interval between polls of the queues; 0 to 60 000, default 0. With 0, the server relies on notifications and also
+   * polls in case one was lost: every 2 s while it is idle, or every 200 ms while notifications do not arrive.
    */
   queuePollIntervalMs?: number;
 }
@@ -33,8 +33,8 @@ export interface JobServerOptions extends ServerTimes {
   /** The name of the application that owns the `recurring` jobs. */
   application?: string;
   /**
-   * All recurring jobs of the application. When the server starts, the stored ones are changed to match; recurring jobs
-   * added by operators stay. If this option is absent, nothing is changed.
+   * All recurring jobs of the application. When the server starts, the stored recurring jobs of the application are
+   * changed to match; those added by operators stay. If this option is absent, nothing is changed.
    */
   recurring?: readonly NewRecurringJob[];
   /**
@@ -43,8 +43,8 @@ export interface JobServerOptions extends ServerTimes {
    */
   version?: string;
   /**
-   * Queues to consume, in order of preference or by weight. Defaults to the queues of the handlers' definitions, with equal
-   * weights.
+   * Queues to consume, in order of preference or by weight. Defaults to the queues of the handlers' definitions, with
+   * equal weights.
    */
   queues?: ServerQueues;
   /** Maximum number of jobs to run at once; 1 to 1000, default 10. */
@@ -56,8 +56,8 @@ export interface JobServerOptions extends ServerTimes {
    */
   maxResultBytes?: number;
   /**
-   * How long a handler may go on after its timeout before the server gives up on it and stores the outcome; 0 to 3 600
-   * 000 ms, default 5 000.
+   * How long a handler can continue after its timeout before the server gives up on it and stores the outcome; 0 to
+   * 3 600 000 ms, default 5 000.
    */
   timeoutGraceMs?: number;
   /**
@@ -74,7 +74,7 @@ export interface JobServerOptions extends ServerTimes {
   maxLogLineBytes?: number;
   /** Middleware that wraps every handler; the first is the outermost. None by default. */
   middleware?: readonly RunMiddleware[];
-  /** Defaults to the console, with warnings and errors only; `silentLogger` discards everything. */
+  /** By default, warnings and errors are written to the console; `silentLogger` discards everything. */
   logger?: Logger;
   /** The host name shown in the list of servers; by default, that of this machine. */
   host?: string;
@@ -123,8 +123,8 @@ export function resolveServerOptions(options: JobServerOptions): ResolvedServerO
 }
 
 /**
- * Returns the queues of the handlers, with equal weights. May be empty: a server without handlers still plays its background
- * roles.
+ * Returns the queues of the handlers, with equal weights. A server without handlers gets the queue `default`: it runs
+ * no jobs, but still does background work.
  */
 function queuesOf(handlers: readonly JobHandler[]): ServerQueues {
   if (handlers.length === 0) return ['default'];

@@ -3,7 +3,7 @@ import { storable } from '../job/storable.js';
 
 /** A current warning, as found by the dashboard. */
 export interface ObservedWarning {
-  /** Identifies the warning for as long as it holds. */
+  /** Identifies the warning; stays the same while the warning lasts. */
   readonly key: string;
   readonly text: string;
   /** What to do about it. */
@@ -12,81 +12,87 @@ export interface ObservedWarning {
   readonly link: string;
 }
 
-/** A warning that has been announced, in a message of its own or together with others. */
+/** A warning that has been announced, either in a separate message or in one about several warnings. */
 export interface Alert extends ObservedWarning {
   readonly since: Date;
-  /** When the warning was last found to hold. */
+  /** When the warning was last observed. */
   readonly seenAt: Date;
-  /** Whether the start of this warning was announced in a separate message, not in one about several warnings. */
+  /** Whether the warning was announced in a separate message; if so, its end is announced, too. */
   readonly announced: boolean;
 }
 
-/** The content of a message: a warning that began or ended, or a number of others that began together. */
+/** The content of a message: one warning that began or ended, or the number of further warnings that began at once. */
 export type AlertContent =
   | {
       readonly type: 'warning.began' | 'warning.ended';
       readonly warning: ObservedWarning;
       readonly since: string;
-      /** When it was found to have ended. */
+      /** When the warning was found to have ended; `null` for `warning.began`. */
       readonly endedAt: string | null;
     }
   | { readonly type: 'warnings.began'; readonly count: number; readonly since: string };
 
 /** A message to one webhook. */
 export interface AlertMessage {
-  /** The same for all attempts and all webhooks. */
+  /** Identifies the message; the same for every webhook and every attempt to deliver it. */
   readonly id: string;
   /** Identifies the webhook. */
   readonly target: string;
   readonly content: AlertContent;
-  /** Number of failed attempts. */
+  /** Number of failed attempts to deliver the message. */
   readonly attempts: number;
   readonly createdAt: Date;
-  /** When it is tried again; `null` if it has been given up. */
+  /** When delivery is attempted next; `null` if the message has been given up. */
   readonly nextAt: Date | null;
-  /** The latest error; `null` if it has not been tried. */
+  /** The latest delivery error; `null` if no attempt has failed. */
   readonly error: string | null;
 }
 
 /**
- * Remembers which warnings have been announced, and keeps messages until they are delivered. Several processes share this, so
- * that each message is sent by one of them.
+ * Remembers which warnings have been announced, and keeps messages until they are delivered. All processes share these
+ * records, so only one of them sends each message.
  */
 export interface Alerts {
   /**
-   * Returns whether this process may check the warnings now, because no other process has taken a turn in the last
-   * `everyMs` milliseconds.
+   * Reserves the next check of the warnings for the caller. Returns `false` if a process has already reserved one in
+   * the last `everyMs` milliseconds.
    */
   takeTurn(everyMs: number): Promise<boolean>;
   /**
-   * Compares the warnings that hold now with those that have been announced, and stores a message to each target about those
-   * that began, and those that have not been seen for {@link alertEndsAfterMs}.
+   * Compares the current warnings with the active alerts and updates the alerts. Stores messages to each target: about
+   * the warnings that began, and about those that have ended because they were not observed for
+   * {@link alertEndsAfterMs}.
    *
-   * @param warnings most urgent first
+   * @param warnings the current warnings, most urgent first
    */
   observe(warnings: readonly ObservedWarning[], targets: readonly string[]): Promise<void>;
   /** Lists the active alerts, oldest first. */
   list(): Promise<Alert[]>;
   /**
-   * Takes up to `limit` messages to these targets that are due, so that no other process sends them for `leaseMs`. Prefers those
-   * with the fewest failed attempts.
+   * Leases up to `limit` due messages to these targets, so that no other process sends them for `leaseMs` milliseconds.
+   * Messages with the fewest failed attempts come first.
    */
   take(targets: readonly string[], limit: number, leaseMs: number): Promise<AlertMessage[]>;
   /** Removes a delivered message. */
   delivered(message: Pick<AlertMessage, 'id' | 'target'>): Promise<void>;
-  /** Records a failed attempt. The message is tried again after growing intervals, and given up after a day. */
+  /** Records a failed attempt. Delivery is retried at growing intervals, and given up after a day. */
   failed(message: Pick<AlertMessage, 'id' | 'target'>, error: string): Promise<void>;
   /** Lists messages that have failed at least once and were not delivered, newest first. */
   listFailures(limit: number): Promise<AlertMessage[]>;
 }
 
-/** A warning that is not seen for this long, in milliseconds, has ended. One that comes and goes is announced once. */
+/**
+ * How long a warning must go unobserved before it counts as ended, in milliseconds. A warning that comes and goes more
+ * quickly is announced only once.
+ */
 export const alertEndsAfterMs = 120_000;
 
-/** How many of the warnings that begin at the same time are announced one by one; a single message announces the others. */
+/**
+ * Maximum number of warnings that begin at the same time and get a message each. One further message counts the rest.
+ */
 export const mostAnnounced = 20;
 
-/** How long messages that were given up are listed, in milliseconds. */
+/** How long undelivered messages are kept, in milliseconds from their creation. */
 export const failuresKeptMs = 7 * 86_400_000;
 
 const giveUpAfterMs = 86_400_000;
@@ -107,7 +113,9 @@ export function alertRetryMs(attempts: number, ageMs: number): number | null {
 /** Maximum length of the stored texts of warnings and errors, in characters. */
 const maxText = 2_000;
 
-/** Returns a warning whose texts every storage can store. */
+/**
+ * Converts the texts of a warning so that every storage implementation can store them; cuts those that are too long.
+ */
 export function storableWarning({ key, text, advice, link }: ObservedWarning): ObservedWarning {
   return {
     key: storable(key, maxKey),
@@ -119,22 +127,22 @@ export function storableWarning({ key, text, advice, link }: ObservedWarning): O
 
 const maxKey = 5 * bounds.keyLength.max;
 
-/** Returns an error of a webhook as every storage can store it, cut if it is too long. */
+/** Converts the error of a webhook so that every storage implementation can store it; cuts it if it is too long. */
 export function storableFailure(error: string): string {
   return storable(error, maxText);
 }
 
-/** What changes when warnings are observed. */
+/** The changes that result from an observation of warnings. */
 export interface AlertChanges {
   /** New alerts. */
   readonly begun: Alert[];
-  /** Alerts that still hold, with their current texts. */
+  /** Alerts whose warnings were observed again, with their current texts. */
   readonly seen: Alert[];
   readonly ended: Alert[];
   readonly messages: AlertContent[];
 }
 
-/** Compares the alerts with the warnings that hold now. */
+/** Compares the active alerts with the current warnings. */
 export function changesOf(
   alerts: readonly Alert[],
   warnings: readonly ObservedWarning[],

@@ -24,9 +24,9 @@ export type BatchControlResult =
 /** Reads and controls batches. A batch is kept for 30 days after it finishes. */
 export interface Batches {
   /**
-   * Returns `null` if the batch does not exist.
+   * Returns a batch; `null` if it does not exist.
    *
-   * @param transaction the caller's open transaction, which sees its own writes and so may have created the batch
+   * @param transaction the caller's open transaction; a batch that was created in it is found before the commit
    */
   find(id: string, transaction?: TransactionClient): Promise<Batch | null>;
   list(query: BatchListQuery): Promise<Batch[]>;
@@ -34,8 +34,8 @@ export interface Batches {
   count(): Promise<JobCount>;
   /**
    * Cancels every unfinished job of the batch, as {@link JobControl.cancel} does. The batch's counts are updated in
-   * the background, as for all jobs that end. Unless the caller passes a transaction, a large batch is cancelled in
-   * several transactions, the first of which stores the audit entry.
+   * the background, as they are whenever a job ends. Unless the caller passes a transaction, a large batch is cancelled
+   * in several transactions; the first one that cancels jobs also stores the audit entry.
    */
   cancel(id: string, options?: ControlOptions<Batch, BatchControlResult>): Promise<BatchControlResult>;
 }

@@ -8,7 +8,7 @@ export const bulkActions = ['cancel', 'retry', 'run', 'delete'] as const;
 
 export type BulkAction = (typeof bulkActions)[number];
 
-/** The states to which each action applies. Matching jobs in other states are not affected. */
+/** The job states to which each action applies. Matching jobs in other states are not affected. */
 export const statesOfAction: Readonly<Record<BulkAction, readonly [JobState, ...JobState[]]>> = {
   cancel: ['awaiting', 'scheduled', 'enqueued', 'processing'],
   retry: ['failed', 'cancelled'],
@@ -28,26 +28,30 @@ export interface BulkRequest {
   readonly filter: JobFilter;
   /** Who requested the operation, for display; at most 300 characters. */
   readonly requestedBy?: string | null;
-  /** The set of jobs that was shown for confirmation; by default, all jobs that match when the operation starts. */
+  /**
+   * The preview that was confirmed; the operation is limited to the jobs in it. Without a preview, the operation
+   * includes all jobs that match when it is created.
+   */
   readonly confirmed?: BulkPreview;
   /**
-   * For `retry`: also restores dependents, as `JobControl.retry` does. Restored dependents are not counted as changed.
-   * `false` by default.
+   * For `retry`: whether to also restore dependents, as `JobControl.retry` does. Restored dependents are not counted as
+   * changed. `false` by default.
    */
   readonly dependents?: boolean;
   /**
-   * How long to wait, in milliseconds, before changing anything; cancelling the operation in that time undoes it completely.
-   * 0 by default, a day at most.
+   * How long to wait, in milliseconds, before changing anything: up to a day, 0 by default. An operation that is
+   * cancelled in that time has changed nothing.
    */
   readonly delayMs?: number;
 }
 
-/** The largest `delayMs`. */
+/** Maximum of `delayMs`. */
 const maxDelayMs = 86_400_000;
 
 /**
- * The jobs that an operation would change. An operation confirmed with this preview changes no other jobs and, if the count
- * is exact, no more than that many. It may change fewer if others change some of them first.
+ * Describes the jobs that an operation would change. An operation that is confirmed with this preview changes no other
+ * jobs and, if the count is exact, no more than that number. It changes fewer jobs if other actions change some of them
+ * first.
  */
 export interface BulkPreview {
   /** `null` if counting took too long. */
@@ -55,13 +59,15 @@ export interface BulkPreview {
   /** When the jobs were counted, by the storage's clock. Jobs created or finished later are not included. */
   readonly asOf: Date;
   /**
-   * For finished states in which only the latest jobs are searched for words: the id of the oldest job searched, which is
-   * also the oldest one included.
+   * For each finished state in which only the latest jobs were searched for the filter's words: the id of the oldest
+   * job searched. Older jobs are not included.
    */
   readonly firstIds: Readonly<Partial<Record<FinishedState, string>>>;
 }
 
 /**
+ * The state of a bulk operation:
+ *
  * - `pending`: it has not changed anything yet; cancelling it leaves every job as it was
  * - `running`: servers are working on it, or will when one is available
  * - `done`: every matching job has been processed
@@ -72,24 +78,30 @@ export type BulkState = 'pending' | 'running' | 'done' | 'cancelled' | 'failed';
 
 /** One action on many jobs, applied in the background in chunks. */
 export interface BulkOperation {
-  /** UUIDv7, which sorts by start time. */
+  /** UUIDv7, which sorts by creation time. */
   id: string;
   action: BulkAction;
   filter: JobFilter;
   state: BulkState;
-  /** Number of matching jobs when the operation was confirmed, or else when it started; `null` if counting took too long. */
+  /**
+   * Number of jobs that matched when the preview was made or, without a preview, when the operation was created; `null`
+   * if counting took too long.
+   */
   matched: JobCount | null;
   /** Number of jobs processed so far: changed plus skipped. */
   seen: number;
   changed: number;
-  /** Number of jobs whose state no longer allowed the action, and of ids that do not exist. */
+  /**
+   * Number of jobs that were not changed because their state no longer allowed it or they were set aside, and of ids
+   * that do not exist.
+   */
   skipped: number;
   requestedBy: string | null;
   createdAt: Date;
   /** When the operation starts to change jobs: `createdAt`, or later if it was delayed. */
   startsAt: Date;
   finishedAt: Date | null;
-  /** Why it failed. */
+  /** The error that stopped the operation; `null` unless it failed. */
   error: string | null;
 }
 
@@ -107,36 +119,36 @@ export interface BulkListQuery {
 
 /**
  * Applies actions to all jobs that match a filter. Servers run the operations; if one server dies, another continues.
- * Jobs that were enqueued after an operation started are not affected; `retry` and `delete` also skip jobs that
- * finished after it started. A finished operation is kept for 30 days.
+ * Jobs that were enqueued after an operation was created, or after its preview, are not affected; `retry` and `delete`
+ * also skip jobs that finished after that time. A finished operation is kept for 30 days.
  */
 export interface BulkOperations {
   /**
-   * Returns how many jobs a request would change now, and their bounds.
+   * Counts the jobs that a request would change now, and returns the bounds of that set.
    *
    * @throws {RangeError} as `start` does
    */
   preview(request: Pick<BulkRequest, 'action' | 'filter'>): Promise<BulkPreview>;
   /**
-   * Starts an operation. Resolves as soon as it is stored. If the caller passes a transaction, the operation starts
-   * when that transaction commits.
+   * Starts an operation. Resolves as soon as the operation is stored. If the caller passes a transaction, the operation
+   * starts when that transaction commits.
    *
-   * @throws {RangeError} if the action is unknown, there are too many ids, the filter matches every job, or the delay is
-   *   out of bounds
+   * @throws {RangeError} if the action is unknown, there are too many ids, the filter matches every job, or the delay
+   *   is out of bounds
    */
   start(request: BulkRequest, options?: ActionOptions<BulkOperation>): Promise<BulkOperation>;
-  /** Returns `null` if the operation does not exist. */
+  /** Returns an operation; `null` if it does not exist. */
   find(id: string): Promise<BulkOperation | null>;
-  /** Newest first. */
+  /** Lists operations, newest first. */
   list(query: BulkListQuery): Promise<BulkOperation[]>;
-  /** Returns the ids of the jobs that an operation has changed, newest first, including jobs that have since been deleted. */
+  /** Lists the ids of the jobs that an operation has changed, newest first, including those deleted since. */
   listChanged(id: string, query: ChangedJobsQuery): Promise<string[]>;
   /**
-   * Stops a pending or running operation before its next chunk; has no effect on one that has ended. Returns `null` if the
-   * operation does not exist.
+   * Stops a pending or running operation before its next chunk; has no effect on one that has ended. Returns `null` if
+   * the operation does not exist.
    */
   cancel(id: string, options?: ActionOptions<BulkOperation | null>): Promise<BulkOperation | null>;
-  /** Processes one chunk of a running operation. Called by servers. Returns `false` if no operation is running. */
+  /** Processes one chunk of a running operation. Servers call this. Returns `false` if there was nothing to process. */
   advance(): Promise<boolean>;
 }
 

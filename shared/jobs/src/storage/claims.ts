@@ -3,17 +3,17 @@ import type { Claim, ClaimedJob } from '../job/job.js';
 export interface ClaimRequest {
   readonly serverId: string;
   readonly queue: string;
-  /** At most this many jobs. */
+  /** Maximum number of jobs to claim. */
   readonly limit: number;
   /** Length of the lease in milliseconds; it expires unless it is renewed. */
   readonly leaseMs: number;
 }
 
-/** Leases jobs to servers. Every write is fenced by its claim. */
+/** Leases jobs to servers. Every write is fenced: it has no effect once its claim is no longer valid. */
 export interface Claims {
   /**
-   * Returns the queues that may have jobs for the server to claim. Costs about as much for a hundred queues as for one. Only
-   * a hint: a claim may find none.
+   * Returns the queues that may have jobs for the server to claim. Costs about as much for a hundred queues as for one.
+   * The result is only a hint: a claim may still find no job.
    *
    * @throws {ServerLostError} if this server has been declared dead
    */
@@ -33,8 +33,7 @@ export interface Claims {
    */
   release(claims: readonly Claim[]): Promise<Claim[]>;
   /**
-   * Returns every claim that a server holds in a queue. Used by a server when the response to one of its claims was
-   * lost.
+   * Returns all valid claims of a server in a queue. A server calls this if the response to one of its claims was lost.
    */
   claimsOf(serverId: string, queue: string): Promise<Claim[]>;
 }

@@ -4,5 +4,5 @@ export interface Clock {
   now(): number;
 }
 
-/** This machine's clock, for storages in this process. */
+/** The clock of this machine, for a storage that lives in this process. */
 export const systemClock: Clock = { now: () => Date.now() };

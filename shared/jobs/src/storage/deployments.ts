@@ -6,7 +6,7 @@ export interface Deployment {
   /** UUIDv7. */
   readonly id: string;
   readonly version: string;
-  /** When the version was put into service. */
+  /** When the version was put into service; in the future if the deployment is planned. */
   readonly at: Date;
   readonly note: string | null;
   /** `server` if the deployment was recorded when the first server with this version registered. */
@@ -29,15 +29,15 @@ export const deploymentBounds = { version: { min: 1, max: 100 }, note: { min: 0,
 export const deploymentDays = 400;
 
 /**
- * Records deployments. A server that registers counts as a deployment if its version differs from that of the latest
- * deployment and of every other running server.
+ * Records deployments. One is recorded automatically when a server registers with a version that neither the latest
+ * deployment, ignoring planned ones, nor any other running server has.
  */
 export interface Deployments {
   record(deployment: NewDeployment, transaction?: TransactionClient): Promise<Deployment>;
   find(id: string): Promise<Deployment | null>;
-  /** Returns up to a thousand deployments, within a time span if one is given, newest first. */
+  /** Lists up to 1000 deployments, newest first. A time span includes `from`, but not `until`. */
   list(span?: { readonly from: Date; readonly until: Date }): Promise<Deployment[]>;
-  /** Deletes a deployment. The result is whether it existed. */
+  /** Deletes a deployment. Returns `false` if it did not exist. */
   delete(
     id: string,
     options?: Pick<ControlOptions<Deployment, boolean>, 'check' | 'audit'>,

@@ -5,7 +5,7 @@ import { type Holders, noHolders } from './key-resolution.js';
 /** The result of enqueueing the jobs of one call. */
 export interface EnqueueResult {
   readonly holders: Holders;
-  /** The key holders requested with `showsHolder`, by id, as they were when the jobs were enqueued. */
+  /** The key holders that were requested with `showsHolder`, by their ids, as they were when the jobs were enqueued. */
   readonly shown: ReadonlyMap<string, Job>;
   /** When the jobs were created, by the storage's clock; the same for all. `null` if none was created. */
   readonly createdAt: Date | null;
@@ -13,14 +13,14 @@ export interface EnqueueResult {
 
 export const noneShown: EnqueueResult['shown'] = new Map();
 
-/** Returns the result for jobs without keys. */
+/** Returns the result of enqueueing jobs without keys, created at this time. */
 export function enqueueResultOf(createdAt: Date | null): EnqueueResult {
   return { holders: noHolders, shown: noneShown, createdAt };
 }
 
 /**
- * Returns the ids of the key holders that must be read in order to show them. Those created by the same call are
- * already known.
+ * Returns the ids of the key holders that must be read because they were requested with `showsHolder`. Leaves out the
+ * jobs of the same call, which are already known.
  */
 export function holdersToShow(jobs: readonly NewJob[], holders: Holders): string[] {
   const coming = new Set(jobs.map(({ id }) => id));
@@ -29,10 +29,10 @@ export function holdersToShow(jobs: readonly NewJob[], holders: Holders): string
 }
 
 /**
- * Checks that every requested key holder may be shown.
+ * Checks that every key holder that was requested with `showsHolder` may be shown to the caller.
  *
- * @param find returns a job as it is now; `undefined` if it was deleted
- * @throws {KeyHolderHiddenError} if a key holder was deleted or is in a queue that the enqueuing caller cannot see
+ * @param find returns a key holder in its current state; `undefined` if it was deleted
+ * @throws {KeyHolderHiddenError} if a key holder was deleted or is in a queue that the caller cannot see
  */
 export function checkShown(
   jobs: readonly NewJob[],

@@ -3,7 +3,7 @@ import type { NewJob } from '../job/job.js';
 import type { EnqueueResult } from './enqueue-result.js';
 import type { TransactionClient } from './transaction.js';
 
-/** New jobs, in one list or in slices that are built while the storage writes the previous ones. */
+/** New jobs, either in one list or in slices; each slice is built while the storage writes the previous ones. */
 export type NewJobs = readonly NewJob[] | AsyncIterable<readonly NewJob[]>;
 
 /** Collects all jobs into one list. */
@@ -17,21 +17,21 @@ export async function collected(jobs: NewJobs): Promise<readonly NewJob[]> {
 /** Stores new jobs and batches. */
 export interface Enqueuer {
   /**
-   * Enqueues all jobs or none, and resolves once they are durable. A call with a single job may share a write with
-   * other calls. In a caller's transaction, jobs become visible when it commits and disappear if it rolls back. A job
-   * whose key another job holds is not created; the result names the holder. If another open transaction has taken a
-   * key, the call waits until that transaction ends. If building a slice throws, nothing is enqueued and the call rejects
-   * with that error.
+   * Enqueues all jobs or none, and resolves once they are durable. Calls with a single job may be combined into one
+   * write. In a caller's transaction, the jobs become visible when the transaction commits and disappear if it rolls
+   * back. A job whose key is held by another job is not created; the result contains the holder's id. If another open
+   * transaction has taken a key, the call waits until that transaction ends. If building a slice throws, nothing is
+   * enqueued and the call rejects with that error.
    *
    * @throws {DuplicateJobError} if another job holds a key and `onConflict` is `reject`
    * @throws {IdempotencyConflictError} if an idempotency key was used for a different request
    * @throws {UnknownParentError} if a job depends on one that does not exist
-   * @throws {TypeError} if the storage does not support such a transaction
+   * @throws {TypeError} if the storage does not support the caller's transaction
    */
   enqueue(jobs: NewJobs, transaction?: TransactionClient): Promise<EnqueueResult>;
   /**
-   * Enqueues a batch with its jobs and its callback: all or nothing. Jobs that are not created because others hold
-   * their keys are not part of the batch. In all other respects, works like {@link enqueue}.
+   * Enqueues a batch with its jobs and its callback, all or nothing. Jobs that are not created because other jobs hold
+   * their keys are not part of the batch. Otherwise like {@link enqueue}.
    */
   enqueueBatch(batch: NewBatch, transaction?: TransactionClient): Promise<EnqueueResult>;
 }

@@ -5,9 +5,9 @@ export interface ErrorGroupQuery {
   readonly limit?: number;
 }
 
-/** Jobs with the same name and the same kind of latest failure. */
+/** Jobs of the same name whose latest failures are of the same kind. */
 export interface ErrorGroup {
-  /** The name of the jobs. */
+  /** The name that the jobs of the group have in common. */
   name: string;
   /** The result of `errorFingerprint`; use it in a filter to find the jobs. */
   fingerprint: string;
@@ -15,13 +15,13 @@ export interface ErrorGroup {
   count: number;
   /** Number of jobs in state `failed`, which can be retried. */
   retryable: number;
-  /** `false` if more jobs failed than were counted. */
+  /** `false` if more jobs are in state `failed` than were counted. */
   failedExact: boolean;
   /** `false` if more jobs wait for another attempt than were counted. */
   waitingExact: boolean;
   /**
-   * When a job of this name first failed with this error, even if that was before the time span, or if that job has been
-   * deleted or retried since. The storage may take a minute to record it.
+   * When a job of this name first failed with this kind of error. This can be earlier than the queried time span, and
+   * does not change if that job is deleted or retried. A first failure may take a minute to be recorded.
    */
   firstSeenAt: Date;
   lastSeenAt: Date;
@@ -32,13 +32,15 @@ export interface ErrorGroup {
 }
 
 export interface ErrorGroups {
-  /** The largest counted groups first; among equals, the most recent first. */
+  /** The groups with the highest counts, highest first; among equal counts, the most recent failure first. */
   readonly groups: ErrorGroup[];
   /** `false` if there may be further groups. */
   readonly complete: boolean;
 }
 
-/** How many days a kind of error is remembered after it was last seen, and how many kinds at most. */
+/**
+ * How long the first failure of a kind of error is kept, in days after its latest one, and the maximum number of kinds.
+ */
 export const errorKindsKept = { days: 90, max: 10_000 } as const;
 
 /** A job's latest failure. */
@@ -51,7 +53,7 @@ export interface Failure {
   readonly retryable: boolean;
 }
 
-/** Groups failures, in no particular order. */
+/** Groups failures by job name and fingerprint. The groups are in no particular order. */
 export function groupFailures(failures: Iterable<Failure>): ErrorGroup[] {
   const groups: ErrorGroup[] = [];
   for (const { jobId, at, retryable, ...kind } of failures)
@@ -68,7 +70,7 @@ export function groupFailures(failures: Iterable<Failure>): ErrorGroup[] {
   return mergeGroups(groups);
 }
 
-/** Merges groups with the same name and fingerprint, in no particular order. */
+/** Merges groups with the same job name and fingerprint. The result is in no particular order. */
 export function mergeGroups(groups: Iterable<ErrorGroup>): ErrorGroup[] {
   const merged = new Map<string, ErrorGroup>();
   for (const group of groups) {
@@ -90,7 +92,7 @@ function add(known: ErrorGroup, group: ErrorGroup): void {
   if (lastSeenAt > known.lastSeenAt) Object.assign(known, { lastSeenAt, message, exampleId });
 }
 
-/** Returns the largest groups. */
+/** Returns the `limit` largest groups. */
 export function largestGroups(
   groups: readonly ErrorGroup[],
   { limit = 100 }: Pick<ErrorGroupQuery, 'limit'>,

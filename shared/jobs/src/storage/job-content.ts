@@ -3,31 +3,35 @@ import { checkName, checkPriority } from '../job/definition.js';
 import type { Job, JsonText } from '../job/job.js';
 import type { JobState } from '../job/state.js';
 
-/** The members of a job that operators may change while it is not running. */
+/** The properties of a job that operators can change while it is not running. */
 export interface JobContent {
   readonly queue: string;
   readonly priority: number;
-  /** Numbers that JavaScript reads as equal to the stored ones keep their stored digits. */
+  /** Numbers that equal the stored ones when read by JavaScript keep their stored digits. */
   readonly args: JsonText;
-  /** When it becomes ready. A future time makes a ready job wait; `null` is allowed only if it was `null` before. */
+  /**
+   * When the job becomes ready. A future time makes a ready job wait. `null` is allowed only if it was `null` before.
+   */
   readonly runAt: Date | null;
 }
 
 /**
- * Receives the existing jobs by id, and returns new content for any of them that are in one of {@link editableStates}.
- * Asynchronous, so that decisions about thousands of jobs can be made in time slices.
+ * Receives the existing jobs by id, and returns new content for those to be changed, which must be in one of the
+ * {@link editableStates}. Asynchronous, so that decisions about thousands of jobs need not block the event loop.
  */
 export type DecideEdits = (current: ReadonlyMap<string, Job>) => Promise<ReadonlyMap<string, JobContent>>;
 
 /** The states in which a job can be edited. */
 export const editableStates: readonly JobState[] = ['scheduled', 'awaiting', 'enqueued'];
 
-/** Maximum total size of the arguments of jobs that are edited together, as JSON, in bytes. */
+/** Maximum total size of the arguments when several jobs are edited together, as JSON, in bytes. */
 export const maxEditedBytes = 16 * 1024 * 1024;
 
 /**
+ * Checks the total size of the arguments of jobs that are edited together.
+ *
  * @param bytes the total size of all arguments
- * @throws {RangeError} if it exceeds the limit and there is more than one job
+ * @throws {RangeError} if it exceeds {@link maxEditedBytes} and there is more than one job
  */
 export function checkEditedBytes(ids: readonly string[], bytes: number): void {
   if (ids.length > 1 && bytes > maxEditedBytes)

@@ -1,11 +1,13 @@
 import type { EventTopic, JobEvent } from '../job/job-event.js';
 
 export interface FeedRequest {
-  /** Where to start: `resumeAt` of an earlier read. `null` reads no events and returns only the current position. */
+  /**
+   * Where to start: the `resumeAt` of an earlier read. `null` reads no events and returns only the current position.
+   */
   readonly since: Date | null;
-  /** Stops this many milliseconds after `since`, to catch up in steps; by default, reads up to now. */
+  /** Length of the time span to read, in milliseconds, for catching up in steps. By default, reads up to now. */
   readonly spanMs?: number;
-  /** The topics to read; fewer are cheaper. */
+  /** The topics to read. The fewer, the cheaper the read. */
   readonly topics: readonly EventTopic[];
 }
 
@@ -13,8 +15,8 @@ export interface FeedPage {
   /** Events at or after `since`, oldest first. */
   readonly events: JobEvent[];
   /**
-   * Where to continue: no further event before this time can become visible. Events of this page that are later than
-   * this time will be returned again.
+   * Where to continue: this page includes all events before this time, and no more of them can become visible. Events
+   * of this page at or after this time are returned again by the next read.
    */
   readonly resumeAt: Date;
   /** `false` if more events can be read now. */
@@ -22,12 +24,12 @@ export interface FeedPage {
 }
 
 /**
- * The events of all jobs in order of time. They are derived from what is stored about jobs, so nothing is written for
- * them. Includes every end of a job and every start of an attempt, no matter which process wrote it or how long the
- * commit took, and the other state changes that `stateEventsOf` returns. A lost attempt appears only when the next one
- * starts.
+ * The events of all jobs, in chronological order. Events are not stored, but derived from the jobs and their reports.
+ * The feed includes the end of every job and the start of every attempt, no matter which process wrote them or how long
+ * the commit took, and the other state changes that `stateEventsOf` returns. The loss of an attempt appears only when
+ * the next attempt starts.
  *
- * A reader that continues from `resumeAt`, in this process or another, misses nothing but may get some events twice.
+ * A reader that continues from `resumeAt`, in this process or another, misses no events but may receive some twice.
  * Events of deleted jobs are not included.
  */
 export interface JobFeed {

@@ -4,15 +4,15 @@ import { wordsOf } from './search-words.js';
 
 /** A condition on one value in the arguments. */
 export interface ArgsFilter {
-  /** The path from the top: member names, and zero-based array indexes. */
+  /** The path from the root of the arguments: member names, and zero-based array indexes. */
   readonly path: readonly string[];
-  /** Matches any of these as JSON: `1` equals `1.0`, but not `"1"`. */
+  /** The value must equal one of these as JSON: `1` equals `1.0`, but not `"1"`. */
   readonly values: readonly JsonValue[];
 }
 
 /**
- * Selects jobs that match every given member; a member matches any of its values. An empty member counts as absent. A
- * malformed id matches no job.
+ * Selects the jobs that match every given member. A job matches a member if it matches any of the member's values. An
+ * empty member counts as absent. A malformed id matches no job.
  */
 export interface JobFilter {
   readonly id?: readonly string[];
@@ -26,7 +26,7 @@ export interface JobFilter {
   readonly concurrencyKey?: readonly string[];
   /** Jobs that depend or depended on one of these jobs or batches. */
   readonly parentId?: readonly string[];
-  /** Jobs that one of these servers runs, or ran last. */
+  /** Jobs that are running, or last ran, on one of these servers. */
   readonly serverId?: readonly string[];
   /** Created at or after this time, by the enqueuer's clock, which is encoded in the id. */
   readonly createdAfter?: Date;
@@ -36,21 +36,21 @@ export interface JobFilter {
   readonly finishedAfter?: Date;
   /** Finished before this time; only finished jobs match. */
   readonly finishedBefore?: Date;
-  /** Conditions that must all match. */
+  /** Conditions on the arguments, all of which must match. */
   readonly args?: readonly ArgsFilter[];
-  /** Text in the class and message of the latest error, such as `TypeError: No ship`; case-insensitive. */
+  /** Text that occurs in the class and message of the latest error, such as `TypeError: No ship`; case-insensitive. */
   readonly error?: readonly string[];
   /** The exact `errorFingerprint` of the latest error. */
   readonly errorFingerprint?: readonly string[];
   /**
-   * Words that must all occur in the name, the queue, the tags, the recurring job, the idempotency key, the latest
-   * error or the arguments as JSON, regardless of case. `search` also tolerates typos; all other methods take the
-   * words literally. Lists and counts may examine only the first few thousand jobs of each state.
+   * Words that must all occur in the name, the queue, the tags, the recurring job's id, the idempotency key, the latest
+   * error or the arguments as JSON, regardless of case. `search` also tolerates typos; all other methods take the words
+   * literally. Lists and counts may examine only the first few thousand jobs of each state.
    */
   readonly q?: string;
 }
 
-/** Returns whether a filter matches every job, because no member has a value. */
+/** Returns whether a filter matches every job because none of its members has a value. */
 export function isUnrestricted({ args = [], q, ...members }: JobFilter): boolean {
   return (
     wordsOf(q).length === 0 &&

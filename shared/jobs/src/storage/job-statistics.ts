@@ -20,31 +20,32 @@ export interface QueuesThroughputQuery {
   readonly bucketMs: number;
 }
 
-/** How many jobs ended in a span of time. */
+/** The number of jobs that ended in a time interval. */
 export interface ThroughputBucket {
-  /** When the bucket starts: a multiple of its length since 1970. */
+  /** Start of the bucket, a multiple of its length since 1970. */
   at: Date;
   done: number;
   failed: number;
 }
 
-/** Statistics over many jobs. The cost of a call does not depend on the number of jobs. */
+/** Computes statistics over many jobs. The cost of a call does not depend on the number of jobs. */
 export interface JobStatistics {
   /**
-   * Groups failures within a time span by kind. Frequent errors do not hide rare ones: if there are too many failures
-   * to count, each group is counted up to a limit and marked as inexact.
+   * Groups the failures within a time span by kind. Frequent errors do not hide rare ones: if there are too many
+   * failures to count, large groups are counted only up to a limit and marked as inexact.
    */
   listErrorGroups(query: ErrorGroupQuery): Promise<ErrorGroups>;
   /**
-   * Counts the jobs that ended done or failed in each bucket of time. The oldest bucket comes first, there are no
-   * gaps, and the last bucket is not yet complete. Jobs that are retried or deleted later still count.
+   * Counts the jobs that ended as done or failed in each bucket. The oldest bucket comes first, there are no gaps, and
+   * the last bucket is not yet complete. Jobs that are retried or deleted later still count.
    *
    * @throws {RangeError} if a number is out of bounds
    */
   throughput(query: ThroughputQuery): Promise<ThroughputBucket[]>;
   /**
-   * Returns the same for several queues, by name; a queue that does not exist has empty buckets. The span begins at a
-   * full minute, so the first bucket usually counts only the last part of its interval.
+   * Returns the throughput of several queues, by queue name; a queue that does not exist has empty buckets. Counting
+   * starts at a full minute that is usually within the first bucket, so that bucket covers only the last part of its
+   * interval.
    *
    * @throws {RangeError} if a number is out of bounds
    */
@@ -61,7 +62,7 @@ const maxBuckets = 2_000;
 const maxQueues = 100;
 
 /**
- * Returns an empty bucket for every interval of the query, by start in milliseconds since 1970.
+ * Returns an empty bucket for each interval of the query, keyed by its start in milliseconds since 1970.
  *
  * @throws {RangeError} as `throughput` does
  */
@@ -83,8 +84,8 @@ export function emptyBuckets(
 }
 
 /**
- * Returns the buckets of {@link emptyBuckets} for each queue, and the start of the counted span in milliseconds since
- * 1970.
+ * Returns the buckets of {@link emptyBuckets} for each queue, and the time at which counting starts, in milliseconds
+ * since 1970.
  *
  * @throws {RangeError} as `throughputByQueue` does
  */

@@ -7,8 +7,7 @@ import type { JobMeta } from '../job/meta.js';
 import { isFinished, type JobState } from '../job/state.js';
 
 /**
- * Jobs that were not created because another job holds one of their keys: maps the id that each would have had to the
- * id of that other job.
+ * Maps the ids of jobs that were not created, because another job holds one of their keys, to the ids of the holders.
  */
 export type Holders = ReadonlyMap<string, string>;
 
@@ -17,14 +16,14 @@ export const noHolders: Holders = new Map();
 /** The job that holds a key. */
 export interface KeyHolder {
   readonly jobId: string;
-  /** `null` if it is not known, because the key is held in any state. */
+  /** The holder's state; `null` if it is unknown, for example because the key is held whatever the state. */
   readonly state: JobState | null;
   readonly fingerprint: string | null;
 }
 
 /**
- * A job must be rejected because another job holds its key. Thrown by {@link resolveKeys}; storages convert it with
- * `toCaller` before it reaches their callers.
+ * Thrown by {@link resolveKeys} if a job must be rejected because another job holds its key. The storage converts the
+ * error with `toCaller` before it reaches the caller.
  */
 export class KeyHeldError extends Error {
   static {
@@ -45,9 +44,9 @@ export class KeyHeldError extends Error {
   }
 
   /**
-   * Converts it to the error for the caller: a {@link DuplicateJobError} or an {@link IdempotencyConflictError}.
+   * Returns the error for the caller: a {@link DuplicateJobError} or an {@link IdempotencyConflictError}.
    *
-   * @param holderQueue the queue of the holder; `undefined` if it was deleted
+   * @param holderQueue the queue of the holder; `undefined` if the holder was deleted
    */
   toCaller(holderQueue: string | undefined): Error {
     const { visibleQueues = null } = this.job;
@@ -60,12 +59,12 @@ export class KeyHeldError extends Error {
   }
 }
 
-/** The decision of {@link resolveKeys}. */
+/** The result of {@link resolveKeys}. */
 export interface KeyResolution {
   /** The jobs to create, in order. */
   readonly created: readonly NewJob[];
   readonly holders: Holders;
-  /** The existing jobs whose content is replaced: maps their ids to the jobs that provide the new content. */
+  /** Maps the ids of existing jobs whose content is replaced to the jobs that provide the new content. */
   readonly replacements: ReadonlyMap<string, NewJob>;
   /** The keys that the storage must record, each with the job that will hold it. */
   readonly claims: readonly { readonly queue: string; readonly key: JobKey; readonly jobId: string }[];
@@ -74,7 +73,7 @@ export interface KeyResolution {
 /**
  * Decides which of these jobs are created, as if they were enqueued one after the other.
  *
- * @param holderOf returns the job that holds a key of a queue before this call
+ * @param holderOf returns the job that held a key of a queue before this call; `null` if there was none
  * @throws {KeyHeldError} if a key is held and its job must be rejected, or if an idempotency key was used for a
  *   different request
  */
@@ -115,7 +114,7 @@ export function resolveKeys(
       else if (isReplaceable(conflict.state)) replacements.set(jobId, job);
     }
     holders.set(job.id, jobId);
-    claim(job, keys.slice(0, place), jobId); // the job's free keys now identify the existing job
+    claim(job, keys.slice(0, place), jobId); // the keys that were free now belong to the existing job
   }
   return { created: [...created.values()], holders, replacements, claims: [...claims.values()] };
 }
@@ -124,19 +123,19 @@ export function hasKeys({ keys = null }: NewJob): boolean {
   return keys !== null;
 }
 
-/** Returns the batch without the jobs that are not created. */
+/** Returns the batch without the jobs, including the callback, that are not created. */
 export function createdOf(batch: NewBatch, created: readonly NewJob[]): NewBatch {
   const byId = new Map(created.map((job) => [job.id, job]));
   const jobs = batch.jobs.flatMap(({ id }) => byId.get(id) ?? []);
   return { ...batch, jobs, callback: byId.get(batch.callback?.id ?? '') ?? null };
 }
 
-/** Returns a string that identifies a key; NUL separates the parts, because none of them contains it. */
+/** Returns a string that identifies a key. NUL separates the parts, because no part can contain it. */
 export function keyName(queue: string, { namespace, key }: Pick<JobKey, 'namespace' | 'key'>): string {
   return `${queue}\0${namespace}\0${key}`;
 }
 
-/** The metadata that a job keeps when its content is replaced, because it ties the job to others. */
+/** The metadata that a job keeps when its content is replaced, because it links the job to other records. */
 const ties = ['batchId', 'parentIds', 'recurringJobId', 'idempotencyKey', 'followed'] as const;
 
 /** Returns the metadata of a job after its content has been replaced by that of another job. */
@@ -159,8 +158,8 @@ function isReplaceable(state: JobState | null): boolean {
 }
 
 /**
- * Returns the job with its parents updated: for a parent that is not created, the job depends on the holder of the
- * parent's key.
+ * Returns the job with its parents updated: a parent that is not created is replaced by the job that holds the parent's
+ * key.
  */
 function withParents(job: NewJob, holders: Holders): NewJob {
   if (!job.after?.parents.some((parent) => holders.has(parent))) return job;

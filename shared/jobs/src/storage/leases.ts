@@ -1,11 +1,11 @@
 import type { Claim, Job } from '../job/job.js';
 
-/** A claim with the end of its lease. */
+/** A claim with the state of its lease. */
 export interface Lease extends Claim {
   readonly expiresAt: Date;
   /**
-   * Whether the handler's own transaction locks the job. While it does, the lease cannot be renewed, but the job is
-   * not taken back either.
+   * Whether the handler's transaction has locked the job. While the lock lasts, the lease cannot be renewed, but the
+   * job is not rescued either.
    */
   readonly locked: boolean;
 }
@@ -18,12 +18,11 @@ export interface StalledLeaseQuery {
 
 /** Reads the leases of running jobs, which show whether servers still renew them. */
 export interface Leases {
-  /** Returns `null` unless the job is being processed. */
+  /** Returns the lease of a job; `null` if the job is not being processed. */
   find(job: Pick<Job, 'id' | 'queue'>): Promise<Lease | null>;
   /**
-   * Lists leases that have expired but have not been taken back, although their servers are still registered: such a
-   * server sends heartbeats but does not renew its leases. The longest expired come first; `locked` leases are not
-   * included.
+   * Lists expired leases that have not been rescued and whose servers are still registered: such a server sends
+   * heartbeats but does not renew its leases. Earliest expiry first; excludes `locked` leases.
    */
   listStalled(query: StalledLeaseQuery): Promise<Lease[]>;
 }

@@ -1,10 +1,12 @@
 import type { Server } from '../job/job.js';
 
-/** Waiting jobs of one name in one queue that no server can run. */
+/** A group of waiting jobs, of one name in one queue, that no server can run. */
 export interface Orphan {
   readonly queue: string;
   readonly name: string;
-  /** Number of such jobs among the waiting jobs examined, of which there are at most {@link maxExamined} per state. */
+  /**
+   * Number of these jobs among the waiting jobs that were examined, which are at most {@link maxExamined} per state.
+   */
   readonly jobs: number;
   /** `no-server`: the queue has no consumer. `no-handler`: none of its consumers has a handler for the name. */
   readonly reason: 'no-server' | 'no-handler';
@@ -13,7 +15,7 @@ export interface Orphan {
 /** Maximum number of waiting jobs to examine per state. */
 export const maxExamined = 5_000;
 
-/** Returns the groups of waiting jobs that no current server will run, the largest first. */
+/** Returns the groups of waiting jobs that none of these servers will run, the largest first. */
 export function orphansAmong(
   waiting: readonly Omit<Orphan, 'reason'>[],
   servers: readonly Pick<Server, 'queues' | 'jobNames'>[],

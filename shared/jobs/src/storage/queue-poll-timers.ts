@@ -1,8 +1,9 @@
-/** Minimum delay in milliseconds; timers are not more precise than this. */
+/** Minimum delay in milliseconds; timers are not precise enough for shorter ones. */
 const minPauseMs = 5;
 
 /**
- * Schedules another poll of a queue whose rate limit is exhausted. Keeps one timer per queue, for the earliest time.
+ * Schedules the next poll of queues whose rate limit is exhausted. Each queue has at most one timer, set to the
+ * earliest time requested.
  */
 export class QueuePollTimers {
   readonly #notify: (queue: string) => void;

@@ -11,8 +11,8 @@ export type QueueSettings = Pick<Queue, keyof PauseState | 'concurrencyLimit' | 
 /** Options of an operator's action on a queue. */
 export interface QueueControlOptions<Result> extends ActionOptions<Result> {
   /**
-   * The settings that the operator saw. The action is carried out only if the queue still has them; of a pause, only
-   * whether there is one is compared.
+   * The settings that the operator saw. The action is carried out only if the queue still has them. The comparison
+   * includes the limits and whether the queue is paused, but not the details of the pause.
    */
   readonly seen?: QueueSettings | undefined;
 }
@@ -38,7 +38,7 @@ export type QueueDeletion =
 export interface KeyOccupant {
   readonly id: string;
   readonly name: string;
-  /** `null` if it is ready. */
+  /** `null` if the job is ready. */
   readonly startedAt: Date | null;
 }
 
@@ -48,48 +48,48 @@ export interface BlockingKey {
   readonly key: string;
   /** Number of blocked jobs. */
   readonly blocked: JobCount;
-  /** The limit that applies, and who occupies it; `null` for all but the 20 keys with the most blocked jobs. */
+  /** The key's limit, and the jobs that occupy its slots; `null` for all but the 20 keys with the most blocked jobs. */
   readonly details: {
-    /** The limit of the next blocked job. */
+    /** The limit set by the blocked job that is next in line. */
     readonly limit: number;
-    /** When the next blocked job was created or, if that was later, due. */
+    /** When that job was created or became due, whichever is later. */
     readonly since: Date;
-    /** At most ten of the jobs that occupy the key, running ones first. */
+    /** Up to ten of the jobs that occupy a slot, running ones first. */
     readonly occupants: readonly KeyOccupant[];
   } | null;
 }
 
 export interface BlockingKeys {
-  /** The most blocked jobs first. */
+  /** The keys with the most blocked jobs first. */
   readonly keys: readonly BlockingKey[];
-  /** `false` if there are more keys. */
+  /** `false` if there may be more keys. */
   readonly isComplete: boolean;
 }
 
 /** Reads and controls queues. Pausing, resuming and limiting create the queue if it does not exist. */
 export interface Queues {
   /**
-   * Returns `null` if the queue does not exist. With a caller's transaction, the settings include what that
-   * transaction has written; the counts include only what is committed.
+   * Returns a queue; `null` if it does not exist. With a caller's transaction, the settings include that transaction's
+   * changes; the counts include only committed jobs.
    */
   find(name: string, transaction?: TransactionClient): Promise<Queue | null>;
-  /** Lists all queues by name. */
+  /** Lists all queues, sorted by name. */
   list(): Promise<Queue[]>;
   /**
-   * Lists the concurrency keys that block jobs, in one queue or in all. The cost is bounded: at most 200 keys are read, and
-   * 20 000 blocked jobs are counted in total.
+   * Lists the concurrency keys that block jobs, in one queue or in all. The cost is bounded: at most 200 keys are read,
+   * and 20 000 blocked jobs are counted in total.
    */
   listBlockingKeys(queue?: string): Promise<BlockingKeys>;
   /**
-   * Stops servers from claiming jobs of a queue, until it is resumed or the pause ends; running jobs finish.
+   * Stops servers from claiming jobs of a queue until the queue is resumed or the pause ends. Running jobs finish.
    *
    * @throws {RangeError} if the reason or the end is out of bounds
    */
   pause(name: string, options?: PauseQueueOptions): Promise<QueueControlResult>;
-  /** Reverts {@link pause}. */
+  /** Ends a pause, so that servers claim jobs of the queue again. */
   resume(name: string, options?: QueueControlOptions<QueueControlResult>): Promise<QueueControlResult>;
   /**
-   * Sets or removes a queue's limits for all servers, from their next claim on; running jobs finish.
+   * Sets or removes a queue's limits, which apply to all servers from their next claim on. Running jobs finish.
    *
    * @throws {RangeError} if a number is out of bounds
    */
@@ -99,10 +99,10 @@ export interface Queues {
     options?: QueueControlOptions<QueueControlResult>,
   ): Promise<QueueControlResult>;
   /**
-   * Deletes a queue that has neither unfinished jobs nor consumers: it loses its settings, is no longer listed, and
-   * no longer counts towards the maximum number of queues. Its finished jobs remain under its name. It is created
-   * again, with default settings, when it gets a job, a consumer or a setting. A queue that has been idle for {@link
-   * idleQueueDays} days is deleted in the same way.
+   * Deletes a queue that has neither unfinished jobs nor consumers. The queue loses its settings, is no longer listed,
+   * and no longer counts towards the maximum number of queues. Its finished jobs remain under its name. The queue is
+   * created again, with default settings, when it gets a job, a consumer or a setting. A queue that has been idle for
+   * {@link idleQueueDays} days is deleted in the same way.
    */
   delete(name: string, options?: QueueControlOptions<QueueDeletion>): Promise<QueueDeletion>;
 }

@@ -1,13 +1,13 @@
 import type { FinishedState } from '../job/state.js';
 
-/** Days to keep finished jobs, by final state. */
+/** How long finished jobs are kept, in days, by final state. */
 export type RetentionDays = Readonly<Record<FinishedState, number>>;
 
-/** A queue without unfinished jobs, consumers, settings and recurring jobs is deleted after this many days. */
+/** Number of days after which a queue without unfinished jobs, consumers, settings or recurring jobs is deleted. */
 export const idleQueueDays = 30;
 
 /**
- * Fills in the defaults: 7 days for `done` and `cancelled`, 30 for `failed`.
+ * Returns the retention periods with defaults filled in: 7 days for `done` and `cancelled`, 30 for `failed`.
  *
  * @throws {RangeError} naming the option, unless each value is an integer from 1 to 3650
  */

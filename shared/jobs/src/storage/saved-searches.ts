@@ -1,9 +1,9 @@
 import { checkText } from '../job/bounds.js';
 import type { ActionOptions } from './audit-log.js';
 
-/** A search for jobs that an operator saved under a name, for everyone who uses this storage. */
+/** A search for jobs that an operator saved under a name. Shared by all users of this storage. */
 export interface SavedSearch {
-  /** Identifies the search. */
+  /** The unique name of the search. */
   readonly name: string;
   /** The search, in the format of the program that saved it. The dashboard stores URL parameters. */
   readonly query: string;
@@ -27,27 +27,27 @@ export const maxSavedSearches = 100;
 export type SaveSearchResult =
   /** `before` is the search of this name that was replaced; `null` if there was none. */
   | { readonly outcome: 'saved'; readonly before: SavedSearch | null }
-  /** There are {@link maxSavedSearches} others; nothing changed. */
+  /** There are already {@link maxSavedSearches} other searches; nothing changed. */
   | { readonly outcome: 'full' };
 
-/** Stores searches by name. All users share them. */
+/** Stores searches by name, shared by all users. */
 export interface SavedSearches {
-  /** Lists all saved searches by name. */
+  /** Lists all saved searches, sorted by name. */
   list(): Promise<SavedSearch[]>;
   /**
-   * Saves a search, and replaces the one of the same name, if any.
+   * Saves a search. Replaces the search of the same name, if there is one.
    *
    * @throws {RangeError} if a text is out of bounds
    */
   save(search: NewSavedSearch, options?: ActionOptions<SaveSearchResult>): Promise<SaveSearchResult>;
-  /** Deletes a search. Returns it as it was; `null` if it did not exist. */
+  /** Deletes a search. Returns the deleted search; `null` if it did not exist. */
   delete(name: string, options?: ActionOptions<SavedSearch | null>): Promise<SavedSearch | null>;
 }
 
 /**
- * Checks the texts of a search. Every storage calls it.
+ * Checks the texts of a search before it is saved.
  *
- * @throws {RangeError} if a text is too short, too long or contains NUL
+ * @throws {RangeError} if a text is too short or too long, or contains NUL or unpaired surrogates
  */
 export function checkSavedSearch({ name, query, savedBy }: NewSavedSearch): void {
   checkText('The name of a search', name, savedSearchBounds.name);

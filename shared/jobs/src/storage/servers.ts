@@ -6,14 +6,16 @@ export interface ServerDescription {
   readonly host: string;
   readonly pid: number;
   readonly queues: readonly string[];
-  /** The weights of `queues`, if it serves them by weight. Absent if it serves them in strict order. */
+  /** The weights of `queues`, if the server polls them by weight. Absent if it polls them in strict order. */
   readonly queueWeights?: readonly number[];
-  /** The names of jobs that it has handlers for; it claims only these. If absent, it claims any job. */
+  /** Names of the jobs for which the server has handlers; it claims only these. If absent, it claims any job. */
   readonly jobNames?: readonly string[];
   readonly concurrency: number;
   /** The version of the server's application, 1 to 100 characters. A new version is recorded as a deployment. */
   readonly version?: string;
-  /** Milliseconds without a heartbeat after which it is declared dead. It sends three heartbeats in this time. */
+  /**
+   * Milliseconds without a heartbeat after which the server is declared dead. It sends three heartbeats in this time.
+   */
   readonly timeoutMs: number;
 }
 
@@ -26,24 +28,24 @@ export interface ServerRegistration {
   report(processing: number): void;
   /** Sends the server's state with the next heartbeat; `running` until called. */
   enter(state: ServerState): void;
-  /** Removes the server; its claims are released. */
+  /** Removes the server and releases its claims. */
   unregister(): Promise<void>;
 }
 
 /** The result of a request to a server. */
 export type ServerControlResult =
   /**
-   * The server has received the request, or will with its next heartbeat. `changed` is `false` if it was already
-   * requested.
+   * The request is stored, and the server receives it with its next heartbeat at the latest. `changed` is `false` if
+   * this request, or `stop`, had already been made.
    */
   | { readonly outcome: 'ok'; readonly server: Server; readonly changed: boolean }
-  /** No such server is running. */
+  /** No server with this id is registered; nothing changed. */
   | { readonly outcome: 'unknown' };
 
 /** Registers, lists and controls servers. */
 export interface Servers {
   /**
-   * Adds a server and keeps its heartbeat going, even while the caller's event loop is blocked.
+   * Adds a server and keeps sending its heartbeats, even while the caller's event loop is blocked.
    *
    * @param onRequest called once for each operator's request to this server
    */
@@ -60,6 +62,6 @@ export interface Servers {
   listLost(): Promise<LostServer[]>;
   /** Stops a server from claiming jobs; running jobs finish. Only restarting its process reverts this. */
   quiet(id: string, options?: ControlOptions<Server, ServerControlResult>): Promise<ServerControlResult>;
-  /** Shuts a server down, as `JobServer.stop()` does. */
+  /** Shuts a server down in the same way as `JobServer.stop()`. */
   stop(id: string, options?: ControlOptions<Server, ServerControlResult>): Promise<ServerControlResult>;
 }

@@ -8,8 +8,8 @@ import type { TransactionClient } from './transaction.js';
  *
  * - `resolver`: updates batches, dependents and jobs blocked by a concurrency key
  * - `scheduler`: makes due jobs ready
- * - `resumer`: resumes what was paused for a limited time
- * - `rescuer`: takes back the jobs of lost claims
+ * - `resumer`: resumes queues, job types and recurring jobs at the end of their pauses
+ * - `rescuer`: ends attempts whose claims were lost, and makes their jobs ready again or fails them
  * - `recurring`: fires recurring jobs
  * - `bulk`: runs bulk operations
  * - `cleaner`: does the housekeeping
@@ -28,29 +28,29 @@ export const setAsideRoles = [
 
 export type SetAsideRole = (typeof setAsideRoles)[number];
 
-/**
- * An item that background processing could not handle because of the item's own data. Processing continues without
- * it.
- */
+/** An item that background processing could not handle because of the item's data. Processing continues without it. */
 export interface SetAsideItem {
   /** A decimal number as a string; higher for items that were set aside later. */
   readonly id: string;
   readonly role: SetAsideRole;
   /**
-   * Identifies the item within its role: the id of a job or a recurring job, the number of an outbox entry, or the
-   * name of a task.
+   * Identifies the item within its role, for example by the id of a job or a recurring job, the number of an outbox
+   * entry, or the name of a task. For `bulk`, see {@link bulkKey}.
    */
   readonly key: string;
-  /** The queue of the item's job; `null` if it is not about a job. */
+  /** The queue to which the item belongs; `null` if there is none, or it is not recorded. */
   readonly queue: string | null;
   readonly jobId: string | null;
   /** The latest error. */
   readonly error: JobError;
-  /** How many times processing the item has failed. */
+  /** Number of times that processing the item has failed. */
   readonly failures: number;
   readonly createdAt: Date;
   readonly failedAt: Date;
-  /** When it is retried; `null` for a job that a bulk operation skipped, which only {@link SetAside.retry} retries. */
+  /**
+   * When the item is retried; `null` for a job that a bulk operation skipped, which only {@link SetAside.retry}
+   * retries.
+   */
   readonly retryAt: Date | null;
 }
 
@@ -61,8 +61,8 @@ export interface SetAsideQuery {
 }
 
 /**
- * Maximum number of items per role. Beyond it, failures are probably not caused by single items, so the work is
- * retried as a whole.
+ * Maximum number of items per role. If more items fail, the cause is probably not their data, so the work is retried as
+ * a whole.
  */
 export const maxSetAside = 1_000;
 
@@ -70,7 +70,7 @@ export const maxSetAside = 1_000;
 const firstRetryMs = 60_000;
 const longestRetryMs = 3_600_000;
 
-/** Returns the `key` of the item for a job that a bulk operation skipped. */
+/** Returns the `key` of an item that represents a job skipped by a bulk operation. */
 export function bulkKey(action: BulkAction, jobId: string): string {
   return `${action} ${jobId}`;
 }
@@ -94,42 +94,44 @@ export function bulkRequestOf({
 /**
  * Returns the delay before the next retry, in milliseconds.
  *
- * @param failures number of failed tries, 1 or more
+ * @param failures number of times that processing has failed, 1 or more
  */
 export function setAsideForMs(failures: number): number {
   return Math.min(firstRetryMs * 2 ** (failures - 1), longestRetryMs);
 }
 
 /**
- * Items that background processing has set aside. Each is retried after a minute, then at growing intervals of up to
- * an hour, and removed when it succeeds. Jobs that a bulk operation skipped are kept for 30 days and retried only by
+ * The items that background processing has set aside. Each is retried after a minute, then at growing intervals of up
+ * to an hour, and removed once it succeeds. Jobs that a bulk operation skipped are kept for 30 days and retried only by
  * `retry`.
  */
 export interface SetAside {
-  /** Newest first. */
+  /** Lists the items, newest first. */
   list(query: SetAsideQuery): Promise<SetAsideItem[]>;
   /** Counts the items of each role. */
   count(): Promise<Record<SetAsideRole, number>>;
-  /** Returns `null` if the item does not exist. A caller's transaction sees its own writes. */
+  /** Returns an item; `null` if it does not exist. A caller's transaction sees its own writes. */
   find(id: string, transaction?: TransactionClient): Promise<SetAsideItem | null>;
   /**
-   * Lets the next available server retry an item. For a job that a bulk operation skipped, removes the item and
-   * starts an operation on that job alone; if that fails too, the job is set aside again. Returns the item as it was
-   * before; `null` if it does not exist.
+   * Makes an item due, so that the next available server retries it. For a job that a bulk operation skipped, removes
+   * the item and starts an operation on that job alone; if that operation fails, too, the job is set aside again.
+   * Returns the item as it was before; `null` if it does not exist.
    */
   retry(
     id: string,
     options?: ControlOptions<SetAsideItem, SetAsideItem | null>,
   ): Promise<SetAsideItem | null>;
   /**
-   * Removes an item without retrying it. Its job, if any, is not changed; an operator can cancel or run it. Returns
-   * the removed item; `null` if it does not exist.
+   * Removes an item without retrying it. Its job, if any, is not changed; an operator can still cancel or run that job.
+   * Returns the removed item; `null` if it does not exist.
    */
   discard(
     id: string,
     options?: ControlOptions<SetAsideItem, SetAsideItem | null>,
   ): Promise<SetAsideItem | null>;
-  /** Calls the listener when this process sets an item aside for the first time. Returns a function that unsubscribes. */
+  /**
+   * Calls the listener when this process sets an item aside for the first time. Returns a function that unsubscribes.
+   */
   listen(listener: SetAsideListener): () => void;
 }
 

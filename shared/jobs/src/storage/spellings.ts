@@ -1,29 +1,29 @@
 import { typosBetween } from './typos.js';
 
-/** A text that counts as an occurrence of a search word. */
+/** A search word or a similar word, whose occurrence in a text counts as a match. */
 export interface Spelling {
   /** In lower case. */
   readonly text: string;
-  /** By how many typos it differs from the search word; 0 for the word itself. */
+  /** Number of typos by which the text differs from the search word; 0 for the word itself. */
   readonly typos: number;
 }
 
-/** Maximum number of spellings of a search word, besides the word itself. */
+/** Maximum number of spellings of a search word, not counting the word itself. */
 const maxOthers = 10;
 
 /** Words of up to `literalLength` characters are taken literally; words of `longLength` or more may have two typos. */
 const literalLength = 3;
 const longLength = 8;
 
-/** Only this many characters of an error are searched for similar words. */
+/** Maximum number of characters of an error that are searched for similar words. */
 export const maxErrorText = 200;
 
-/** Longer words are taken literally. */
+/** Words of more than this many characters are taken literally. */
 const longestWord = 100;
 
 /**
- * Returns how many typos are tolerated in a word. None if it contains digits, because similar numbers mean different
- * things.
+ * Returns the number of typos that are tolerated in a word; 0 if the word is too short or too long, or contains digits,
+ * because similar numbers mean different things.
  */
 export function typosIn(word: string): number {
   if (word.length <= literalLength || word.length > longestWord || /\d/.test(word)) return 0;
@@ -34,7 +34,7 @@ export function typosIn(word: string): number {
  * Returns the spellings of each search word: the word itself, then words from `texts` that differ from it by no more
  * typos than {@link typosIn} allows, fewest typos first.
  *
- * @param texts where to find other spellings: names of jobs and queues, tags, errors
+ * @param texts the texts in which to find other spellings: names of jobs and queues, tags, errors
  */
 export function spellingsOf(words: readonly string[], texts: Iterable<string>): Spelling[][] {
   const wanted = words.map((word) => word.toLowerCase());
@@ -54,7 +54,10 @@ function othersOf(word: string, known: readonly string[]): Spelling[] {
     .slice(0, maxOthers);
 }
 
-/** Returns the words of texts, whole and in parts: of `mail.sendWelcome`, also `mail`, `sendwelcome`, `send` and `welcome`. */
+/**
+ * Returns the words of texts in lower case, whole and in parts: for `mail.sendWelcome`, also `mail`, `sendwelcome`,
+ * `send` and `welcome`.
+ */
 function wordsIn(texts: Iterable<string>): string[] {
   const found = new Set<string>();
   for (const text of texts) {
@@ -69,8 +72,8 @@ function wordsIn(texts: Iterable<string>): string[] {
 }
 
 /**
- * Returns how many typos it takes to find every search word in a text, in total; `undefined` if a word does not occur
- * in any spelling.
+ * Returns the total number of typos with which a text contains the search words; `undefined` if it does not contain
+ * every word in some spelling.
  *
  * @param text in lower case
  */

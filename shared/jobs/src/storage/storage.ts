@@ -23,11 +23,11 @@ import type { SetAside } from './set-aside.js';
 import type { Timings } from './timings.js';
 
 /**
- * Stores jobs, attempts, results and servers; each member has one role. Everything that runs Longshore depends on
- * this contract, and every implementation passes the same conformance suite.
+ * Stores jobs, attempts, results and servers; each member has one role. All other parts of Longshore depend on this
+ * contract, and every implementation must pass the same conformance suite.
  *
- * A method that cannot reach the storage rejects with {@link StorageUnavailableError}. Its change has then taken
- * effect either completely or not at all, and the caller may not know which.
+ * A method that cannot reach the storage rejects with {@link StorageUnavailableError}. Its change has then taken effect
+ * either completely or not at all, but the caller cannot tell which.
  */
 export interface JobStorage {
   readonly enqueuer: Enqueuer;
@@ -53,27 +53,27 @@ export interface JobStorage {
   readonly setAside: SetAside;
   readonly alerts: Alerts;
   /**
-   * The storage's clock, which sets all times of jobs and heartbeats, as known to this process without a query:
-   * accurate to a few milliseconds once the storage is open, however wrong this machine's clock is.
+   * The storage's clock, which sets all times of jobs and heartbeats. Reading it takes no query: this process estimates
+   * it, accurate to a few milliseconds once the storage is open, however wrong this machine's clock is.
    */
   readonly clock: Clock;
-  /** Reads the storage's clock. */
+  /** Reads the storage's clock itself, which may take a query. */
   readClock(): Promise<Date>;
   /** Resolves if the storage responds. */
   ping(): Promise<void>;
-  /** Prepares the storage: connects and migrates. Any number of processes may call it concurrently. */
+  /** Prepares the storage: connects and runs migrations. Safe to call from any number of processes concurrently. */
   open(): Promise<void>;
   /** Waits for pending operations, then closes every connection and timer. */
   close(): Promise<void>;
   /**
-   * Whether listeners of {@link onNotification} are currently notified of all work. Servers poll rarely while this is `true`,
-   * and often otherwise. Listeners are called with `null` when it changes.
+   * Whether listeners of {@link onNotification} are currently notified of all work. Servers poll rarely while this is
+   * `true`, and often otherwise. When the value changes, listeners are called with `null`.
    */
   readonly notificationsArrive: boolean;
   /**
-   * Calls the listener with a queue when a job there may have become ready, and with `null` for everything else, such as a
-   * scheduled or cancelled job. Only a hint: notifications may be late, missing or unnecessary. Returns a function that
-   * unsubscribes.
+   * Calls the listener with the name of a queue when a job in that queue may have become ready, and with `null` for
+   * everything else, such as a scheduled or cancelled job. Notifications are only hints: they can be late, missing or
+   * unnecessary. Returns a function that unsubscribes.
    */
   onNotification(listener: (queue: string | null) => void): () => void;
 }

@@ -4,7 +4,7 @@ import { Timing } from './timings.js';
 
 const minuteMs = 60_000;
 
-/** Maximum number of cells that wait to be stored while the storage is unreachable. Beyond that, the oldest are dropped. */
+/** Maximum number of cells kept while the storage is unreachable. If there are more, the oldest are dropped. */
 const maxCells = 20_000;
 
 /** The attempts of one queue and job name in one minute. */
@@ -16,7 +16,7 @@ export interface TimingCell {
   readonly timing: Timing;
 }
 
-/** Adds up attempts by queue, job name and minute until they are stored. */
+/** Aggregates attempts by queue, job name and minute until they are stored. */
 export class TimingBuffer {
   readonly #clock: Clock;
   #minute = 0;
@@ -41,13 +41,13 @@ export class TimingBuffer {
     else if (outcome === 'retry') timing.retried++;
   }
 
-  /** Removes and returns all cells. */
+  /** Removes and returns all cells, including that of the current minute. */
   take(): TimingCell[] {
     this.#close();
     return this.#waiting.splice(0);
   }
 
-  /** Puts back cells that could not be stored. */
+  /** Puts back cells that could not be stored, so that the next {@link take} returns them again. */
   restore(cells: readonly TimingCell[]): void {
     this.#waiting = [...cells, ...this.#waiting].slice(-maxCells);
   }

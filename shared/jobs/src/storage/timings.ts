@@ -5,17 +5,17 @@ const minuteMs = 60_000;
 const hourMs = 3_600_000;
 const dayMs = 86_400_000;
 
-/** The outcomes and durations of the attempts in some span of time. */
+/** The outcomes and durations of the attempts in a time interval. */
 export class Timing {
-  /** Attempts that finished their job as done. */
+  /** Number of attempts after which the job was done. */
   done = 0;
-  /** Attempts that finished their job as failed. */
+  /** Number of attempts after which the job failed. */
   failed = 0;
-  /** Attempts that failed and will be repeated. */
+  /** Number of failed attempts after which the job waits for another attempt. */
   retried = 0;
-  /** How long jobs were ready before an attempt started. */
+  /** The times for which jobs were ready before an attempt started. */
   readonly waiting = new DurationHistogram();
-  /** How long attempts ran, whatever their outcome; excludes snoozed ones. */
+  /** The durations of attempts, whatever their outcome, except snoozed ones. */
   readonly running = new DurationHistogram();
 
   copy(): Timing {
@@ -33,7 +33,7 @@ export class Timing {
   }
 }
 
-/** The name under which jobs are counted together once timings are kept for `timingsKept.names` names. */
+/** The name under which jobs of all further names are counted once timings are kept for `timingsKept.names` names. */
 export const otherNames = '(other)';
 
 /** The resolution of timings, how long each is kept (in milliseconds), and the maximum number of job names. */
@@ -47,11 +47,11 @@ export const timingsKept = {
 const maxBuckets = 800;
 
 export interface TimingQuery {
-  /** The start: within the last 31 hours if `bucketMs` is less than an hour, and within the last 31 days otherwise. */
+  /** The start: at most 31 hours ago if `bucketMs` is less than an hour, otherwise at most 31 days ago. */
   readonly from: Date;
   /** The end, exclusive. */
   readonly until: Date;
-  /** Length of a bucket in milliseconds: up to an hour, a multiple of 60 000; beyond that, a multiple of an hour. */
+  /** Length of a bucket in milliseconds: a multiple of 60 000 up to an hour, or a multiple of an hour. */
   readonly bucketMs: number;
   /** Only jobs of this queue. */
   readonly queue?: string;
@@ -60,12 +60,12 @@ export interface TimingQuery {
 }
 
 export interface TimingBucket {
-  /** When the bucket starts: a multiple of its length since 1970. */
+  /** Start of the bucket, a multiple of its length since 1970. */
   readonly at: Date;
   readonly timing: Timing;
   /**
-   * The largest number of ready jobs in any minute of the bucket; `null` if none was measured, because no server was running.
-   * For a job name, the number is extrapolated from a sample if many jobs are ready.
+   * The largest number of ready jobs in any minute of the bucket; `null` if nothing was measured because no server was
+   * running. The number for a job name is extrapolated from a sample if many jobs are ready.
    */
   backlog: number | null;
 }
@@ -73,7 +73,7 @@ export interface TimingBucket {
 export interface NameTimingQuery extends Pick<TimingQuery, 'queue'> {
   /** How far back to count, in milliseconds: up to a day. */
   readonly sinceMs: number;
-  /** The maximum number of names. */
+  /** Maximum number of names. */
   readonly limit: number;
 }
 
@@ -84,8 +84,8 @@ export interface NameTiming {
 }
 
 /**
- * Measures how long jobs wait and run. Recording an attempt only increments counters in the process; the storage writes them
- * every few seconds. A process that is killed loses the counts that it has not stored yet.
+ * Measures how long jobs wait and run. Recording an attempt only increments counters in the process; the storage writes
+ * them every few seconds. A process that is killed loses the counts that it has not stored yet.
  */
 export interface Timings {
   /** Records that an attempt has started, after its job was ready for `waitedMs` milliseconds. */
@@ -93,14 +93,15 @@ export interface Timings {
   /** Records that an attempt has ended after `ranMs` milliseconds. */
   ended(queue: string, name: string, outcome: Outcome['kind'], ranMs: number): void;
   /**
-   * Returns the figures of each bucket, oldest first and without gaps. The cost does not depend on the number of jobs.
-   * Waiting times count when an attempt starts, everything else when it ends.
+   * Returns the timings of each bucket, oldest first and without gaps. The cost does not depend on the number of jobs.
+   * Waiting times are counted in the bucket in which the attempt starts, everything else in the bucket in which it
+   * ends.
    *
    * @throws {RangeError} if a number is out of bounds
    */
   read(query: TimingQuery): Promise<TimingBucket[]>;
   /**
-   * Returns the figures of each job name with attempts, the most attempts first.
+   * Returns the timings of up to `limit` job names, those with the most attempts first.
    *
    * @throws {RangeError} if a number is out of bounds
    */
@@ -108,8 +109,8 @@ export interface Timings {
 }
 
 /**
- * Returns an empty bucket for each interval of the query, keyed by its start in milliseconds since 1970, and the resolution
- * to read.
+ * Returns an empty bucket for each interval of the query, keyed by its start in milliseconds since 1970, and the
+ * resolution to read.
  *
  * @throws {RangeError} as `read` does
  */
@@ -150,8 +151,8 @@ export function resolutionOf({ sinceMs, limit }: NameTimingQuery): 'minute' | 'h
 const steps = [1, 5, 10, 30, 60, 180, 360, 720, 1_440].map((minutes) => minutes * minuteMs);
 
 /**
- * Returns the shortest usual bucket length, in milliseconds, that divides a span into at most 120 buckets and for which
- * timings are still kept at the start of the span.
+ * Returns the shortest usual bucket length, in milliseconds, that divides a time span into at most 120 buckets and
+ * whose timings are still kept at the start of the span.
  *
  * @param nowMs the storage's time
  */

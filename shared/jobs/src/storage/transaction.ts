@@ -6,9 +6,9 @@ export interface TransactionRows<Row extends object> {
 }
 
 /**
- * The part of a `pg` client that a transaction needs. The caller begins and ends the transaction; the storage only writes in
- * it. Statements use numbered placeholders such as `$1`. Any driver that can run such statements in its transaction can be
- * adapted.
+ * The part of a `pg` client that the storage needs in a caller's transaction. The caller begins and ends the
+ * transaction; the storage only runs statements in it. Statements use numbered placeholders such as `$1`. Any driver
+ * that can run such statements in its transaction can be adapted.
  */
 export interface TransactionClient {
   query<Row extends object = Readonly<Record<string, unknown>>>(
@@ -16,12 +16,12 @@ export interface TransactionClient {
     values?: unknown[],
   ): Promise<TransactionRows<Row>>;
   /**
-   * Calls `act` once the transaction has committed; never if it rolls back. The storage uses this to notify servers of new
-   * jobs. Absent on clients that do not know when they commit, such as a plain `pg` client; the transaction then includes the
-   * notification, which Postgres sends on commit.
+   * Calls `act` once the transaction has committed, and never if it rolls back. The storage uses this to notify servers
+   * of new jobs. Clients that do not know when they commit, such as a plain `pg` client, omit this method; the
+   * notification is then part of the transaction, and Postgres sends it on commit.
    */
   afterCommit?(act: () => void): void;
 }
 
-/** Work to run in a transaction that the storage begins and ends; returns the job's result. */
+/** The work of a job that runs in a transaction, which the storage begins and ends. Returns the job's result. */
 export type TransactionWork = (client: TransactionClient) => Promise<JsonText>;

@@ -1,9 +1,9 @@
 /**
- * Returns by how many typos two words differ: letters that are wrong, missing or extra, or swapped with the next one
- * (the optimal string alignment distance).
+ * Returns the number of typos by which two words differ: letters that are wrong, missing, extra, or swapped with the
+ * next one (the optimal string alignment distance).
  *
- * @param most stops counting beyond this many
- * @returns `undefined` if there are more than `most`
+ * @param most maximum number of typos to count
+ * @returns `undefined` if the words differ by more than `most` typos
  */
 export function typosBetween(one: string, other: string, most: number): number | undefined {
   if (Math.abs(one.length - other.length) > most) return undefined;

@@ -9,7 +9,7 @@ import {
   silentLogger,
 } from '../../src/index.js';
 
-/** Runs `work` while a server takes jobs from a queue. */
+/** Runs `work` while a server runs the jobs of a queue. */
 export async function whileServing<Result>(
   storage: JobStorage,
   queue: string,
@@ -33,7 +33,7 @@ export async function whileServing<Result>(
   }
 }
 
-/** Waits until a job is in a state. */
+/** Waits until a job is in this state, and resolves to it. */
 export async function jobInState(storage: JobStorage, id: string, state: JobState): Promise<Job> {
   return eventually(async () => {
     const job = await storage.jobs.find(id);

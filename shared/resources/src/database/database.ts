@@ -1,4 +1,4 @@
-/** Runs SQL statements: the shape of a pool or a client of `pg`. */
+/** Runs SQL statements. A pool and a client of `pg` both satisfy this interface. */
 export interface Queryable {
   query<Row extends object = Readonly<Record<string, unknown>>>(
     text: string,
@@ -20,7 +20,7 @@ export interface PooledConnection extends Queryable {
   release(broken?: Error | boolean): void;
 }
 
-/** A pool of connections: the shape of `pg.Pool`. */
+/** A pool of connections, such as `pg.Pool`. */
 export interface Database extends Queryable {
   connect(): Promise<PooledConnection>;
 }

@@ -30,8 +30,9 @@ const transientReasons: ReadonlyMap<string, string> = new Map([
 const retryAfter = { 'retry-after': '2' };
 
 /**
- * Converts an error of Postgres, or of the connection to Postgres, to an API error; returns undefined if the error points
- * to a bug. Messages contain no values from statements, except for what triggers put into the messages that they raise.
+ * Converts an error of Postgres, or of the connection to Postgres, to an API error; returns undefined if the error
+ * points to a bug. Messages contain no values from statements, except for what triggers put into the messages that they
+ * raise.
  * @param writes whether the request has a body, so that errors about a value refer to the body instead of the query
  */
 export function classifySqlError(error: unknown, writes: boolean): ApiError | undefined {
@@ -71,7 +72,7 @@ export function classifySqlError(error: unknown, writes: boolean): ApiError | un
 
 /**
  * Returns a message that names the violated constraint. An error raised by a trigger has no constraint; its message is
- * returned as it is, because triggers write theirs for callers.
+ * returned unchanged, because the messages of triggers are written for callers.
  */
 function violation(error: Error): string {
   const constraint = property(error, 'constraint');

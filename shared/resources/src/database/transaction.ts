@@ -1,13 +1,13 @@
 import { isSqlError } from '../errors/incident.js';
 import type { Database, PooledConnection, QueryResult, Transaction } from './database.js';
 
-/** Serialization failure and deadlock: the transaction can simply run again. */
+/** Serialization failure and deadlock, after which the transaction can simply run again. */
 const retryable = new Set(['40001', '40P01']);
 const attempts = 4;
 
 /**
- * Runs work in a READ COMMITTED transaction, which is rolled back if the work throws. After a serialization failure or a
- * deadlock the work runs again, up to four times in total, so it must have no side effects outside the transaction.
+ * Runs work in a READ COMMITTED transaction, which is rolled back if the work throws. After a serialization failure or
+ * a deadlock the work runs again, up to four times in total, so it must have no side effects outside the transaction.
  *
  * @param on the database in which to begin a transaction, or an open transaction for the work to join
  */
@@ -36,7 +36,7 @@ async function once<Result>(
   try {
     await connection.query('begin isolation level read committed');
     result = await work(transaction);
-    // If the work swallowed the error of a statement, Postgres rolls back and reports success.
+    // If the work ignored the error of a statement, Postgres rolls back but reports no error.
     const { command } = await connection.query('commit');
     if (command === 'ROLLBACK')
       throw new Error('A statement of the transaction had failed, so it was rolled back');
@@ -77,7 +77,7 @@ class OpenTransaction implements Transaction {
       try {
         act();
       } catch {
-        // The transaction is committed all the same.
+        // The transaction has already been committed.
       }
     }
   }

@@ -9,8 +9,8 @@ export interface BodySchemas {
   /** The body of a merge patch, which may contain incomplete objects. */
   readonly patch: JsonSchema;
   /**
-   * The part of `patch` that is checked before the patch is applied: everything but the values in objects, whose problems are
-   * reported with those of the merged result.
+   * The part of `patch` that is checked before the patch is applied: everything except the values inside objects.
+   * Problems of those values are reported together with the problems of the merged result.
    */
   readonly patchShape: JsonSchema;
   /** One element of a bulk PUT. */
@@ -28,7 +28,7 @@ export interface BodySchemaSource {
 /**
  * Derives the schemas of bodies from the item. A create body has no server-set fields. Replace and patch bodies may
  * contain them, so that an item can be read, edited and sent back; the toolkit checks that their values are unchanged.
- * Fields whose schema sets no limit get a default one.
+ * Fields whose schema sets no limit get a default limit.
  */
 export function bodySchemas({ item, key, serverSet, create, bulk }: BodySchemaSource): BodySchemas {
   const properties = item.properties ?? {};
@@ -89,7 +89,7 @@ function patched(schema: JsonSchema): JsonSchema {
   };
 }
 
-/** Returns a schema that checks the members of objects by name only. */
+/** Returns a schema that checks which members objects have, but not their values. */
 function shape(schema: JsonSchema): JsonSchema {
   if (!typesOf(schema).includes('object')) return schema;
   if (schema.anyOf !== undefined) return { ...schema, anyOf: schema.anyOf.map(shape) };

@@ -5,23 +5,23 @@ export interface Principal {
   /** Appears in logs, so it must not be a secret. */
   readonly name: string;
   /**
-   * The caller's permissions. `admin` allows everything and makes stack traces visible; `scopeOf` determines which scope
-   * a call needs.
+   * The caller's permissions. `admin` allows everything and makes stack traces visible; `scopeOf` determines which
+   * scope a call needs.
    */
   readonly scopes: readonly string[];
   /**
-   * Limits the caller to rows whose field named in `rowScopes` has one of these values; undefined: the caller may see all
-   * rows.
+   * Limits the caller to rows whose field named in `rowScopes` has one of these values. If undefined, the caller may
+   * see all rows.
    */
   readonly rowScope?: readonly string[];
 }
 
-/** What a storage may need to know about the call that it serves. */
+/** Information about the current call, passed to every storage function. */
 export interface CallContext {
   readonly requestId: string;
   /** undefined if the API has no `authenticate` hook. */
   readonly principal: Principal | undefined;
-  /** The items above in the path, outermost first: `/customers/7/orders` → `[{ resource: 'customers', id: '7' }]`. */
+  /** The parent items in the path, outermost first: `/customers/7/orders` → `[{ resource: 'customers', id: '7' }]`. */
   readonly parents: readonly { readonly resource: string; readonly id: string }[];
   /**
    * Field values that the path prescribes: `/queues/mail/jobs` → `{ queue: 'mail' }`. They are already among a query's
@@ -31,14 +31,15 @@ export interface CallContext {
   /** Why the caller deletes something; undefined for other calls, and if the caller gave no reason. */
   readonly reason?: string | undefined;
   /**
-   * The transaction that writes the idempotency record; undefined for requests without an `Idempotency-Key`. What a storage
-   * writes in it happens exactly once. Anything written elsewhere may be written again if the process crashes and the client
-   * repeats the request. Do not take another connection from the same pool while it is open.
+   * The transaction that writes the idempotency record; undefined for requests without an `Idempotency-Key`. Changes
+   * that a storage makes in this transaction happen exactly once. Changes made elsewhere can happen again if the
+   * process crashes and the client repeats the request. Do not take another connection from the same pool while the
+   * transaction is open.
    */
   readonly transaction?: Transaction;
   /**
    * The caller's row scope; undefined if the caller may see all rows. The toolkit applies it to the items of this
-   * resource. Storages must apply it to other items that a body refers to.
+   * resource. The storage must apply it to other items that a body refers to.
    */
   readonly rowScope?: readonly string[] | undefined;
 }

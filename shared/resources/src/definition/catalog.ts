@@ -3,7 +3,7 @@ import type { Platform } from './platform.js';
 import type { Resource } from './resource.js';
 import type { AnyStorage } from './storage.js';
 
-/** The resources of an API with their storages. */
+/** The resources of an API, and the storage of each. */
 export interface Catalog {
   /** The top-level resources by name. */
   readonly roots: ReadonlyMap<string, Resource>;
@@ -11,7 +11,7 @@ export interface Catalog {
 }
 
 /**
- * Creates the storages of all resources and their children, one for each resource.
+ * Creates the storage of each resource, including children.
  * @throws {DefinitionError} if two top-level resources share a name, or a table has no database
  */
 export function createCatalog(resources: readonly Resource[], platform: Platform | undefined): Catalog {

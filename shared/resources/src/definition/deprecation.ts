@@ -2,22 +2,26 @@ import { DefinitionError } from './naming.js';
 
 /** Announces the end of a resource or of a call. Times are ISO 8601: `2026-11-22` or `2026-11-22T12:00:00Z`. */
 export interface DeprecationDeclaration {
-  /** When it became, or will become, deprecated: the `Deprecation` header (RFC 9745). */
+  /** When the deprecation starts or started: the `Deprecation` header (RFC 9745). */
   readonly since: string;
-  /** When it stops working: the `Sunset` header (RFC 8594). Default: not decided. */
+  /** When the resource or call stops working: the `Sunset` header (RFC 8594). Default: not decided. */
   readonly sunset?: string;
   /** What to use instead, as a sentence for the reference. */
   readonly instead?: string;
 }
 
-/** A checked {@link DeprecationDeclaration}. */
+/** A validated {@link DeprecationDeclaration}. */
 export interface Deprecation {
   readonly since: Date;
   readonly sunset: Date | undefined;
   readonly instead: string | undefined;
 }
 
-/** @throws {DefinitionError} if a time is not ISO 8601, or the sunset is not after the deprecation */
+/**
+ * Validates a declaration and parses its times.
+ *
+ * @throws {DefinitionError} if a time is not ISO 8601, or the sunset is not after the deprecation
+ */
 export function compileDeprecation(declared: DeprecationDeclaration | undefined): Deprecation | undefined {
   if (declared === undefined) return undefined;
   const since = timeOf(declared.since);

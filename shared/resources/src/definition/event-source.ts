@@ -1,6 +1,6 @@
 /** One event, as in the HTML Standard, § 9.2 “Server-sent events”. */
 export interface ServerSentEvent {
-  /** The event's type; clients see `message` if left out. */
+  /** The type of the event; if omitted, clients see `message`. */
   readonly event?: string;
   /** Where a client that has received this event resumes after reconnecting. Must not contain line breaks. */
   readonly id?: string;
@@ -9,8 +9,8 @@ export interface ServerSentEvent {
 }
 
 /**
- * A stream of events. The response ends when the stream does; the client then reconnects with the id of the last event that
- * it received.
+ * A stream of events. The response ends when the stream does; the client then reconnects with the id of the last event
+ * that it received.
  */
 export interface EventSource {
   readonly events: AsyncIterable<ServerSentEvent>;

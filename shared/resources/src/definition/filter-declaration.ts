@@ -5,8 +5,8 @@ import { limited } from '../validation/limits.js';
 import { DefinitionError, requireFieldName } from './naming.js';
 
 /**
- * How a query parameter filters items. A string is the way to match the field with the parameter's name; an object names
- * another field.
+ * Declares how a query parameter filters items. A string is the kind of match, applied to the field that has the same
+ * name as the parameter; an object can name another field.
  */
 export type FilterDeclaration<Field extends string> =
   | 'exact'

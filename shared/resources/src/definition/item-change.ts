@@ -3,8 +3,8 @@ import { inSlices } from '../validation/large-body.js';
 import { nameInProse } from './naming.js';
 
 /**
- * A change to one item, as a client requested it. The storage calls `apply` with the current item while the item is locked,
- * and writes what `apply` returns.
+ * A change to one item, as a client requested it. The storage calls `apply` with the current item while the item is
+ * locked, and writes what `apply` returns.
  */
 export interface ItemChange<Item, Fields> {
   /** The fields that the client sent. */
@@ -12,7 +12,7 @@ export interface ItemChange<Item, Fields> {
   /**
    * Checks `If-Match` and `If-None-Match` against the current item, applies the change, and validates the result.
    * @returns the new value of all writable fields
-   * @throws {ApiError}
+   * @throws {ApiError} if a condition does not hold, or the result is invalid
    */
   apply(current: Item): Fields;
 }

@@ -2,7 +2,7 @@ import { brand } from '../brand.js';
 import indefinite from 'indefinite';
 import { pluralize, singularize } from 'inflection';
 
-/** A resource definition that breaks a rule, which the message states; thrown at start-up. */
+/** Thrown at start-up for a resource definition that breaks a rule. The message states the rule. */
 export class DefinitionError extends Error {
   static {
     brand(this, 'DefinitionError');
@@ -44,8 +44,8 @@ export function singularOf(plural: string): string {
 }
 
 /**
- * Returns the noun for an item in sentences: the definition's own or, by default, one derived from the singular, such as
- * `store-customer` → `store customer` and `api-key` → `API key`.
+ * Returns the noun for an item in sentences: the `noun` of the definition or, by default, one derived from the
+ * singular, such as `store-customer` → `store customer` and `api-key` → `API key`.
  */
 export function nameInProse({ singular, noun }: Named): string {
   return noun ?? singular.replace(/^api(?=-)/, 'API').replaceAll('-', ' ');
@@ -66,7 +66,7 @@ export function namesInProse(resource: Named): string {
   return pluralOf(nameInProse(resource));
 }
 
-/** Puts the indefinite article before words: `an order`, `a car`. */
+/** Adds the indefinite article to words: `an order`, `a car`. */
 export function withArticle(words: string): string {
   return indefinite(words);
 }

@@ -21,7 +21,7 @@ export interface EnqueueHere {
   (job: string, args?: unknown): Promise<string>;
 }
 
-/** What the process that serves an API offers its storages. */
+/** The services that the process provides to the storage of its resources. */
 export interface Platform {
   readonly database: Database;
   /** The database for GET on collections and items, for example a replica; default: `database`. */

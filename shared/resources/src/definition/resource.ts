@@ -18,11 +18,11 @@ export type CreateOf<Item extends TObject, ServerSet extends string, Create> = C
   ? Static<Create>
   : WritableOf<Item, ServerSet>;
 
-/** The additions of a definition to a standard call. */
+/** What a definition adds to a standard call: wording for the reference, and a deprecation. */
 export interface CallDeclaration {
   /**
-   * The heading and description of an operation that does something other than its name suggests: `Add a customer to a
-   * group`.
+   * Replaces the standard heading and description of a call that does something other than its name suggests: `Add a
+   * customer to a group`.
    */
   readonly wording?: { readonly summary: string; readonly description: string };
   /** Sentences that the reference appends to the call's description. */
@@ -38,14 +38,23 @@ export interface OperationDeclaration {
   readonly note?: string;
   /** The schema of the body; an empty body counts as `{}`. Default: no body, or `{}`. */
   readonly body?: TSchema;
-  /** The state change it makes. A table enforces it; a storage of functions has to do so itself. */
+  /**
+   * The state change that the operation makes. A table storage enforces it; a storage of functions must enforce it
+   * itself.
+   */
   readonly states?: StateChange;
-  /** Whether the operation enqueues a job. If so, a request with `Prefer: respond-async` gets 202 and the job's location. */
+  /**
+   * Whether the operation enqueues a job. If so, the response to a request with `Prefer: respond-async` is 202 with the
+   * location of the job.
+   */
   readonly enqueues?: boolean;
   readonly deprecated?: DeprecationDeclaration;
 }
 
-/** The states from which an operation is allowed, and the states that it leads to. From any other state it is refused (40902). */
+/**
+ * The states from which an operation is allowed, and the states that it leads to. From any other state it is rejected
+ * (40902).
+ */
 export interface StateChange {
   readonly field: string;
   readonly from: readonly [string, ...string[]];
@@ -65,8 +74,8 @@ export type OperationBodies<Operations extends OperationDeclarations> = {
 };
 
 /**
- * Why a resource does not support calls that other resources do: one sentence for each storage function, shown in the
- * reference and in the 405, e.g. `{ deleteMany: 'Servers disappear when they stop.' }`.
+ * The reasons why a resource does not support calls that other resources do: one sentence for each storage function,
+ * shown in the reference and in the 405, e.g. `{ deleteMany: 'Servers disappear when they stop.' }`.
  */
 export type NotAllowed = {
   readonly [Name in 'create' | 'replaceMany' | 'deleteMany' | 'replace' | 'patch' | 'delete']?: string;
@@ -88,28 +97,30 @@ export function readOnly(reason: string): NotAllowed {
 export interface ChildDeclaration {
   readonly resource: Resource;
   /**
-   * The child's field that holds the parent's key. If left out, the storage must use `context.parents` to find the
-   * children.
+   * The field of the child that holds the key of the parent. If omitted, the storage must use `context.parents` to find
+   * the children.
    */
   readonly by?: string;
   /** The storage functions served below this parent; default: all that the child has. */
   readonly serves?: readonly StorageFunction[];
-  /** Why calls are not served below this parent; takes precedence over the child's own reasons. */
+  /**
+   * The reasons why calls are not served below this parent; they take precedence over the reasons of the child itself.
+   */
   readonly notAllowed?: NotAllowed;
 }
 
-/** What a resource looks like from outside: its fields, its queries and its operations, wherever its items are stored. */
+/** The public interface of a resource: its fields, queries and operations, regardless of where its items are stored. */
 export interface ResourceDescription<
   Item extends TObject,
   ServerSet extends FieldOf<Item>,
   Create extends TSchema | undefined,
   Operations extends OperationDeclarations,
 > {
-  /** Plural lower-case noun, dashes between words: the first path segment. */
+  /** A plural noun in lower case, with dashes between words: the first path segment. */
   readonly name: string;
-  /** Needed only if it differs from the regular singular of `name`. */
+  /** The singular of `name`; needed only if it is irregular. */
   readonly singular?: string;
-  /** The singular in sentences; needed only if it differs from `singular` with spaces instead of dashes. */
+  /** The singular as it is written in sentences; by default, `singular` with spaces instead of dashes. */
   readonly noun?: string;
   /** One or two sentences for the reference. */
   readonly description?: string;
@@ -123,8 +134,8 @@ export interface ResourceDescription<
   /** Fields that only the server writes. */
   readonly serverSet?: readonly ServerSet[];
   /**
-   * Server-set fields that appear only in the response to a POST, such as a secret. They are not part of the ETag, and not kept
-   * in the idempotency record.
+   * Server-set fields, such as a secret, that appear only in the response to a POST. They are not part of the ETag, and
+   * are not stored in the idempotency record.
    */
   readonly shownOnce?: readonly ServerSet[];
   /** The body of a POST; default: the item without the server-set fields. */
@@ -153,11 +164,11 @@ export interface ResourceDescription<
    */
   readonly limits?: { readonly default?: number; readonly max?: number };
   /**
-   * Whether a DELETE takes the query parameter `reason`, which the storage finds in the context. `required`: a DELETE without it
-   * is answered with 400. Default: it takes none.
+   * Whether a DELETE takes the query parameter `reason`, which the storage receives as `context.reason`. `required`: a
+   * DELETE without a reason is rejected with 400. Default: no reason is accepted.
    */
   readonly deletionReason?: DeletionReason;
-  /** `required`: changes without If-Match are answered with 428. Default `optional`. */
+  /** `required`: changes without If-Match are rejected with 428. Default `optional`. */
   readonly ifMatch?: 'optional' | 'required';
   readonly operations?: Operations;
   readonly children?: readonly ChildDeclaration[];
@@ -180,14 +191,16 @@ export interface ResourceDefinition<
 }
 
 /**
- * Builds the storage of a resource from its definition when the API starts. `tableStorage` returns one.
+ * Builds the storage of a resource from its definition when the API starts. `tableStorage` returns such a factory.
  * @typeParam Item the resource's item
  * @typeParam Bodies the bodies of its operations, by verb
  */
 export interface StorageFactory<Item, Bodies> {
   /** The verbs of the operations that the storage has code for. */
   readonly operations: readonly string[];
-  /** Whether the storage makes declared state changes itself, so that an operation that does nothing else needs no code. */
+  /**
+   * Whether the storage makes declared state changes itself, so that an operation that does nothing else needs no code.
+   */
   readonly changesStates: boolean;
   /** @throws {DefinitionError} if the platform lacks something that the storage needs */
   create(resource: Resource, platform: Platform | undefined): AnyStorage;
@@ -218,7 +231,7 @@ export interface Child {
   readonly notAllowed: ReadonlyMap<StorageFunction, string>;
 }
 
-/** A checked definition, ready to be served. */
+/** A validated resource definition, ready to be served. */
 export interface Resource extends QueryRules {
   readonly name: string;
   readonly singular: string;
@@ -234,7 +247,7 @@ export interface Resource extends QueryRules {
   readonly ifMatch: 'optional' | 'required';
   readonly operations: ReadonlyMap<string, Operation>;
   readonly children: ReadonlyMap<string, Child>;
-  /** Why calls are not served, by storage function. */
+  /** The reasons why calls are not served, by storage function. */
   readonly notAllowed: ReadonlyMap<StorageFunction, string>;
   readonly storage: StorageFactory<never, never>;
 }

@@ -11,9 +11,9 @@ import type { ItemChange, KeyedChange } from './item-change.js';
 export type Check<Item> = (current: Item) => void;
 
 /**
- * Performs a special operation; the body has passed its schema. `check`, if given, throws an ApiError unless `If-Match`
- * and `If-None-Match` hold: call it with the current item while the item is locked, before changing anything. The toolkit
- * also calls it beforehand, but without the lock, so another change may come in between.
+ * Performs a special operation, whose body has already been validated. `check`, if given, throws an ApiError unless
+ * `If-Match` and `If-None-Match` hold: call it with the current item while the item is locked, before changing
+ * anything. The toolkit also calls it beforehand, but without the lock, so another change could come in between.
  */
 export type OperationFunction<Item, Body> = (
   id: string,
@@ -23,8 +23,8 @@ export type OperationFunction<Item, Body> = (
 ) => Promise<Item | WithJob<Item> | undefined>;
 
 /**
- * Returned by an operation that leaves the rest of its work to a job: the item, and the job whose location a request with
- * `Prefer: respond-async` gets.
+ * Returned by an operation that leaves the rest of its work to a job: the item, and the id of the job. A request with
+ * `Prefer: respond-async` gets the location of the job.
  */
 export class WithJob<Item> {
   static {
@@ -60,8 +60,8 @@ export class Existing<Item> {
 
 /**
  * The functions behind a resource. Each function enables one call: `list` enables GET on the collection, `create` POST,
- * and so on; calls without a function are answered with 405. Any function may throw an ApiError; other errors become a
- * 500 unless the API's `classifyError` converts them.
+ * and so on; calls without a function get a 405. Any function may throw an ApiError; other errors become a 500 unless
+ * the API's `classifyError` converts them.
  */
 export interface ResourceStorage<Item, Create, Fields, Operations> {
   /** Declares that `list` honours `query.seek`, so the links of large collections can use cursors. */
@@ -77,33 +77,37 @@ export interface ResourceStorage<Item, Create, Fields, Operations> {
    */
   stream?(query: StreamQuery, context: CallContext, signal: AbortSignal): Promise<EventSource>;
   /**
-   * GET on an item with `?wait=`: resolves to the item once it has reached the state that clients wait for, or in its current
-   * state on timeout or abort; undefined if there is none.
+   * GET on an item with `?wait=`: resolves to the item once it has reached the state that clients wait for, or in its
+   * current state on timeout or abort. Resolves to undefined if there is no such item.
    */
   wait?(id: string, timeoutMs: number, context: CallContext, signal: AbortSignal): Promise<Item | undefined>;
   create?(body: Create, context: CallContext): Promise<Item | Existing<Item>>;
   /** POST with an array: creates all or none; resolves to the items in the order of the bodies. */
   createMany?(bodies: readonly Create[], context: CallContext): Promise<readonly Item[]>;
-  /** PUT on an item; undefined if there is none. */
+  /** PUT on an item; resolves to undefined if there is no such item. */
   replace?(id: string, change: ItemChange<Item, Fields>, context: CallContext): Promise<Item | undefined>;
-  /** PATCH on an item; undefined if there is none. */
+  /** PATCH on an item; resolves to undefined if there is no such item. */
   patch?(id: string, change: ItemChange<Item, Fields>, context: CallContext): Promise<Item | undefined>;
   /** PUT on the collection: changes all or none. `applyAll` collects the errors of all changes. */
   replaceMany?(changes: readonly KeyedChange<Item, Fields>[], context: CallContext): Promise<readonly Item[]>;
-  /** DELETE on an item: calls `check` with the locked item before deleting it. Resolves to false if there is no such item. */
+  /**
+   * DELETE on an item: calls `check` with the locked item before deleting it. Resolves to false if there is no such
+   * item.
+   */
   delete?(id: string, check: Check<Item>, context: CallContext): Promise<boolean>;
   /** DELETE on the collection; resolves to the number of deleted items. */
   deleteMany?(filters: readonly Filter[], context: CallContext): Promise<number>;
   /**
-   * Special operations by verb. Each resolves to the changed item, or to undefined if there is none, and throws 40902 if
-   * the item's state forbids the operation. It has no effect on an item that is already in the target state.
+   * Special operations by verb. Each resolves to the changed item, or to undefined if there is no such item. It throws
+   * 40902 if the state of the item forbids the operation, and has no effect on an item that is already in the target
+   * state.
    */
   readonly operations?: {
     readonly [Verb in keyof Operations]: OperationFunction<Item, Operations[Verb]>;
   };
 }
 
-/** A storage as the pipeline sees it, without the types of its resource. */
+/** A storage without the types of its resource, as the pipeline uses it. */
 export type AnyStorage = ResourceStorage<
   ItemRecord,
   ItemRecord,
@@ -115,8 +119,8 @@ export type AnyStorage = ResourceStorage<
 export type StorageFunction = Exclude<keyof AnyStorage, 'seeks' | 'findsExisting'>;
 
 /**
- * Awaits the result of a storage function, as in `resultOf(storage.list?.(query, context))`. A request only gets this far if
- * the function exists, so a missing one is a defect.
+ * Awaits the result of a storage function, as in `resultOf(storage.list?.(query, context))`. Earlier checks reject
+ * calls that the storage does not serve, so a missing function is a bug.
  */
 export async function resultOf<Result>(result: Promise<Result> | undefined): Promise<Result> {
   if (result === undefined) throw new Error('The storage lacks the function that serves this call');

@@ -8,12 +8,13 @@ export interface Problem {
   readonly internalMessage: string;
 }
 
-/** How many problems of one request are listed; further ones are only counted. */
+/** Maximum number of problems listed in a response; further ones are only counted. */
 export const maxListedProblems = 100;
 
 /**
- * An error with its response: one or more problems of the same status, and headers such as `Allow`. Pipeline stages, storages
- * and operations throw it; the pipeline turns it into the error payload. {@link ProblemList} sorts problems by status.
+ * An error that determines the response: one or more problems of the same status, and headers such as `Allow`. The
+ * pipeline and the functions of a storage throw it, and the pipeline converts it to the error payload. {@link
+ * ProblemList} sorts problems by status.
  */
 export class ApiError extends Error {
   static {
@@ -21,7 +22,7 @@ export class ApiError extends Error {
   }
 
   override readonly name = 'ApiError';
-  /** The first 100. */
+  /** The first 100 problems. */
   readonly problems: readonly [Problem, ...Problem[]];
   /** The total number of problems. */
   readonly count: number;
@@ -65,14 +66,14 @@ interface ProblemsOfStatus {
 }
 
 /**
- * Statuses in the order in which a request is checked. If there are problems of several statuses, the response has the
- * first of these.
+ * Statuses in the order in which a request is checked. If there are problems with several statuses, the response has
+ * the one that comes first here.
  */
 const orderOfChecks = [400, 404, 428, 412, 422, 409];
 
 /**
- * Collects all problems of a request so that they are reported together: the first 100, and the total number. A response
- * has one status, so only problems of the status that is checked first are reported.
+ * Collects the problems of a request so that they are reported together: the first 100, and the total number. A
+ * response has one status, so only the problems with the status that is checked first are reported.
  */
 export class ProblemList {
   readonly #byStatus = new Map<number, ProblemsOfStatus>();

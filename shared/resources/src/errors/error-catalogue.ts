@@ -1,6 +1,6 @@
 /**
- * Describes an error code of the API. A code is the HTTP status × 100 plus an ordinal, and is never reused. Each has a
- * page at `{base_url}/errors/{code}` with its cause and fix.
+ * Describes an error code of the API. A code is the HTTP status × 100 plus an ordinal, and is never reused. Each code
+ * has a page at `{base_url}/errors/{code}` with its cause and fix.
  */
 export interface CatalogueEntry {
   /** A short name for the error; also the title in `application/problem+json`. */

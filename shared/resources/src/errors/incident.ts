@@ -18,7 +18,9 @@ export function newIncident(error: unknown): Incident {
   return { id: randomUUID(), stack: scrub(stackOf(error), isSqlError(error) ? error.message : undefined) };
 }
 
-/** Whether the error is from Postgres: its `code` is a SQLSTATE of five characters, and its message may quote values. */
+/**
+ * Whether the error is from Postgres: its `code` is a SQLSTATE of five characters, and its message may quote values.
+ */
 export function isSqlError(error: unknown): error is Error & { code: string } {
   return (
     error instanceof Error &&

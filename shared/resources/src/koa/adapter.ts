@@ -10,7 +10,7 @@ import { requireSoundHead } from './request-head.js';
 
 export type Middleware = Koa.Middleware;
 
-/** Rejects a request before anything else sees it, by throwing an {@link ApiError}. */
+/** Rejects a request before it is processed, by throwing an {@link ApiError}. */
 export type RequestGuard = (ctx: Koa.Context) => void;
 
 /** Returns the responder as Koa middleware. */

@@ -7,10 +7,12 @@ import { apiError } from '../errors/api-error.js';
 import { join } from '../validation/field-path.js';
 import { discardRest } from './discarded-body.js';
 
-/** Returns a function that reads and parses the JSON body of a request. It resolves to undefined if the body is empty. */
+/**
+ * Returns a function that reads and parses the JSON body of a request. It resolves to undefined if the body is empty.
+ */
 export function bodyReader(limitBytes: number): (ctx: Koa.Context) => Promise<unknown> {
-  // The parser only limits the size of the body and decompresses it. Its JSON mode would silently replace bytes that are
-  // not UTF-8.
+  // The parser only limits the size of the body and decompresses it. Its JSON mode would silently replace bytes that
+  // are not UTF-8.
   const options = {
     enableTypes: ['text'],
     extendTypes: { text: ['application/json', 'application/merge-patch+json'] },
@@ -35,8 +37,8 @@ export function bodyReader(limitBytes: number): (ctx: Koa.Context) => Promise<un
 }
 
 /**
- * Puts `Content-Encoding` in lower case. Codings are case-insensitive (RFC 9110, section 8.4.1), but the parser compares
- * them case-sensitively.
+ * Converts `Content-Encoding` to lower case. Codings are case-insensitive (RFC 9110, section 8.4.1), but the parser
+ * compares them case-sensitively.
  */
 function lowerCoding(headers: IncomingHttpHeaders): void {
   const coding = headers['content-encoding'];
@@ -68,8 +70,8 @@ function parseText(text: string): unknown {
 }
 
 /**
- * Returns the error for a body that is not UTF-8. Decoding replaces each invalid byte with U+FFFD, which shows which
- * field it is in.
+ * Returns the error for a body that is not UTF-8. Decoding replaces each invalid byte with U+FFFD, so the message names
+ * the first field that contains U+FFFD.
  */
 function notUtf8(bytes: Buffer): Error {
   const place = placeOfReplacement(parseText(bytes.toString()), '', 0);

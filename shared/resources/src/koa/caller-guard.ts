@@ -9,7 +9,8 @@ import { toApiRequest } from './request.js';
 /**
  * Requires a scope for routes that are not resources and take no query parameters. Use it after the resource API, which
  * turns the errors thrown here into responses. Sets `ctx.state.principal`.
- * @param value the value that the caller's row scope must include, if the route concerns one
+ * @param value a value, such as a queue, that the row scope of the caller must include; if omitted, callers with a row
+ *   scope are rejected
  */
 export function requireCaller(accessControl: AccessControl, scope: string, value?: string): Koa.Middleware {
   return async (ctx, next) => {

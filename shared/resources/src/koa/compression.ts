@@ -5,7 +5,7 @@ import { smallestEncoding } from '../pipeline/request/encoding.js';
 const brotli = promisify(brotliCompress);
 const zip = promisify(gzip);
 
-/** Smaller bodies are not compressed: it would save less than a packet. */
+/** Minimum size, in bytes, of a body to compress. For a smaller body, compression would save less than one packet. */
 const smallestBytes = 1024;
 
 export interface Encoded {
@@ -15,7 +15,7 @@ export interface Encoded {
   readonly encoding: 'br' | 'gzip' | undefined;
 }
 
-/** Compresses a body if it is large enough and the caller accepts it. */
+/** Compresses a body if it is large enough and the caller accepts a compressed one. */
 export async function compress(text: string, acceptEncoding: string): Promise<Encoded> {
   if (Buffer.byteLength(text) < smallestBytes) return { body: text, encoding: undefined };
   switch (smallestEncoding(acceptEncoding)) {
@@ -32,7 +32,7 @@ export async function compress(text: string, acceptEncoding: string): Promise<En
   }
 }
 
-/** Returns the strong ETag of a compressed body, which must differ from that of the plain one. */
+/** Returns the strong ETag of a compressed body, which must differ from that of the uncompressed body. */
 export function tagOfEncoded(etag: string, encoding: string): string {
   return etag.replace(/"$/, `-${encoding}"`);
 }

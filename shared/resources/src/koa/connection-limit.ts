@@ -3,21 +3,21 @@ import type { Socket } from 'node:net';
 import { apiError } from '../errors/api-error.js';
 import { endWithError } from './socket-response.js';
 
-/** How many connections a server keeps open. */
+/** Maximum numbers of open connections. */
 export interface ConnectionLimits {
   readonly total: number;
-  /** For each network address. Behind a proxy, all connections come from the proxy's address. */
+  /** The maximum for each network address. Behind a proxy, all connections come from the address of the proxy. */
   readonly perAddress: number;
 }
 
 /**
- * Answers connections beyond the limits with 503 and closes them, before they send a request.
+ * Responds to connections beyond the limits with 503 and closes them, without reading a request.
  * @param rootUrl where `/errors/{code}` is reachable
  */
 export function limitConnections(server: Server, limits: ConnectionLimits, rootUrl: string): void {
   const open = new Map<string, number>();
   let total = 0;
-  // Far beyond the limit, Node drops connections without a response.
+  // Beyond this number, Node drops connections without a response.
   server.maxConnections = limits.total + 1_000;
   server.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress ?? '';
@@ -41,7 +41,7 @@ function reject(socket: Socket, rootUrl: string): void {
   const error = apiError(50303, 'The service has reached its limit of open connections', {
     'Retry-After': '5',
   });
-  socket.on('error', () => undefined); // the client closed it first
+  socket.on('error', () => undefined); // the client may close the connection first
   endWithError(socket, error, rootUrl);
   socket.destroySoon();
 }

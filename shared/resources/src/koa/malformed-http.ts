@@ -11,8 +11,8 @@ interface ParseError extends NodeJS.ErrnoException {
 }
 
 /**
- * Answers requests that never reach middleware with the error payload: those that are not well-formed HTTP, have too large a
- * URL or headers, arrive too slowly, or expect something other than `100-continue`.
+ * Sends the error payload in response to requests that never reach middleware: those that are not well-formed HTTP,
+ * have a URL or headers that are too large, arrive too slowly, or expect something other than `100-continue`.
  * @param rootUrl where `/errors/{code}` is reachable
  */
 export function answerMalformedHttp(server: Server, rootUrl: string): void {

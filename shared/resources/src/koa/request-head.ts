@@ -1,7 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { apiError } from '../errors/api-error.js';
 
-/** The longest URL that is accepted. The links of a page repeat the query, and the size of headers is limited. */
+/**
+ * Maximum length of a URL, in characters. It is limited because the links of a page, which are sent in a header, repeat
+ * the query, and clients limit the size of headers.
+ */
 const maxUrlLength = 12_000;
 
 /**

@@ -4,7 +4,7 @@ import type { ApiError } from '../errors/api-error.js';
 import { errorPayload } from '../pipeline/error-response.js';
 
 /**
- * Writes the error payload to a socket on which no HTTP request was parsed, and ends it.
+ * Writes an HTTP response with the error payload to a socket on which no request was parsed, and ends the socket.
  * @param rootUrl where `/errors/{code}` is reachable
  */
 export function endWithError(socket: Duplex, error: ApiError, rootUrl: string): void {

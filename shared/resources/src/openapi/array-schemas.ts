@@ -11,7 +11,7 @@ export function oneOrManyOf(resource: Resource, one: JsonSchema, many: JsonSchem
   };
 }
 
-/** Describes the array in the response to a bulk request, which is as long as the array in the request. */
+/** Describes the array in the response to a bulk request, which has the same length as the array in the request. */
 export function arrayOf(resource: Resource, items: JsonSchema): JsonSchema {
   const description = `The ${namesInProse(resource)}, in the order of the request.`;
   return { type: 'array', description, minItems: 0, maxItems: maxElements, items };

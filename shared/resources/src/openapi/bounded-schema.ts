@@ -4,7 +4,10 @@ import { mapValues } from '../validation/map-values.js';
 const emailPattern = String.raw`^[^@\s]+@[^@\s]+$`;
 const uuidPattern = '^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$';
 
-/** Completes a schema for the document: adds formats, patterns and the types of enumerations. Adds no limits. */
+/**
+ * Completes a schema for the document: adds formats, patterns, the types of enumerations, and the bounds that a type or
+ * format implies, such as 36 characters for a UUID. Adds no other limits.
+ */
 export function bounded(schema: JsonSchema): JsonSchema {
   if (schema.anyOf !== undefined) return boundedUnion({ ...schema, anyOf: schema.anyOf.map(bounded) });
   if (schema.enum !== undefined) return { ...typeOf(schema.enum), ...schema };
@@ -41,14 +44,14 @@ function boundedUnion({ anyOf = [], ...rest }: JsonSchema): JsonSchema {
 }
 
 /**
- * The largest published bound of an array. Tools generate values as large as the bound, and fail if it is larger than
- * this.
+ * Maximum `maxItems` that the document publishes. Tools generate arrays of `maxItems` elements, and fail if there are
+ * more than this.
  */
 const publishedElements = 1_000;
 
 /**
- * Completes the schema of a request body, which already has all its limits. Array bounds that are too large for tools are
- * moved to the description.
+ * Completes the schema of a request body, which already has all its limits. Array bounds that are too large for tools
+ * are moved to the description.
  */
 export function publishedBody(schema: JsonSchema): JsonSchema {
   return withoutLargeBounds(bounded(schema));

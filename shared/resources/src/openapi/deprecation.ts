@@ -4,7 +4,10 @@ import { isReference, type OperationObject } from './document-types.js';
 import { headerReferences } from './headers.js';
 import type { Call, Subject } from './wording.js';
 
-/** Returns the deprecation that applies to a call: its own, or else that of its resource or of the nearest resource above. */
+/**
+ * Returns the deprecation that applies to a call: that of the call itself, of its resource, or of the nearest parent
+ * resource.
+ */
 export function deprecationAt(
   { resource, parents }: Subject,
   call: Call | Operation,

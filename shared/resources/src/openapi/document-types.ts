@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../validation/json-schema.js';
 import type { Tag, TagGroup } from './tags.js';
 
-/** The part of OpenAPI 3.1 that the generator writes. */
+/** The subset of OpenAPI 3.1 that the generator uses. */
 export interface OpenApiDocument {
   readonly openapi: '3.1.1';
   readonly info: Readonly<Record<string, unknown>>;
@@ -36,7 +36,7 @@ export interface OperationObject {
   readonly description: string;
   readonly tags: readonly string[];
   readonly deprecated?: true;
-  /** The scope that the operation needs. */
+  /** The scope that the operation requires. */
   readonly 'x-scope'?: string;
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
   readonly parameters?: readonly ParameterObject[];
@@ -71,7 +71,7 @@ export interface MediaType {
   readonly examples?: Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
 }
 
-/** An operation that a response leads to; the parameters are runtime expressions. */
+/** A link from a response to an operation; its parameters are runtime expressions. */
 export interface LinkObject {
   readonly operationId: string;
   readonly parameters: Readonly<Record<string, string>>;

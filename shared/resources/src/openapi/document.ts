@@ -39,9 +39,9 @@ export interface DocumentSource {
   readonly info: ApiInfo;
   readonly rootUrl: string;
   readonly apiUrl: string;
-  /** undefined: the API needs no credentials. */
+  /** undefined if the API needs no credentials. */
   readonly security: Security | undefined;
-  /** undefined: no rate limit. */
+  /** undefined if there is no rate limit. */
   readonly rateLimit: RateLimitPolicy | undefined;
 }
 
@@ -111,8 +111,8 @@ export function openApiDocument({
 }
 
 /**
- * Returns the components that `users` refer to, directly or through other components. Some are never referred to: 405,
- * for example, answers only methods that the document does not list.
+ * Returns the components that `users` refer to, directly or through other components. Some components are not used at
+ * all: 405, for example, is the response only to methods that the document does not list.
  */
 function referenced<Component>(
   components: Readonly<Record<string, Component>>,
@@ -133,7 +133,7 @@ function referenced<Component>(
   return Object.fromEntries(Object.entries(components).filter(([name]) => found.has(name)));
 }
 
-/** Returns all resources of the tree, each once. */
+/** Returns all top-level resources and their descendants, each once. */
 function allResources(roots: readonly Resource[]): readonly Resource[] {
   const found = new Set<Resource>();
   const visit = (resource: Resource): void => {

@@ -3,8 +3,8 @@ import type { Resource } from '../definition/resource.js';
 import type { JsonSchema } from '../validation/json-schema.js';
 
 /**
- * Adds a description, derived from the field's name, to each field that has none, and a full stop to descriptions without
- * one.
+ * Adds a description, derived from the field's name, to each field that has none, and a full stop to descriptions
+ * without one.
  */
 export function withDescriptions(
   resource: Pick<Resource, 'singular'> & Partial<Resource>,
@@ -13,7 +13,7 @@ export function withDescriptions(
   return describedMembers(schema, nameInProse(resource));
 }
 
-/** Describes the members of an object that sentences call `owner`. */
+/** Adds descriptions to the members of an object, which the descriptions call `owner`. */
 export function describedMembers(schema: JsonSchema, owner: string): JsonSchema {
   return {
     ...schema,
@@ -40,7 +40,7 @@ export function ended(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
-/** Verbs in the active voice: an attempt has “started”, whereas a queue “was paused”. */
+/** Verbs that need no “was”: an attempt “started”, but a queue “was paused”. */
 const own = new Set(['ended', 'failed', 'finished', 'started']);
 
 function sentence(name: string, words: string, owner: string): string {

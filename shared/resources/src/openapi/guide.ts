@@ -1,23 +1,23 @@
 import type { RateLimitPolicy } from '../pipeline/access/rate-limit.js';
 import type { Security } from './security.js';
 
-/** A dated change of the API that callers may notice, in Markdown. */
+/** A change to the API that callers can notice, in Markdown. */
 export interface ApiChange {
-  /** `2026-11-22` */
+  /** An ISO 8601 date: `2026-11-22`. */
   readonly date: string;
   readonly text: string;
 }
 
 export interface GuideSource {
-  /** What the API is, in Markdown. */
+  /** A description of the API, in Markdown. */
   readonly description: string;
   readonly apiUrl: string;
   readonly rootUrl: string;
-  /** Whether there are streams of events. */
+  /** Whether any resource is a stream of events. */
   readonly streams: boolean;
   readonly security: Security | undefined;
   readonly rateLimit: RateLimitPolicy | undefined;
-  /** Newest first. */
+  /** The changes to the API, newest first. */
   readonly changes: readonly ApiChange[];
 }
 

@@ -18,7 +18,7 @@ export interface VersionIndex {
   }[];
 }
 
-/** The index above the versions. */
+/** The index of the versions of the API. */
 export interface RootIndex {
   readonly name: string;
   readonly versions: readonly Omit<VersionIndex, 'resources'>[];

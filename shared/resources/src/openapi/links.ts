@@ -11,8 +11,8 @@ export function keyParameter({ singular, key }: Pick<Resource, 'singular' | 'key
 }
 
 /**
- * Returns the name of a resource in operation ids: its parents' names followed by its own, without repetition. `Store` and
- * `store-customer` → `StoreCustomer`.
+ * Returns the name of a resource in operation ids: the names of its parents followed by that of the resource, without
+ * repetition. `Store` and `store-customer` → `StoreCustomer`.
  *
  * @param owner the singular names of the parents, e.g. `CustomerOrder`
  */
@@ -23,7 +23,7 @@ export function ownedName(owner: string, words: string): string {
   return owner + own.slice(repeated);
 }
 
-/** Where an item is served. */
+/** The place in the API where an item is served. */
 export interface ItemPlace {
   readonly resource: Resource;
   /** Prefix in operation ids: the singular names of the parents, e.g. `CustomerOrder`. */
@@ -35,7 +35,7 @@ export interface ItemPlace {
 
 const itemCalls = ['get', 'replace', 'patch', 'delete'] as const;
 
-/** The first word of an operation's id. */
+/** The first word of the operation id of each call. */
 export const verbs = { get: 'get', replace: 'replace', patch: 'update', delete: 'delete' } as const;
 
 /** Returns the links from a response with a new item to the operations on that item. */
@@ -52,7 +52,7 @@ export function itemLinks({ resource, owner, parentParameters, serves }: ItemPla
   return Object.fromEntries(ids.map((operationId) => [operationId, { operationId, parameters }]));
 }
 
-/** Returns the links from an item to the lists below it. */
+/** Returns the links from an item to its child collections. */
 export function childLinks(
   { resource, owner, parentParameters }: ItemPlace,
   isListed: (child: Resource) => boolean,

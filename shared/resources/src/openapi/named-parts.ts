@@ -7,16 +7,16 @@ import { describedMembers, ended, wordsOf } from './field-wording.js';
 const anyJson = 'JsonValue';
 
 /**
- * Gives the objects nested in schemas a name, so that code generators make types of them: the object in the field `error`
- * of `Job` becomes the schema `JobError`. Equal objects share the schema of the first one. A `title` is the name of an object
- * that several fields share.
+ * Names the objects that are nested in schemas, so that code generators create types for them: the object in the field
+ * `error` of `Job` becomes the schema `JobError`. Equal objects share one schema, named after the first of them, or by
+ * the `title` of the object.
  */
 export class NamedParts {
   readonly #taken: Set<string>;
   readonly #nameOf = new Map<string, string>();
   readonly #parts = new Map<string, JsonSchema>();
 
-  /** @param taken names that other schemas of the document have */
+  /** @param taken names that are already used by other schemas of the document */
   constructor(taken: Iterable<string> = []) {
     this.#taken = new Set(taken);
   }
@@ -26,12 +26,12 @@ export class NamedParts {
     return Object.fromEntries(this.#parts);
   }
 
-  /** Makes equal parts of other schemas refer to this schema. */
+  /** Makes equal objects in other schemas refer to this schema. */
   register(name: string, schema: JsonSchema): void {
     this.#nameOf.set(keyOf(schema), name);
   }
 
-  /** Returns a schema whose fields refer to their objects. */
+  /** Returns the schema with references in place of the objects in its fields, and adds these objects to `schemas`. */
   separate(owner: string, schema: JsonSchema): JsonSchema {
     return {
       ...schema,
@@ -95,7 +95,9 @@ function isObject(schema: JsonSchema): boolean {
   return schema.anyOf === undefined && types.length === 1 && types[0] === 'object';
 }
 
-/** Returns a text that is equal for schemas that accept the same values and describe their members in the same words. */
+/**
+ * Returns a key that is equal for schemas that accept the same values and have the same descriptions for their members.
+ */
 function keyOf({ description: _description, ...structure }: JsonSchema): string {
   return JSON.stringify(structure, (_name, value: unknown) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)

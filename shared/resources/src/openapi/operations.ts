@@ -27,7 +27,7 @@ import {
 import { camelCase, selectionReference, schemaReference } from './schemas.js';
 import { type Call, type Subject, wordingOf } from './wording.js';
 
-/** The context of an operation. */
+/** Where an operation is served, and what its description depends on. */
 export interface OperationPlace extends Subject {
   /** Prefix in operation ids: the singular names of the parents, e.g. `CustomerOrder`. */
   readonly owner: string;
@@ -36,7 +36,7 @@ export interface OperationPlace extends Subject {
   readonly parentParameters: readonly string[];
   /** The name of the schema of a POST's body. */
   readonly createSchema: string;
-  /** Where the items that a POST creates are served; undefined if nowhere. */
+  /** Where the items that a POST creates are served; undefined if they are not served. */
   readonly created: ItemPlace | undefined;
   readonly isListed: (child: Resource) => boolean;
   /** Returns why a call is not served; undefined if the definition gives no reason. */
@@ -54,7 +54,7 @@ interface Parts {
   readonly errors: readonly number[];
 }
 
-/** Describes an operation, including the errors that any operation may return. */
+/** Describes an operation, including the errors that every operation can return. */
 export function operation(
   place: OperationPlace,
   operationId: string,
@@ -81,8 +81,8 @@ export function operation(
 }
 
 /**
- * Keeps optional parameters that have an example or a default out of code samples and trial requests. `x-disabled` is an
- * extension of Scalar.
+ * Keeps optional parameters that have an example or a default out of code samples and trial requests. `x-disabled` is
+ * an extension of Scalar.
  */
 function unsent({ example, ...parameter }: ParameterObject): ParameterObject {
   if (parameter.required === true) return { ...parameter, ...(example !== undefined && { example }) };
@@ -168,7 +168,7 @@ function reasonsAgainst(place: OperationPlace): readonly string[] {
 
 const conjunction = new Intl.ListFormat('en-GB', { type: 'conjunction' });
 
-/** The calls that a definition may give a reason for not serving. */
+/** The calls for which a definition can explain why they are not served. */
 const refusable = [
   { name: 'create', call: 'POST' },
   { name: 'replaceMany', call: 'PUT' },
@@ -300,8 +300,8 @@ function itemAt(place: OperationPlace, description: string): ResponseObject {
 }
 
 /**
- * Describes the response to a POST: one item if the body is an object, an array if the body is an array. The examples have
- * the same names as those of the body.
+ * Describes the response to a POST: one item if the body is an object, an array if the body is an array. The examples
+ * have the same names as those of the body.
  */
 function created(place: OperationPlace): ResponseObject {
   const { resource, serves } = place;

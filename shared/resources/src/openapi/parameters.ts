@@ -101,7 +101,7 @@ export function itemParameters(resource: Resource, waits: boolean): readonly Par
   ];
 }
 
-/** Returns the parameter `reason` of a DELETE, if it takes one. */
+/** Returns the parameter `reason` of a DELETE; empty if the resource takes no reason. */
 export function reasonParameters({
   deletionReason,
 }: Pick<Resource, 'deletionReason'>): readonly ParameterObject[] {
@@ -187,7 +187,7 @@ export function pathParameter(name: string, description: string, schema: JsonSch
   };
 }
 
-/** The schema of filters by the members of a JSON document. */
+/** The schema of a filter on the members of a JSON field. */
 export const pathFilterSchema: JsonSchema = {
   type: 'object',
   description: 'Values by the paths of the members that must have them.',
@@ -244,7 +244,10 @@ function header(name: string, description: string, schema: JsonSchema, example: 
   return { name, in: 'header', description, schema, example };
 }
 
-/** Returns an example of a bound: a time's upper bound is later than its lower one, so that both can be used together. */
+/**
+ * Returns an example of a bound. The upper bound of a time is later than the lower bound, so that the examples of both
+ * can be used together.
+ */
 function boundOf(match: string, schema: JsonSchema): unknown {
   const example = exampleOf(schema);
   return match === 'to' && schema.format === 'date-time' ? '2026-01-31T10:30:00Z' : example;

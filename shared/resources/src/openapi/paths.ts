@@ -109,7 +109,10 @@ function resourcePaths(
   ].filter(([, pathItem]) => Object.keys(pathItem).some((name) => name !== 'parameters'));
 }
 
-/** Returns where the items created by a POST on this collection are served: below it, or else in the top-level collection. */
+/**
+ * Returns the place where items created by a POST on this collection are served: in this collection or, if it serves no
+ * items, in the top-level collection of the resource; undefined if in neither.
+ */
 function createdPlace(catalog: Catalog, place: OperationPlace): ItemPlace | undefined {
   const { resource } = place;
   if (place.serves('get')) return place;

@@ -2,8 +2,8 @@ import type { ApiResponse } from '../pipeline/request/request.js';
 import type { Renderer } from './renderer.js';
 
 /**
- * Returns the headers of the page. Their policy allows scripts from this origin only, and requests to this origin and to
- * the API.
+ * Returns the headers of the page. Their policy allows scripts from this origin only, and requests to this origin and
+ * to the API.
  */
 function pageHeaders(apiUrl: string): Readonly<Record<string, string>> {
   const policy = [
@@ -21,8 +21,8 @@ function pageHeaders(apiUrl: string): Readonly<Record<string, string>> {
 }
 
 /**
- * Returns the page that shows the OpenAPI document with @scalar/api-reference; without the renderer, a 503 that explains
- * how to get it.
+ * Returns the page that shows the OpenAPI document with @scalar/api-reference; without the renderer, a 503 that
+ * explains how to get it.
  * @param apiUrl the URL of the API version, e.g. `https://example.com/api/v1`
  */
 export function referencePage(title: string, apiUrl: string, renderer: Renderer | undefined): ApiResponse {
@@ -109,7 +109,8 @@ const hiddenClients = {
   swift: true,
 };
 
-// The card for client libraries, in the introduction, lists only languages that Scalar chooses; each sample has its own choice.
+// Hides the card for client libraries in the introduction, because it lists only languages that Scalar chooses. Each
+// code sample has a language menu.
 const style = `
 .scalar-app .scalar-reference-intro-clients { display: none; }
 .scalar-app { --scalar-font: system-ui, sans-serif; --scalar-font-code: ui-monospace, monospace; }

@@ -43,7 +43,10 @@ export function createReference(source: DocumentSource): Reference {
   }
 }
 
-/** @throws {ApiError} 40501 for other methods than GET, HEAD and OPTIONS; 40002 for parameters */
+/**
+ * Restricts a page to GET, HEAD and OPTIONS without query parameters.
+ * @throws {ApiError} 40501 for other methods, 40002 for parameters
+ */
 function readOnly(request: ApiRequest, answer: Answer): ReturnType<Answer> {
   const { method, query } = request;
   const allow = 'GET, HEAD, OPTIONS';

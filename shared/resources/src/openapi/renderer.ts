@@ -7,9 +7,11 @@ import type { ApiRequest, ApiResponse } from '../pipeline/request/request.js';
 
 /** The script that renders the reference: the browser bundle of @scalar/api-reference. */
 export interface Renderer {
-  /** The file name below `docs`. It changes with the content, so that browsers may cache the script. */
+  /** The file name below `docs`. It changes with the content, so browsers can cache the script indefinitely. */
   readonly name: string;
-  /** Serves the script in an encoding that the caller accepts; browsers ask for Brotli on HTTPS and on localhost only. */
+  /**
+   * Serves the script in an encoding that the caller accepts. Browsers accept Brotli only over HTTPS and on localhost.
+   */
   readonly respond: (request: ApiRequest) => Promise<ApiResponse>;
 }
 

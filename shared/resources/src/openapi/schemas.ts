@@ -9,7 +9,10 @@ import { NamedParts } from './named-parts.js';
 
 type Schemas = Readonly<Record<string, JsonSchema>>;
 
-/** How to build schemas, by name: the objects nested in them can be named only when the names of all schemas are known. */
+/**
+ * Functions that build the schemas, by name. They run last, because nested objects can be named only when the names of
+ * all schemas are known.
+ */
 type Plans = Readonly<Record<string, (parts: NamedParts) => JsonSchema>>;
 
 /** Returns the schemas of resources, and those of the objects nested in them. */
@@ -20,7 +23,7 @@ export function schemasOf(resources: readonly Resource[]): Schemas {
   return { ...schemas, ...parts.schemas };
 }
 
-/** Plans the schemas of a resource: its item, the bodies that it accepts, and those that create its children. */
+/** Plans the schemas of a resource: its item, the bodies that it accepts, and the bodies that create its children. */
 function resourceSchemas(resource: Resource): Plans {
   const { singular, bodies } = resource;
   const one = nameInProse(resource);
@@ -95,17 +98,17 @@ function operationSchemas({ singular, operations }: Resource): Plans {
   );
 }
 
-/** `line-item create` → `LineItemCreate`. */
+/** Returns the name of a schema: `line-item create` → `LineItemCreate`. */
 export function schemaName(words: string): string {
   return words.replace(/(?:^|[- ])([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** `line-item` → `lineItem`. */
+/** Converts dashes to camel case: `line-item` → `lineItem`. */
 export function camelCase(dashed: string): string {
   return dashed.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Refers to the schema of an item, or of the fields that the caller selected. */
+/** Returns a reference to the schema of an item from which the caller can select fields. */
 export function selectionReference(singular: string): JsonSchema {
   return schemaReference(`${singular} selection`);
 }
@@ -114,15 +117,15 @@ export function schemaReference(words: string): JsonSchema & { readonly $ref: st
   return { $ref: `#/components/schemas/${schemaName(words)}` };
 }
 
-/** Returns the name of the schema for the body of a POST, which may differ below a parent. */
+/** Returns the name of the schema for the body of a POST. Below a parent, it can be a different schema. */
 export function createSchemaName({ resource, by }: Child, parent: string | undefined): string {
   const isGivenByPath = by !== undefined && (resource.bodies.create.required ?? []).includes(by);
   return `${resource.singular} create${isGivenByPath && parent !== undefined ? ` below ${parent}` : ''}`;
 }
 
 /**
- * Plans the schema of a new child in which the field that the path gives is optional; none if it is not a required
- * field.
+ * Plans the schema of a new child in which the field that the path sets is optional. Returns no plan if that field is
+ * not required in the first place.
  */
 function createBelow(parent: string, child: Child): Plans {
   const { resource, by } = child;
@@ -154,7 +157,10 @@ export function bodySchema(schema: JsonSchema): JsonSchema {
   return { ...rest, properties, ...(needed.length > 0 && { required: needed }) };
 }
 
-/** Describes all fields, and marks those that only the server sets. A PUT or PATCH may send them back unchanged. */
+/**
+ * Adds a description to all fields, and `readOnly` to those that only the server sets. A PUT or PATCH may send these
+ * back unchanged.
+ */
 function fieldsOf(resource: Resource, schema: JsonSchema): JsonSchema {
   const { serverSet } = resource;
   if (schema.properties === undefined) return schema;

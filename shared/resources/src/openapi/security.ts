@@ -12,7 +12,7 @@ export interface Security {
   readonly scopeOf: ScopeOf;
 }
 
-/** Bearer tokens in `Authorization`. */
+/** The default security scheme: bearer tokens in `Authorization`. */
 export const bearer: SecuritySchemes = {
   bearer: { type: 'http', scheme: 'bearer', description: 'A token. Follows RFC 6750.' },
 };

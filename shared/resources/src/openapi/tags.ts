@@ -23,8 +23,8 @@ export interface TagGroup {
 export const selfTag = 'api';
 
 /**
- * Returns one tag for each resource name, and one for the API itself. If several resources share a name, the tag has the
- * description of the top-level one.
+ * Returns one tag for each resource name, and one for the API itself. If several resources share a name, the tag has
+ * the description of the top-level one.
  */
 export function tagsOf(resources: readonly Resource[], roots: ReadonlyMap<string, Resource>): readonly Tag[] {
   const named = new Map([...resources.toReversed().map((one) => [one.name, one] as const), ...roots]);
@@ -42,7 +42,7 @@ export function tagsOf(resources: readonly Resource[], roots: ReadonlyMap<string
   ];
 }
 
-/** Groups tags for the reference (`x-tagGroups`): a resource below others belongs to the group where it appears first. */
+/** Groups tags for the reference (`x-tagGroups`). A child resource belongs to the first group in which it appears. */
 export function tagGroups(
   groups: readonly ResourceGroup[],
   roots: ReadonlyMap<string, Resource>,

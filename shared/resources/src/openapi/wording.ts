@@ -8,17 +8,20 @@ export interface Wording {
   readonly description: string;
 }
 
-/** The resource that an operation belongs to, and where it is served. */
+/** The resource that an operation belongs to, and the place where it is served. */
 export interface Subject {
   readonly resource: Resource;
-  /** The resources above it in the path, outermost first. */
+  /** The parent resources in the path, outermost first. */
   readonly parents: readonly Resource[];
   readonly serves: (name: StorageFunction) => boolean;
   /** Whether a POST may return an existing item. */
   readonly findsExisting: boolean;
 }
 
-/** A call other than a special operation, by the storage function that serves it; `search` is GET on `/search/{keyword}`. */
+/**
+ * A call other than a special operation, by the storage function that serves it; `search` is GET on
+ * `/search/{keyword}`.
+ */
 export type Call = Exclude<StorageFunction, 'wait' | 'createMany' | 'operations'> | 'search';
 
 /**

@@ -3,7 +3,10 @@ import { functionOf } from './request/method.js';
 import type { ApiResponse } from './request/request.js';
 import type { Route } from './request/route.js';
 
-/** Returns the deprecation that applies to a call: its own, or else that of its resource or of the nearest resource above. */
+/**
+ * Returns the deprecation that applies to a call: that of the call itself, of its resource, or of the nearest parent
+ * resource.
+ */
 export function deprecationOf(route: Route, method: string): Deprecation | undefined {
   const { resource, parents } = route;
   const name = functionOf(route, method);

@@ -14,7 +14,8 @@ export interface ErrorPayload {
 }
 
 /**
- * Returns the response for an error: the error payload, or `application/problem+json` (RFC 9457) for callers that prefer it.
+ * Returns the response for an error: the error payload, or `application/problem+json` (RFC 9457) for callers that
+ * prefer it.
  * @param rootUrl where `/errors/{code}` is reachable, without a trailing slash
  * @param accept the request's `Accept` header
  */

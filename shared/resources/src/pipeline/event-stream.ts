@@ -2,14 +2,17 @@ import { Readable } from 'node:stream';
 import type { EventSource, ServerSentEvent } from '../definition/event-source.js';
 
 /**
- * The longest silence before a heartbeat. Short enough that proxies do not close the connection; heartbeats also detect
- * clients that have disconnected.
+ * Maximum silence before a heartbeat, in milliseconds. It is short enough that proxies do not close the connection.
+ * Heartbeats also detect clients that have disconnected.
  */
 const heartbeatMs = 15_000;
 
 const heartbeatCheckMs = 1_000;
 
-/** The time that clients wait before they reconnect; long enough that they do not all reconnect during a restart. */
+/**
+ * Time that clients wait before they reconnect, in milliseconds; long enough that they do not all reconnect during a
+ * restart.
+ */
 const retryMs = 2_000;
 
 /** All open streams; they share one timer. */
@@ -98,7 +101,10 @@ export function eventText({ event, id, data }: ServerSentEvent): string {
   return `${fields.join('\n')}\n\n`;
 }
 
-/** Formats a heartbeat: a comment, which clients ignore, and optionally the id from which they resume after reconnecting. */
+/**
+ * Formats a heartbeat: a comment, which clients ignore, and optionally the id from which they resume after
+ * reconnecting.
+ */
 function heartbeatText(position: string | undefined): string {
   return position === undefined ? ': heartbeat\n\n' : `: heartbeat\nid: ${position}\n\n`;
 }

@@ -19,14 +19,14 @@ import { isPreflight } from './request/response-headers.js';
 import { afterVersion, findRoute, isStream, type Route } from './request/route.js';
 
 /**
- * Returns the function that answers a path that describes the API itself, such as `openapi.json`; undefined for any other
- * path.
+ * Returns the function that serves a path that describes the API itself, such as `openapi.json`; undefined for any
+ * other path.
  */
 export type Reference = (
   segments: readonly string[],
 ) => ((request: ApiRequest) => ApiResponse | Promise<ApiResponse>) | undefined;
 
-/** The parts that the pipeline works with. */
+/** The parts that the pipeline is assembled from. */
 export interface Pipeline {
   readonly catalog: Catalog;
   /** URL of the API version, e.g. `https://example.com/api/v1`. */
@@ -42,12 +42,12 @@ export interface Pipeline {
 const bodyMethods = new Set(['POST', 'PUT', 'PATCH']);
 
 /**
- * Answers one request. The stages run in the order in which the API documents its checks; only the last one touches the
+ * Handles one request. The stages run in the order in which the API documents its checks; only the last one touches the
  * storage.
- * @param segments the decoded path including `api` and the version, such as `['api', 'v1', 'orders', '7']`; fewer for an
- * index
- * @param onCaller receives the caller as soon as it is known, because headers and details of an error response depend on
- * it
+ * @param segments the decoded path including `api` and the version, such as `['api', 'v1', 'orders', '7']`; fewer for
+ *   an index
+ * @param onCaller receives the caller as soon as it is known, because headers and details of an error response depend
+ *   on it
  */
 export async function answer(
   pipeline: Pipeline,

@@ -12,9 +12,9 @@ import type { ApiRequest, ApiResponse } from './request/request.js';
 import { commonHeaders } from './request/response-headers.js';
 import { pathSegments } from './request/route.js';
 
-/** Receives what an operator may want to know about the API. */
+/** Receives events that an operator should know about. */
 export interface ApiLog {
-  /** Called with each unexpected error and the incident id that the caller was given. */
+  /** Called with each unexpected error, and the incident id that is sent to the caller. */
   readonly incident: (incident: {
     id: string;
     requestId: string;
@@ -39,9 +39,12 @@ export interface ResponderOptions {
 export interface Responder {
   /** Returns the headers of every response, including those of later middleware. */
   readonly commonHeaders: (request: ApiRequest) => Record<string, string>;
-  /** Answers `/` and requests under `/api` or `/errors`, with or without the prefix; undefined for any other path. Never throws. */
+  /**
+   * Returns the response to `/` and to paths under `/api` or `/errors`, with or without the prefix; undefined for any
+   * other path. Never throws.
+   */
   readonly respond: (request: ApiRequest) => Promise<ApiResponse | undefined>;
-  /** Answers a request whose handling threw. */
+  /** Returns the response to a request whose handling threw an error. */
   readonly answerError: (request: ApiRequest, error: unknown) => ApiResponse;
 }
 
@@ -89,7 +92,10 @@ function hasBody(request: ApiRequest): boolean {
   return request.method === 'POST' || request.method === 'PUT' || request.method === 'PATCH';
 }
 
-/** Returns `/` or the path starting at `/api` or `/errors`; undefined for any other. A gateway may or may not strip the prefix. */
+/**
+ * Returns `/` or the path starting at `/api` or `/errors`; undefined for any other path. The prefix is optional,
+ * because a gateway may or may not strip it.
+ */
 function withoutPrefix(path: string, prefix: string): string | undefined {
   const hasPrefix = `${path}/`.startsWith(`${prefix}/`);
   const candidates = hasPrefix ? [path.slice(prefix.length), path] : [path];

@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../validation/json-schema.js';
 import type { Filter, FilterParameter } from './filter.js';
 
-/** Query parameters that no filter may be named after. */
+/** Names of query parameters that filters must not have. */
 export const reservedParameters = ['q', 'sort', 'fields', 'limit', 'offset', 'after', 'before'] as const;
 
 /** A sort term such as `-createdAt`. */
@@ -16,10 +16,10 @@ export interface SortTerm {
  */
 export type SearchBy = 'similar' | 'words';
 
-/** Whether a DELETE takes the query parameter `reason`, and whether it has to. */
+/** Whether the query parameter `reason` of a DELETE is optional or required. */
 export type DeletionReason = 'optional' | 'required';
 
-/** What queries on a resource may refer to: the part of its definition that parsing needs. */
+/** The part of a resource definition that is needed to parse queries. */
 export interface QueryRules {
   readonly item: JsonSchema;
   /** The names of the item's fields in the order of the schema. */
@@ -34,7 +34,7 @@ export interface QueryRules {
   readonly search: readonly string[];
   readonly searchBy: SearchBy;
   readonly limits: { readonly default: number; readonly max: number };
-  /** undefined: a DELETE takes no reason. */
+  /** undefined if a DELETE takes no reason. */
   readonly deletionReason: DeletionReason | undefined;
 }
 
@@ -51,13 +51,16 @@ export interface Selection {
 export interface CollectionQuery extends Selection {
   /** Ends with the key, so that the order is total. */
   readonly sort: readonly SortTerm[];
-  /** Whether to sort by best match first, then by `sort`: there is a search and no explicit sort. */
+  /** Whether to sort by best match first, then by `sort`; true if there is a search and no explicit sort. */
   readonly byRelevance: boolean;
   readonly limit: number;
   readonly offset: number;
   /** For a page by cursor instead of offset: only items after or before these values of the sort fields. */
   readonly seek: Seek | undefined;
-  /** The selected fields; undefined for all. The toolkit trims the items; a storage may use this to read less. */
+  /**
+   * The selected fields; undefined for all. The toolkit removes the others from items; a storage can use this to read
+   * less.
+   */
   readonly fields: readonly string[] | undefined;
   /** From `Prefer: count=`; `default` means exact where that is cheap, otherwise an estimate. */
   readonly count: 'default' | 'exact' | 'none';
@@ -66,13 +69,13 @@ export interface CollectionQuery extends Selection {
 /** A parsed query on a stream of events. */
 export interface StreamQuery {
   readonly filters: readonly Filter[];
-  /** The id of the last event that the client received; undefined: start with new events. */
+  /** The id of the last event that the client received; undefined to start with new events. */
   readonly lastEventId: string | undefined;
 }
 
-/** A place in the order of a collection. */
+/** A position in the order of a collection. */
 export interface Seek {
   readonly direction: 'after' | 'before';
-  /** One value for each sort term. Empty, with `before`, for the end of the collection. */
+  /** One value for each sort term. For the end of the collection, empty, with the direction `before`. */
   readonly values: readonly unknown[];
 }

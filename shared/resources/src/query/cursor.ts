@@ -3,19 +3,19 @@ import type { ItemRecord } from '../validation/json-schema.js';
 import { validatorFor } from '../validation/validator.js';
 import type { QueryRules, SortTerm } from './collection-query.js';
 
-/** Encodes the place of an item in a sorted collection as an opaque cursor. */
+/** Encodes the position of an item in a sorted collection as an opaque cursor. */
 export function encodeCursor(sort: readonly SortTerm[], item: ItemRecord): string {
   const values = sort.map(({ field }) => item[field] ?? null);
   return Buffer.from(JSON.stringify([sortText(sort), ...values])).toString('base64url');
 }
 
-/** Encodes the end of a collection; the page before this cursor is the last. */
+/** Encodes the end of a collection as a cursor; the page before it is the last one. */
 export function encodeEnd(sort: readonly SortTerm[]): string {
   return Buffer.from(JSON.stringify([sortText(sort)])).toString('base64url');
 }
 
 /**
- * Decodes a cursor into one value for each sort term, or none for the end.
+ * Decodes a cursor into one value for each sort term; into an empty list if it is the end of the collection.
  * @throws {ApiError} 40003 unless the cursor was made for this order
  */
 export function decodeCursor(

@@ -4,28 +4,28 @@ import { parseScalar } from '../validation/scalar.js';
 import { validatorFor } from '../validation/validator.js';
 
 /**
- * How a query parameter is compared with a field: `exact` (case-sensitive; repeated parameters match any of the values; an
- * array field matches if it contains the value), `partial` (case-insensitive substring), `from` and `to` (inclusive bounds of
- * a number or a time), `path` (members of a JSON field: the parameter is `field.member.member`).
+ * How a query parameter is compared with a field: `exact` (case-sensitive; repeated parameters match any of the values;
+ * an array field matches if it contains the value), `partial` (case-insensitive substring), `from` and `to` (inclusive
+ * bounds of a number or a time), `path` (members of a JSON field: the parameter is `field.member.member`).
  */
 export type Match = 'exact' | 'partial' | 'from' | 'to' | 'path';
 
-/** A checked filter declaration. */
+/** A validated filter declaration. */
 export interface FilterParameter {
   readonly parameter: string;
   readonly field: string;
   readonly match: Match;
-  /** Whether it may be given only once. */
+  /** Whether the parameter may be given only once. */
   readonly isSingle: boolean;
   /** The schema of one value. */
   readonly schema: JsonSchema;
   readonly description: string;
 }
 
-/** How many levels deep a `path` filter may go. */
+/** Maximum depth of a `path` filter, in levels. */
 const maxPathDepth = 10;
 
-/** One condition of a query; any of the values matches. */
+/** One condition of a query; an item matches if it has any of the values. */
 export interface Filter {
   readonly parameter: string;
   readonly field: string;
@@ -36,7 +36,7 @@ export interface Filter {
   readonly values: readonly (string | number | boolean)[];
 }
 
-/** Finds the filter for the name of a parameter, including paths. */
+/** Finds the filter for the name of a parameter, including names with a path such as `args.order.id`. */
 export function findFilter(
   filters: ReadonlyMap<string, FilterParameter>,
   name: string,

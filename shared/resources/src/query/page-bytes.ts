@@ -1,2 +1,2 @@
-/** The maximum size of a page's items as JSON. A page has at least one item, even if that item is larger. */
+/** Maximum size of the items of a page, in bytes of JSON. A page has at least one item, even if that item is larger. */
 export const maxPageBytes = 4 * 1024 * 1024;

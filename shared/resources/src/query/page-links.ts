@@ -4,10 +4,10 @@ import { encodeCursor, encodeEnd } from './cursor.js';
 import type { Page } from './page.js';
 import { maxOffset } from './query-parser.js';
 
-/** The maximum length of the `Link` header: clients reject answers with more than 16 KiB of headers. */
+/** Maximum length of the `Link` header, in characters: clients reject responses with more than 16 KiB of headers. */
 const maxHeaderLength = 13_000;
 
-/** Links by importance. If they are too long together, links are left out, starting with the last of these. */
+/** Link relations, most important first. If the header would be too long, links are left out, least important first. */
 const byImportance = ['next', 'prev', 'last', 'first'];
 
 /**
@@ -67,8 +67,8 @@ function offsetTargets(
 }
 
 /**
- * Returns the links of a page by cursor. There are always items on the side from which the page was reached, and on the
- * other side if the storage found more. The last page is full, and ends at the end of the collection.
+ * Returns links that use cursors. There is always a page on the side from which this page was reached, and one on the
+ * other side if the storage found more items. The link `last` leads to a full page that ends with the last item.
  */
 function cursorTargets({ limit, sort, seek }: CollectionQuery, { items, more }: Page<ItemRecord>): Targets {
   if (limit === 0) return { first: [] };

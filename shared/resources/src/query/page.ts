@@ -4,15 +4,15 @@ import { TextSearch } from './similarity.js';
 
 /** One page of a collection. */
 export interface Page<Item> {
-  /** At most `query.limit`, in the order of `query.sort`. */
+  /** At most `query.limit` items, in the order of `query.sort`. */
   readonly items: readonly Item[];
   /** The number of all matching items; undefined if `query.count` is `none`. */
   readonly total: number | undefined;
   /** Whether the total is an estimate. */
   readonly estimated?: boolean;
   /**
-   * Whether a search stopped at a limit of time or of rows before it had looked at every item, so that further items may
-   * match. The total is then a lower bound: set `estimated`, too.
+   * Whether a search reached a limit of time or of rows before it had examined every item, so that more items may
+   * match. The total is then a lower bound, so `estimated` must also be set.
    */
   readonly partial?: boolean;
   /** Whether there are more items beyond this page, in the direction of paging; required only with `seeks`. */
@@ -48,7 +48,7 @@ export function pageOf<Item extends object>(items: readonly Item[], query: Colle
   return { items: page.map(({ item }) => item), total, more: beyond.length > limit };
 }
 
-/** Returns the items of a selection, each with how well it matches the search. */
+/** Returns the items of a selection, each with its rank: how well it matches the search. */
 function rankedItems<Item extends object>(
   items: readonly Item[],
   { filters, search, searchFields }: Selection,
@@ -83,7 +83,7 @@ function inOrder(sort: CollectionQuery['sort'], left: readonly unknown[], right:
 }
 
 /**
- * Whether a value matches a filter. Supports only `exact` and `partial`, because collections in memory declare no other
+ * Whether a value matches a filter. Supports only `exact` and `partial`, because in-memory collections declare no other
  * filters.
  */
 function matches(value: unknown, { match, values }: Filter): boolean {

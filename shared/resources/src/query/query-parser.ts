@@ -69,7 +69,10 @@ export function parseDeletionQuery(resource: QueryRules, query: string): Deletio
   return { filters: parseFilters(resource, parameters), reason };
 }
 
-/** Parses the query of a DELETE on an item: a reason if the resource takes one, and nothing else. @throws {ApiError} 40002, 40003 */
+/**
+ * Parses the query of a DELETE on an item: a reason if the resource takes one, and nothing else. @throws {ApiError}
+ * 40002, 40003
+ */
 export function parseItemDeletionQuery(resource: QueryRules, query: string): string | undefined {
   const parameters = group(query);
   const reason = takeReason(resource, parameters);
@@ -80,7 +83,7 @@ export function parseItemDeletionQuery(resource: QueryRules, query: string): str
   return reason;
 }
 
-/** The maximum length of `reason`, in characters. */
+/** Maximum length of `reason`, in characters. */
 export const maxReasonLength = 500;
 
 /** Removes `reason` from the parameters and returns it. */
@@ -109,25 +112,25 @@ function parseFilters(resource: QueryRules, parameters: Map<string, readonly str
 const noSearch =
   'q is only for reading, because a search also finds items that merely resemble the text; select the items by filters, or by their ids';
 
-/** The largest offset. Further pages are reached by cursor, because a storage has to scan all rows before an offset. */
+/** Maximum `offset`. Later pages are reached by cursor, because a storage has to scan all rows before an offset. */
 export const maxOffset = 10_000;
 
-/** The maximum length of `q`, in characters. */
+/** Maximum length of `q`, in characters. */
 export const maxSearchLength = 1_000;
 
-/** How often one parameter may be repeated. */
+/** Maximum number of values of one parameter, which is repeated for each value. */
 export const maxValues = 100;
 
-/** How many different parameters a query may have. */
+/** Maximum number of different parameters in a query. */
 const maxParameters = 100;
 
-/** The maximum of `wait`, in seconds. */
+/** Maximum value of `wait`, in seconds. */
 export const maxWaitSeconds = 60;
 
 /** A parsed query on an item. */
 export interface ItemQuery {
   readonly fields: readonly string[] | undefined;
-  /** undefined: do not wait. */
+  /** How long to wait, in milliseconds; undefined to respond immediately. */
   readonly waitMs: number | undefined;
 }
 
@@ -145,7 +148,7 @@ export function parseItemQuery(resource: QueryRules, query: string, waits: boole
   return { fields, waitMs: seconds === undefined ? undefined : seconds * 1_000 };
 }
 
-/** Rejects all parameters, for calls without any. @throws {ApiError} 40002 */
+/** Rejects all parameters, for calls that take none. @throws {ApiError} 40002 */
 export function requireNoParameters(query: string): void {
   const problems = new ProblemList();
   for (const name of group(query).keys()) problems.add(unknownParameter(name, []));
@@ -239,7 +242,7 @@ function single(parameters: Parameters, name: string): string | undefined {
   return values?.[0];
 }
 
-/** Appends the key in the direction of the last term, so that one index serves the whole order. */
+/** Appends the key with the direction of the last term, so that one index can serve the whole order. */
 function withKey(sort: readonly SortTerm[], key: string): readonly SortTerm[] {
   if (sort.some(({ field }) => field === key)) return sort;
   return [...sort, { field: key, direction: sort.at(-1)?.direction ?? 'asc' }];

@@ -1,4 +1,4 @@
-/** The minimum word similarity for `q`. A word of four letters with one wrong letter shares two of five trigrams: 0.4. */
+/** Minimum word similarity for `q`. A four-letter word with a wrong first letter shares two of five trigrams: 0.4. */
 export const similarityThreshold = 0.35;
 
 /** Compares texts with a search in memory, in the same way as the operators of `pg_trgm` search tables. */
@@ -12,8 +12,8 @@ export class TextSearch {
   }
 
   /**
-   * Returns how well a text matches: 2 or more if it contains the search, otherwise its word similarity; undefined if it does
-   * not match.
+   * Returns how well a text matches: 2 or more if it contains the search, otherwise its word similarity; undefined if
+   * it does not match.
    */
   rank(text: string): number | undefined {
     const lower = text.toLowerCase();
@@ -23,7 +23,7 @@ export class TextSearch {
   }
 
   /**
-   * Returns the word similarity: the greatest share of common trigrams between the search and any continuous part of the
+   * Returns the word similarity: the largest share of common trigrams between the search and any contiguous part of the
    * text.
    */
   #wordSimilarity(trigrams: readonly string[]): number {

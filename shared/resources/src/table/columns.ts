@@ -8,7 +8,9 @@ export interface Column {
   readonly sql: string;
   /** Quoted, without an alias. */
   readonly name: string;
-  /** The select expression; independent of how the driver parses types. */
+  /**
+   * The select expression, which converts the value so that the result does not depend on how the driver parses types.
+   */
   readonly read: string;
   readonly type: 'time' | 'number' | 'integer' | 'array' | 'other';
   /** Whether the item's schema allows null. */
@@ -35,7 +37,7 @@ export function columnsOf(item: JsonSchema, names: Readonly<Record<string, strin
   );
 }
 
-/** Converts a row that was read with `Column.read` to an item. Optional fields that are null in the row are left out. */
+/** Converts a row that was read with `Column.read` to an item. Optional fields that are null in the row are omitted. */
 export function itemFromRow(columns: Columns, row: ItemRecord): ItemRecord {
   return Object.fromEntries(
     [...columns.values()]

@@ -2,7 +2,7 @@ import type { CollectionQuery, Selection, SortTerm } from '../query/collection-q
 import type { Filter } from '../query/filter.js';
 import { type Column, columnOf, type Columns } from './columns.js';
 
-/** The parameters of a statement. Values get into SQL only through them. */
+/** The parameters of a statement. Values are never inserted into the SQL itself. */
 export class Parameters {
   readonly values: unknown[] = [];
 
@@ -44,7 +44,7 @@ export function allOf(conditions: readonly string[]): string {
   return conditions.length === 0 ? 'true' : conditions.join(' and ');
 }
 
-/** Returns a LIKE pattern that matches every text in which this one occurs literally. */
+/** Returns a LIKE pattern that matches every value that contains `text` literally. */
 export function likePattern(text: string): string {
   return `%${text.replace(/[\\%_]/g, String.raw`\$&`)}%`;
 }
@@ -79,7 +79,7 @@ function roundedBound(
   return column.type === 'integer' && typeof value === 'number' ? round(value) : value;
 }
 
-/** Returns the ORDER BY clause. Null is the largest value, as usual in Postgres. */
+/** Returns the ORDER BY expressions. Null sorts as the largest value, which is the default of Postgres. */
 export function orderBy(columns: Columns, sort: readonly SortTerm[], reversed = false): string {
   return sort
     .map(
@@ -91,7 +91,7 @@ export function orderBy(columns: Columns, sort: readonly SortTerm[], reversed = 
 
 /**
  * Returns the condition for rows beyond a cursor in the order of `sort`. If all columns have the same direction and
- * cannot be null, it is a row comparison, which can use an index; otherwise the comparison is spelled out.
+ * cannot be null, it is a row comparison, which can use an index; otherwise it compares column by column.
  */
 export function seekCondition(
   columns: Columns,

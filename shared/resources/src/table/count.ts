@@ -1,6 +1,6 @@
 import type { Queryable } from '../database/database.js';
 
-/** Unless an exact count is requested, at most this many rows are counted. */
+/** Maximum number of rows that are counted, unless an exact count is requested. */
 export const countedExactly = 10_000;
 
 /**

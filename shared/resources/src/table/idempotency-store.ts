@@ -11,11 +11,14 @@ import {
 import type { ApiResponse } from '../pipeline/request/request.js';
 import { quotedTable } from './columns.js';
 
-/** How often a request checks whether another one with the same key has finished. It holds no connection between checks. */
+/**
+ * Number of times that a request tries to claim its key while another request with the same key is in progress. It
+ * holds no connection between attempts, which are 50 ms apart.
+ */
 const attempts = 5;
 const pauseMs = 50;
 
-/** Another process wrote a record for the key although this process holds the key's lock. */
+/** Thrown if another process has written a record for the key although this process has locked the key. */
 class KeyTakenError extends Error {
   override readonly name = 'KeyTakenError';
 }
@@ -37,7 +40,7 @@ export function idempotencyTable(table: string): string {
  * Creates an idempotency store in Postgres, shared by all processes. What a request writes in its transaction is
  * committed together with the record, so a crash leaves both or neither. Records expire by the database's clock.
  *
- * @param table created by `idempotencyTable`
+ * @param table the name of a table created by `idempotencyTable`
  */
 export function tableIdempotencyStore(database: Database, table: string): IdempotencyStore {
   const statements = statementsOf(quotedTable(table));
@@ -83,13 +86,13 @@ export function tableIdempotencyStore(database: Database, table: string): Idempo
 
 function statementsOf(name: string): Readonly<Record<'lock' | 'find' | 'keep', string>> {
   return {
-    /** $1 key. The lock is held until the end of the transaction. */
+    /** $1 key. The lock is released at the end of the transaction. */
     lock: 'select pg_try_advisory_xact_lock(hashtextextended($1, 0)) as locked',
     /** $1 key. */
     find: `select fingerprint, response from ${name} where key = $1 and expires_at > now()`,
     /**
-     * $1 key, $2 fingerprint, $3 answer, $4 milliseconds until it expires. Also deletes up to two other expired records,
-     * so that the table does not keep growing.
+     * $1 key, $2 fingerprint, $3 response to record, $4 milliseconds until the record expires. Also deletes up to two
+     *   other expired records, so that the table does not keep growing.
      */
     keep: `
       with expired as (

@@ -4,12 +4,12 @@ import { searchExpression } from './conditions.js';
 import { tableOf } from './table-storage.js';
 
 /**
- * Returns the CREATE INDEX statements for a migration: one for every filter and child, and for the sorts and searches that the
- * table declares. They need the extension `pg_trgm`.
+ * Returns the CREATE INDEX statements for a migration: for filters other than `path`, for children, and for the sorts
+ * and searches that the table declares. They need the extension `pg_trgm`.
  */
 export function tableIndexes(resources: readonly Resource[]): readonly string[] {
-  // The index for the field that holds a child's parent has the same name as one for a filter on that field, and replaces
-  // it.
+  // The index for the field that refers to the parent of a child has the same name as the index for a filter on that
+  // field, and replaces it.
   const indexes = [...resources.flatMap(ownIndexes), ...resources.flatMap(childIndexes)];
   const statements = new Map(indexes.map(({ name, statement }) => [name, statement]));
   return [...statements.values()];
@@ -52,7 +52,10 @@ function ownIndexes(resource: Resource): readonly Index[] {
   ].flat();
 }
 
-/** The maximum length of text that is indexed by default. A B-tree row has at most 2704 bytes, and a character up to four. */
+/**
+ * Maximum length, in characters, of text that gets an index for sorting by default. A row of a B-tree has at most 2704
+ * bytes, and a character takes up to four.
+ */
 const shortText = 500;
 
 function isShort({ item }: Resource, field: string): boolean {

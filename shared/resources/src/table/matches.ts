@@ -1,12 +1,14 @@
 import { allOf, likePattern, type Parameters } from './conditions.js';
 
-/** Maximum number of matches to rank by similarity, unless the page requires more. Ranking a million takes ten seconds. */
+/**
+ * Maximum number of matches to rank by similarity, unless the page requires more. Ranking a million takes ten seconds.
+ */
 const maxCompared = 5_000;
 
 export interface SearchedRows {
-  /** The FROM clause without FROM; the alias of the table is `t`. */
+  /** The FROM clause without the word FROM; the alias of the table is `t`. */
   readonly from: string;
-  /** Conditions in addition to the search. */
+  /** Conditions that rows must meet in addition to the search. */
   readonly conditions: readonly string[];
   /** The expression to search. */
   readonly text: string;
@@ -17,17 +19,17 @@ export interface SearchedRows {
 
 /** The first matches of a search, in no particular order. */
 export interface Matches {
-  /** WITH clauses that define `matches`, whose columns are those of the table. */
+  /** CTEs, for a WITH clause, that define `matches` with the columns of the table. */
   readonly clauses: string;
-  /** Puts the best match first. */
+  /** ORDER BY expressions that put the best match first. */
   readonly order: string;
   /** The number of matches at which the search stops. */
   readonly most: number;
 }
 
 /**
- * Returns SQL that finds matches. Rows that contain the text come first. Rows that are only similar to it are searched
- * for only if too few rows contain it.
+ * Returns SQL that finds matches. Rows that contain the text come first. Rows that are only similar to the text are
+ * searched for only if too few rows contain it.
  */
 export function findMatches(
   { from, conditions, text, search, atLeast }: SearchedRows,

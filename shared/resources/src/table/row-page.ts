@@ -13,13 +13,13 @@ export interface RowPage {
 }
 
 interface BoundedRow extends ItemRecord {
-  /** How many rows the statement found before the limit on bytes was applied. */
+  /** The number of rows that the statement found before the limit on bytes was applied. */
   readonly rows_found: number;
 }
 
 /**
- * Runs a statement that selects one row more than the limit, which shows whether there are more. Returns the first rows
- * whose JSON together fits the maximum size of a page, but at least one.
+ * Runs a statement that selects one row more than the limit, which shows whether there are more rows. Returns the first
+ * rows whose JSON together fits into the maximum size of a page, but at least one row.
  */
 export async function readRows(
   connection: Queryable,

@@ -6,13 +6,13 @@ import type { ItemRecord } from '../validation/json-schema.js';
 
 /** A table or view whose rows are the items of a resource. */
 export interface TableDeclaration<Item, Bodies> {
-  /** Name with its schema, e.g. `shop.order`. */
+  /** The qualified name, e.g. `shop.order`. */
   readonly name: string;
-  /** Whether it is a view: read-only unless `serves` lists other calls, and without indexes of its own. */
+  /** Whether this is a view. A view is read-only unless `serves` lists other calls, and gets no indexes. */
   readonly view?: boolean;
-  /** Columns whose name is not the field's in snake case. */
+  /** Names of columns, for fields whose column is not the field name in snake case. */
   readonly columns?: { readonly [Field in keyof Item]?: string };
-  /** Which queries have an index besides filters and children; default: all. */
+  /** Which queries get an index, in addition to filters and children; default: all sorts and searches. */
   readonly indexes?: {
     /**
      * Fields that have an index for sorting. Sorting by any other field reads all rows that match the filters. Default:
@@ -22,12 +22,12 @@ export interface TableDeclaration<Item, Bodies> {
     /** Whether the text that `q` searches has an index. Without it, a search reads rows, for at most a second. */
     readonly search?: boolean;
   };
-  /** The calls that are served; default: all, for a view `list` and `get`. */
+  /** The calls that are served; default: all, or `list` and `get` for a view. */
   readonly serves?: readonly StorageFunction[];
   /**
-   * The code of special operations by verb. It runs after the check of the item's state, in a transaction that has locked
-   * the item, and returns the fields to change besides the state, if any. An operation that only changes the state needs
-   * no code.
+   * The code of special operations by verb. It runs after the state of the item has been checked, in a transaction that
+   * has locked the item, and returns the fields to change in addition to the state, if any. An operation that only
+   * changes the state needs no code.
    */
   readonly operations?: {
     readonly [Verb in keyof Bodies]?: (
@@ -45,8 +45,8 @@ export interface OperationCall<Item, Body> {
   readonly body: Body;
   readonly transaction: Transaction;
   /**
-   * Enqueues a job in the same transaction and returns its id. Takes the definition of the job, which then checks the
-   * arguments, or its name.
+   * Enqueues a job in the same transaction and returns its id. Takes the name of the job, or its definition, against
+   * whose type the compiler checks the arguments.
    */
   readonly enqueue: EnqueueHere;
   readonly context: CallContext;

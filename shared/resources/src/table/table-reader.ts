@@ -21,7 +21,7 @@ import {
 import { countItems } from './count.js';
 import { type RowPage, readRows } from './row-page.js';
 
-/** The maximum size of all items of a bulk change together, as JSON. */
+/** Maximum total size of the items of a bulk change, in bytes of JSON. */
 const maxBulkBytes = 16 * 1024 * 1024;
 
 /** Reads pages and single rows of a table. */
@@ -55,7 +55,7 @@ export class TableReader {
     return this.page(this.#reads, query);
   }
 
-  /** Runs work on a pool or, for a search, in a transaction with the similarity threshold set. */
+  /** Runs work on the pool. For a search, runs it in a transaction in which the similarity threshold is set. */
   searching<Result>(
     selection: Selection,
     work: (connection: Queryable) => Promise<Result>,
@@ -86,7 +86,9 @@ export class TableReader {
     return item;
   }
 
-  /** Returns the conditions that identify an item: its parent and its key, which may be unique only below the parent. */
+  /**
+   * Returns the conditions that identify an item: its parent and its key, which may be unique only below the parent.
+   */
   identity(
     id: string,
     parentFields: CallContext['parentFields'],
@@ -126,7 +128,8 @@ export class TableReader {
   }
 
   /**
-   * Locks the items with these keys, in the order of the keys, so that two bulk changes cannot deadlock.
+   * Locks and returns the items with these keys. Locks them in the order of the keys, so that two bulk changes cannot
+   * deadlock.
    * @throws {ApiError} 41301 if the items are too large to be changed together
    */
   async lock(
@@ -186,7 +189,7 @@ export class TableReader {
     return { items: seek?.direction === 'before' ? items.toReversed() : items, more, cut };
   }
 
-  /** Returns the columns that a page needs: the selected fields, and the sort fields for cursors. */
+  /** Returns the columns that a page needs: the selected fields, and the sort fields, which cursors contain. */
   listOf({ fields, sort }: CollectionQuery): string {
     if (fields === undefined) return this.#selectList;
     const needed = new Set([...fields, ...sort.map(({ field }) => field)]);
@@ -216,7 +219,10 @@ export class TableReader {
   }
 }
 
-/** Returns LIMIT and OFFSET of a page. The limit is one row more than the page needs, which shows whether there are more. */
+/**
+ * Returns LIMIT and OFFSET of a page. LIMIT is one row more than the page needs, which shows whether there are more
+ * rows.
+ */
 export function sliceOf({ limit, offset }: CollectionQuery, parameters: Parameters): string {
   return `limit ${parameters.add(limit + 1)} offset ${parameters.add(offset)}`;
 }

@@ -11,15 +11,15 @@ import { findMatches, type Matches } from './matches.js';
 import { readRows } from './row-page.js';
 import { sliceOf, type TableReader } from './table-reader.js';
 
-/** How long a statement may search the whole table. */
+/** Time limit for each statement that searches, in milliseconds. */
 const statementMs = 1_000;
 
-/** How many rows are searched, in the default order, if searching the whole table takes too long. */
+/** Number of rows that are searched, in the default order, if searching the whole table takes too long. */
 const firstRows = 10_000;
 
 export type SearchQuery = CollectionQuery & { readonly search: string };
 
-/** A page, and the number of all matches if they were all found. */
+/** A page, and the number of all matches; undefined if the search stopped before it had found them all. */
 interface Found {
   readonly page: Page<ItemRecord>;
   readonly matches: number | undefined;
@@ -29,16 +29,16 @@ interface Found {
 type Source = (parameters: Parameters) => { readonly from: string; readonly conditions: readonly string[] };
 
 /**
- * Reads pages of search results in a bounded time, however many rows there are: a search stops after 5 000 matches, and
- * if it takes more than a second, only the first 10 000 rows are searched. The page is marked `partial` if it may lack
- * matches.
+ * Reads pages of search results in a bounded time, however many rows there are. A search stops after 5 000 matches, or
+ * more if the page needs more. If it takes longer than a second, only the first 10 000 rows are searched. The page is
+ * marked `partial` if it may lack matches.
  */
 export class TableSearch {
   readonly #reads: Database;
   readonly #reader: TableReader;
   readonly #defaultOrder: string;
 
-  /** @param defaultSort the order in which the first rows are searched if there are too many */
+  /** @param defaultSort the order that determines which rows are searched if the whole table takes too long */
   constructor(reads: Database, reader: TableReader, defaultSort: readonly SortTerm[]) {
     this.#reads = reads;
     this.#reader = reader;
@@ -54,8 +54,8 @@ export class TableSearch {
   }
 
   /**
-   * Searches the whole table. If there are too many matches to sort them all, reads rows in the requested order until the
-   * page is full.
+   * Searches the whole table. If there are too many matches to sort them all, reads rows in the requested order until
+   * the page is full; with an order by relevance, the page is marked `partial` instead.
    */
   async #amongAll(connection: Queryable, query: SearchQuery): Promise<Found> {
     const found = await this.#matching(connection, query, (parameters) => this.#rows(query, parameters));
@@ -112,7 +112,7 @@ export class TableSearch {
     return findMatches({ ...source(parameters), text, search, atLeast: offset + limit + 1 }, parameters);
   }
 
-  /** Estimates the number of matches, or counts them exactly, without a time limit, if the request asks for that. */
+  /** Estimates the number of matches. If the request asks for an exact count, counts them without a time limit. */
   async #count(
     query: SearchQuery,
     { items }: Page<ItemRecord>,

@@ -40,7 +40,7 @@ export class TableWriter {
     return inserted.map((row) => String(row['key']));
   }
 
-  /** Sets the same fields of all items; fields that an item lacks become null. */
+  /** Sets the same fields in all items; a field that an item lacks becomes null. */
   async update(
     transaction: Queryable,
     items: readonly ItemRecord[],

@@ -1,4 +1,4 @@
-/** The part of JSON Schema that the toolkit reads; every TypeBox schema is one. */
+/** The subset of JSON Schema that the toolkit reads; every TypeBox schema conforms to it. */
 export interface JsonSchema {
   readonly type?: string | readonly string[];
   readonly format?: string;
@@ -28,7 +28,7 @@ export interface JsonSchema {
   readonly deprecated?: boolean;
   readonly $ref?: string;
   /**
-   * Hints for fields that callers may expect but that the schema does not have: why it lacks them, and what to send
+   * Hints for fields that callers may expect but the schema does not have: why a field is missing, and what to send
    * instead.
    */
   readonly 'x-unknown-fields'?: Readonly<Record<string, string>>;

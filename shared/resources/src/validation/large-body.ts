@@ -4,7 +4,7 @@ import { join } from './field-path.js';
 import type { JsonSchema } from './json-schema.js';
 import { validatorFor } from './validator.js';
 
-/** The maximum number of items that one request creates or changes. */
+/** Maximum number of items that one request can create or change. */
 export const maxElements = 10_000;
 
 /**
@@ -18,7 +18,10 @@ export function requireElements(elements: readonly unknown[]): void {
     throw apiError(42202, `the body must have at most ${maxElements} elements, not ${elements.length}`);
 }
 
-/** Checks a body. Elements of arrays of objects are checked in time slices, so that other requests are served in between. */
+/**
+ * Checks a body. Elements of arrays of objects are checked in time slices, so that other requests are served in
+ * between.
+ */
 export async function checkBody(schema: JsonSchema, body: unknown, problems: ProblemList): Promise<void> {
   const { shape, lists } = split(schema);
   const ofShape = validatorFor(shape).check(body);
@@ -38,7 +41,7 @@ export async function checkBody(schema: JsonSchema, body: unknown, problems: Pro
 interface Split {
   /** The schema without the elements of its arrays of objects. */
   readonly shape: JsonSchema;
-  /** The schemas of those elements. */
+  /** The schemas of the elements of those arrays, by the name of the array. */
   readonly lists: readonly (readonly [name: string, items: JsonSchema])[];
 }
 
@@ -64,7 +67,7 @@ function split(schema: JsonSchema): Split {
   return made;
 }
 
-/** How long one request may block the event loop, in milliseconds. */
+/** Maximum time for which one request may block the event loop, in milliseconds. */
 const sliceMs = 10;
 
 /** Returns the results of `work` for each element, processed in time slices as by {@link inSlices}. */

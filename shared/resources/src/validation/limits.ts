@@ -1,10 +1,10 @@
 import { type JsonSchema, typesOf } from './json-schema.js';
 import { mapValues } from './map-values.js';
 
-/** Default limits for fields of a body whose schema sets none. */
+/** Default limits for parts of a body whose schema sets no limit. */
 const most = { characters: 10_000, elements: 1_000, members: 1_000 };
 
-/** The maximum length of text, by format. */
+/** Maximum length of text, in characters, by format. */
 const charactersOf: ReadonlyMap<string, number> = new Map([
   ['uuid', 36],
   ['date-time', 35],
@@ -13,9 +13,9 @@ const charactersOf: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * Adds limits to the parts of a schema that have none: the length of text and arrays, the number of members, and integers
- * that JSON numbers represent exactly. An object that lists its members has no others unless its schema allows them. Parts
- * that allow any JSON are limited by the size of the body only.
+ * Adds limits to the parts of a schema that have none: the length of text and arrays, the number of members, and the
+ * range of integers that JSON numbers represent exactly. An object that lists its members allows no others unless its
+ * schema says so. Parts that allow any JSON are limited only by the size of the body.
  */
 export function limited(schema: JsonSchema): JsonSchema {
   if (schema.anyOf !== undefined) return { ...schema, anyOf: schema.anyOf.map(limited) };

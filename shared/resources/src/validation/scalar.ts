@@ -1,7 +1,7 @@
 import { isDay } from './time.js';
 
 /**
- * Parses a value that a URL gives as text.
+ * Parses a value from a URL.
  * @param types as returned by `typesOf`; if empty, any text is accepted
  * @returns undefined if the text cannot be a value of these types
  */
@@ -28,8 +28,8 @@ function parseNumber(text: string): number | undefined {
 }
 
 /**
- * Returns a complete time: a day becomes its start in UTC, and the `+` of a zone, which URL decoding turned into a space,
- * is restored.
+ * Returns a complete time: a day becomes its start in UTC, and the `+` of a zone, which URL decoding turned into a
+ * space, is restored.
  */
 function fullTime(text: string): string {
   return isDay(text) ? `${text}T00:00:00Z` : text.replace(/ (?=\d{2}:\d{2}$)/, '+');

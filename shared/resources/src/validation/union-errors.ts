@@ -1,8 +1,8 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 
 /**
- * Reduces the errors of a failed `anyOf`, which include those of every alternative. If the type of the value fits only
- * one alternative, the errors of that one are kept, otherwise only the summary.
+ * Reduces the errors of a failed `anyOf` or `oneOf`, which include the errors of every alternative. If the type of the
+ * value fits exactly one alternative, only its errors are kept, otherwise only the summary.
  */
 export function withoutAlternatives(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const hidden = new Set<ErrorObject>();
@@ -15,7 +15,7 @@ export function withoutAlternatives(errors: readonly ErrorObject[]): readonly Er
   return errors.filter((error) => !hidden.has(error));
 }
 
-/** Returns the errors of each alternative of a failed `anyOf`. */
+/** Returns the errors of each alternative of a failed `anyOf` or `oneOf`. */
 function alternativesOf(summary: ErrorObject, errors: readonly ErrorObject[]): ErrorObject[][] {
   const alternatives = new Map<string, ErrorObject[]>();
   for (const error of errors) {
@@ -32,8 +32,8 @@ function isForOtherType({ instancePath, keyword }: ErrorObject, summary: ErrorOb
 }
 
 /**
- * Whether the error belongs to an alternative of the summary, and to the same value: a schema may apply to many values,
- * such as the elements of an array.
+ * Whether the error belongs to an alternative of the summary, and to the same value. The value has to be compared
+ * because a schema can apply to many values, such as the elements of an array.
  */
 function isBelow({ schemaPath, instancePath }: ErrorObject, summary: ErrorObject): boolean {
   return (

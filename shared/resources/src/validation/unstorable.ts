@@ -1,13 +1,16 @@
 import { maxListedProblems, type Problem } from '../errors/api-error.js';
 import { join } from './field-path.js';
 
-/** The maximum nesting depth of a body; keeps recursion bounded. */
+/** Maximum nesting depth of a body; keeps recursion bounded. */
 const maxDepth = 100;
 
-/** Longer field names are truncated in messages. */
+/** Maximum number of characters of a field name in messages; longer names are truncated. */
 const shownCharacters = 100;
 
-/** Finds what Postgres cannot store: NUL and lone surrogates; also rejects excessive nesting. Returns at most 100 problems. */
+/**
+ * Finds values that Postgres cannot store: those with NUL or lone surrogates. Also rejects excessive nesting. Returns
+ * at most 100 problems.
+ */
 export function unstorable(value: unknown, place: string): readonly Problem[] {
   const search = new Search(place);
   search.visit(value);
@@ -15,8 +18,8 @@ export function unstorable(value: unknown, place: string): readonly Problem[] {
 }
 
 /**
- * Visits every part of a body. Because this runs for every body, the description of a place is built only if there is a
- * problem.
+ * Visits every part of a body. Because this happens for every body, the path of a value is formatted only if there is a
+ * problem with it.
  */
 class Search {
   readonly problems: Problem[] = [];

@@ -11,7 +11,7 @@ import { unstorable } from './unstorable.js';
 export interface Validator {
   /**
    * Returns the problems of a body: all of them, or only the first if the body is large. An array that is too long is
-   * reported before problems of its elements. Fills in defaults. `at` is the place of the body in the request, e.g.
+   * reported before problems of its elements. Fills in defaults. `at` is the position of the body in the request, e.g.
    * `[3]`.
    */
   readonly check: (body: unknown, at?: string) => readonly Problem[];
@@ -21,17 +21,22 @@ export interface Validator {
 
 const options = { useDefaults: true, strict: false, verbose: true, ownProperties: true };
 
-// ajv-formats is a CommonJS module whose plugin is its `default` member.
-/** Stops at the first problem; the bounds of arrays are checked before their elements. */
+/** Stops at the first problem. Bounds of arrays are checked before their elements. */
 const strict = withFormats(new Ajv2020(options));
 const thorough = withFormats(new Ajv2020({ ...options, allErrors: true }));
 
-/** Values with more parts than this are checked only up to the first problem, which is quicker. */
+/**
+ * Maximum number of parts of a value that is checked completely. Larger values are checked only up to the first
+ * problem, which is faster.
+ */
 const maxParts = 500;
 
 const validators = new WeakMap<JsonSchema, Validator>();
 
-/** Returns the validator of a schema. It is compiled on first use, so the number of resources does not slow down the start. */
+/**
+ * Returns the validator of a schema. It is compiled on first use, so that the start-up time does not grow with the
+ * number of resources.
+ */
 export function validatorFor(schema: JsonSchema): Validator {
   const known = validators.get(schema);
   if (known !== undefined) return known;
@@ -56,6 +61,7 @@ export function validatorFor(schema: JsonSchema): Validator {
   return validator;
 }
 
+// ajv-formats is a CommonJS module, so its plugin is the member `default`.
 function withFormats(ajv: Ajv2020): Ajv2020 {
   return formats.default(ajv).addFormat('date-time', isTime).addFormat('date', isDay);
 }

@@ -16,13 +16,13 @@ export interface Answer {
   readonly text: string;
   /** The parsed body; undefined if it is empty or not JSON. */
   readonly body: unknown;
-  /** The codes of an error payload. */
+  /** The codes in an error payload. */
   readonly codes: readonly number[];
-  /** The internal messages of an error payload, joined. */
+  /** The internal messages in an error payload, joined. */
   readonly messages: string;
 }
 
-/** The base URL of links in answers, regardless of the port of the test server. */
+/** The base URL of links in responses, regardless of the port of the test server. */
 export const baseUrl = 'https://api.example.com';
 
 /** Serves resources on a free loopback port. */
@@ -33,7 +33,8 @@ export async function serve(
   const incidents: unknown[] = [];
   const log = { incident: ({ error }: { error: unknown }) => incidents.push(error) };
   const server = await serveApi({ baseUrl, log, ...options }, extend);
-  // Reading the document would count as a request of the test's.
+  // If a test limits requests, the document is read from a second, unlimited API. Otherwise that request would count
+  // against the limit.
   const unlimited = options.rateLimit && (await serveApi({ baseUrl, log, ...options, rateLimit: undefined }));
   const send = apiFetch(server.url, async () => (unlimited ?? server).url);
   return {

@@ -142,7 +142,7 @@ export interface Library extends TestApi {
   readonly pool: pg.Pool;
 }
 
-/** Serves the library on its own database, with two authors. */
+/** Serves the library on a new database that contains two authors. */
 export async function serveLibrary(
   options: Partial<Omit<ResourceApiOptions, 'log' | 'resources' | 'platform'>> = {},
 ): Promise<Library> {

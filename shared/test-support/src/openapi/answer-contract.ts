@@ -12,7 +12,7 @@ import type { ReceivedAnswer, SentRequest } from './exchange.js';
 import { promisedSchema } from './promised-schema.js';
 import type { Schema } from './schema.js';
 
-/** A difference between a response and the document. The same fault always has the same `what`. */
+/** A difference between a response and the OpenAPI document. `what` is the same whenever the same fault occurs. */
 export interface Breach {
   readonly what: string;
   /** The part that is specific to this response. */
@@ -27,17 +27,22 @@ const options = {
   code: { optimize: false },
 } as const;
 
-/** Statuses of requests that never reach an operation: too slow, or with an expectation that is not met. */
+/**
+ * Statuses of requests that never reach an operation: too slow (408), or with an `Expect` header that cannot be met
+ * (417).
+ */
 const beforeOperations = new Set([408, 417]);
 
 /**
- * Checks responses against an OpenAPI document. Schemas are compiled on first use, once per document: each component is
- * registered by itself, because Ajv compiles the target of a reference into another schema again for each reference.
+ * Checks responses against an OpenAPI document. Schemas are compiled on first use, once per document. Each component is
+ * registered separately, because Ajv would otherwise compile the target of a reference again for each reference to it.
  */
 export class AnswerContract {
   readonly #ajv = formats.default(new Ajv2020(options));
   readonly #validators = new Map<Schema, ValidateFunction>();
-  /** The same validators by the text of their schema. Most operations have equal schemas for their errors and headers. */
+  /**
+   * The same validators by the text of their schema. Most operations have equal schemas for their errors and headers.
+   */
   readonly #validatorsByText = new Map<string, ValidateFunction>();
   readonly #find: ReturnType<typeof operationFinder>;
   readonly #document: OpenApiDocument;
@@ -143,7 +148,7 @@ export class AnswerContract {
     });
   }
 
-  /** Returns the breaches of a response that accepts a body or parameters although the document forbids them. */
+  /** Returns the breaches of a successful response to a request whose body or parameters the document forbids. */
   #checkAcceptance(
     operation: Operation,
     request: SentRequest,
@@ -184,10 +189,12 @@ export class AnswerContract {
   }
 }
 
-/** The prefix of the names by which components are registered. */
+/** The prefix of the names under which components are registered with Ajv. */
 const placeOfSchemas = 'api:/';
 
-/** Returns the JSON of a schema whose references name the registered components instead of places in the schema itself. */
+/**
+ * Returns the JSON of a schema whose references name the registered components instead of places in the schema itself.
+ */
 function absolute(schema: Schema): string {
   return JSON.stringify(schema).replaceAll('"$ref":"#/components/schemas/', `"$ref":"${placeOfSchemas}`);
 }

@@ -10,7 +10,7 @@ export class DocumentedApi {
   readonly #baseUrl: () => Promise<string>;
   #contract: Promise<AnswerContract> | undefined;
 
-  /** @param baseUrl returns where the document is served, without `/api` */
+  /** @param baseUrl returns the base URL of the server that serves the document, without `/api` */
   constructor(baseUrl: () => Promise<string>) {
     this.#baseUrl = baseUrl;
   }
@@ -23,7 +23,7 @@ export class DocumentedApi {
     throw new Error(`${request.method} ${request.path} is not answered as documented\n${lines.join('\n')}`);
   }
 
-  /** Returns the contract. A document that could not be read is read again for the next answer. */
+  /** Returns the contract. If the document could not be read, reads it again at the next response. */
   async #documented(): Promise<AnswerContract> {
     this.#contract ??= this.#baseUrl().then(contractAt);
     try {

@@ -1,7 +1,7 @@
-/** A request, as far as its response depends on it. */
+/** The parts of a request that determine what its response must be. */
 export interface SentRequest {
   readonly method: string;
-  /** With the query, encoded. */
+  /** The path with the query, percent-encoded. */
   readonly path: string;
   readonly headers: Readonly<Record<string, unknown>>;
   readonly body?: unknown;
@@ -9,7 +9,7 @@ export interface SentRequest {
 
 export interface ReceivedAnswer {
   readonly status: number;
-  /** Names in lower case. */
+  /** Header values by name; the names are in lower case. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   readonly text: string;
 }

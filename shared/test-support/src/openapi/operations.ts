@@ -32,14 +32,14 @@ interface PathItem {
   readonly servers?: readonly { readonly url: string }[];
 }
 
-/** The parts of an OpenAPI 3.1 document that the suite reads. */
+/** The parts of an OpenAPI 3.1 document that these checks read. */
 export interface OpenApiDocument {
   readonly servers: readonly { readonly url: string }[];
   readonly paths: Readonly<Record<string, PathItem & Readonly<Record<string, unknown>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
-/** A method of a path. */
+/** An operation of an API: one method of one path. */
 export interface Operation {
   readonly id: string;
   readonly method: string;
@@ -95,7 +95,7 @@ function resolveResponses(
   );
 }
 
-/** Resolves a reference; returns anything else unchanged. */
+/** Resolves a value that is a reference; returns any other value unchanged. */
 export function resolve<Value extends object>(document: OpenApiDocument, value: Value): Value {
   const reference = (value as { $ref?: string }).$ref;
   if (reference === undefined) return value;

@@ -13,9 +13,9 @@ interface Alternatives {
 const known = new WeakMap<Schema, Alternatives>();
 
 /**
- * Returns the part of a response's schema that applies to a request. The document lists alternatives where a response depends
- * on the request, and explains in words when each applies: a request with an array gets an array, and items are partial
- * only if the request has the parameter `fields`.
+ * Returns the part of a response's schema that applies to a request. Where a response depends on the request, the
+ * document lists alternatives and explains in words when each applies: the response to an array is an array, and items
+ * are partial only if the request has the parameter `fields`.
  */
 export function promisedSchema(given: Schema, { path, body }: SentRequest, resolve: Resolver): Schema {
   const schema = resolve(given);

@@ -1,4 +1,4 @@
-/** The part of JSON Schema that the document uses. */
+/** The part of JSON Schema that the OpenAPI documents use. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -22,7 +22,7 @@ export interface Schema {
   readonly uniqueItems?: boolean;
 }
 
-/** The types that a schema may permit; without a type, it permits all of them. */
+/** A type that a schema permits; a schema without a type permits `any`, or `object` if it has properties. */
 export type Kind = 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean' | 'null' | 'any';
 
 export function kindsOf({ type, properties }: Schema): readonly Kind[] {

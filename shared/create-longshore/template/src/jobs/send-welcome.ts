@@ -1,7 +1,7 @@
 import { defineJob, handleJob } from 'longshore';
 import Type from 'typebox';
 
-/** The name of the job and the schema of its arguments, shared by clients and servers. */
+/** The job's name and the schema of its arguments, which clients and servers share. */
 export const sendWelcome = defineJob({
   name: 'send-welcome',
   args: Type.Object({ email: Type.String({ minLength: 3 }) }),

@@ -17,7 +17,8 @@ export const actionTexts: Readonly<Record<string, readonly [done: string, thing:
   'recurring/pause': ['Paused', 'recurring job'],
   'recurring/resume': ['Resumed', 'recurring job'],
   'recurring/delete': ['Deleted', 'recurring job'],
-  // These run in the background and can be stopped; their pages show what they have changed.
+  // Bulk actions run in the background and can be stopped, so only their start is known. Their pages show what they
+  // have changed.
   'bulk-cancel': ['Started cancelling', 'jobs'],
   'bulk-retry': ['Started retrying', 'jobs'],
   'bulk-run': ['Started running', 'jobs'],

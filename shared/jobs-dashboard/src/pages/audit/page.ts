@@ -14,7 +14,7 @@ import type { Page, PageContext, PageRequest } from '../page.js';
 
 const ROWS = 50;
 
-/** How many ids of a selection are shown; the action’s own page shows more. */
+/** Maximum number of job ids that an entry shows. The page of the bulk action shows more. */
 const FEW_IDS = 3;
 
 const outcomeWords: Readonly<Record<Outcome, string | null>> = {
@@ -72,7 +72,7 @@ function auditRow(
     ...details,
     id,
     at,
-    // In UTC; the script moves the headings to where the viewer's days begin.
+    // The day in UTC. The page's script moves the headings to where days begin in the viewer's time zone.
     day: dayIn('UTC', at),
     who,
     reason,
@@ -92,7 +92,7 @@ function auditRow(
   };
 }
 
-/** Splits a line at the times in it, which are shown in the viewer's zone. */
+/** Splits a line at the times in it, so that they can be shown in the viewer's time zone. */
 function withTimes(line: string): (string | Date)[] {
   return line.split(/"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)"/).flatMap((part, index) => {
     if (index % 2 === 0) return part === '' ? [] : part;
@@ -117,7 +117,7 @@ export function selectionText(filters: Filters): string {
   return [state, searchText(filters)].filter(Boolean).join(' ') || 'all that match';
 }
 
-/** Returns the filter in the URL. */
+/** Returns the audit filters in the URL: `who`, `action` and `target`. */
 export function wantedIn(query: URLSearchParams): Omit<AuditListQuery, 'limit' | 'after'> {
   const given = ['who', 'action', 'target'].flatMap((name) => {
     const value = query.get(name);

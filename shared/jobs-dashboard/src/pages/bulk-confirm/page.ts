@@ -21,7 +21,7 @@ import { tally } from './tally.js';
 import type { Page, PageContext, PageRequest } from '../page.js';
 
 const EXAMPLES = 3;
-/** How many jobs are examined for the summary of names, queues and errors. */
+/** Maximum number of jobs that are examined for the summary of names, queues and errors. */
 const SAMPLE = 100;
 const MAX_KINDS = 4;
 const MAX_KIND = 80;
@@ -49,7 +49,7 @@ export async function bulkConfirmPage({ query, viewer }: PageRequest, context: P
   };
 }
 
-/** Describes the jobs that the action would change. Excludes jobs in states to which the action does not apply. */
+/** Loads the summary of the jobs that the action would change: only those in states to which the action applies. */
 async function loadJobs({ action, key, filter, which, list }: Wanted, context: PageContext): Promise<object> {
   const { state = [] } = filter;
   const states = statesOfAction[action].filter((each) => state.length === 0 || state.includes(each));
@@ -78,7 +78,7 @@ async function loadJobs({ action, key, filter, which, list }: Wanted, context: P
     count,
     partial,
     gaveUp,
-    // Counts only dependents of the jobs in the sample.
+    // Only the dependents of jobs in the sample have been counted.
     skipped:
       skipped === null || skipped.count === 0
         ? null
@@ -113,8 +113,8 @@ async function readSample(
     findJobs({ key, query: { filter, limit: SAMPLE }, row: sampleOf }, context),
     countSoon(key, () => context.reader.bulk.preview({ action, filter }), context),
   ]);
-  // If counting took too long, the operation is limited to the jobs that exist when this page is shown. A search for words has
-  // a limit of its own, which is unknown then.
+  // If counting took too long, the operation is limited to the jobs that exist when this page is shown. A search for
+  // words would also have to be limited to the jobs that were searched. These are unknown then, so there is no preview.
   const uncounted =
     filter.q === undefined ? { count: null, asOf: new Date(context.now()), firstIds: {} } : null;
   const preview = known === undefined ? null : (known.value ?? uncounted);
@@ -128,7 +128,7 @@ async function readSample(
   };
 }
 
-/** Returns the time back to which the jobs in all states were searched for words; `null` if all jobs were searched. */
+/** Returns how far back the jobs in all states were searched for words; `null` if all jobs were searched. */
 function latestIn(firstIds: BulkPreview['firstIds']): Date | null {
   const latest = Object.values(firstIds).toSorted().at(-1);
   return latest === undefined ? null : (timeOfId(latest) ?? null);

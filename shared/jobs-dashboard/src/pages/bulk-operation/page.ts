@@ -7,7 +7,7 @@ import { readRows } from '../list-page.js';
 import { nothing, type Page, type PageContext, type PageRequest } from '../page.js';
 
 const ROWS = 50;
-/** An operation is started, and at most stopped by a few people at once. */
+/** Maximum number of audit entries to read. There are few: one for the start, and one for each attempt to stop it. */
 const MOST_ENTRIES = 10;
 
 export async function bulkOperationPage({ params, query }: PageRequest, context: PageContext): Promise<Page> {
@@ -37,7 +37,7 @@ async function loadState(id: string, context: PageContext): Promise<object> {
     reader.audit.list({ target: id, limit: MOST_ENTRIES }),
   ]);
   const { matched, changed, skipped, state } = operation;
-  // The storage does not count confirmed jobs that have since disappeared as skipped.
+  // Jobs that were confirmed but have been removed since count as skipped here; the storage does not count them.
   const missing = state === 'done' && matched?.exact === true ? matched.count - changed : 0;
   return {
     operation: { ...bulkRow(operation), skipped: Math.max(skipped, missing) },
@@ -47,8 +47,8 @@ async function loadState(id: string, context: PageContext): Promise<object> {
 }
 
 /**
- * Reads the jobs that the operation has changed, newest first. Of jobs that have since been deleted, only the ids are
- * left.
+ * Reads the jobs that the operation has changed, newest first. For jobs that have been deleted since, returns only the
+ * ids.
  */
 async function loadJobs(id: string, after: string | null, { reader, redact }: PageContext): Promise<object> {
   const { action } = await find(id, { reader });

@@ -7,7 +7,7 @@ import type { Page, PageContext, PageRequest } from '../page.js';
 
 const ROWS = 50;
 
-/** Converts a bulk operation to a row of a list. */
+/** Converts a bulk operation to a row of the list. */
 export function bulkRow({ filter, action, ...facts }: BulkOperation): object {
   const { state, finishedAt, startsAt } = facts;
   const isUndone = state === 'cancelled' && finishedAt !== null && finishedAt < startsAt;

@@ -5,10 +5,10 @@ import { logRow } from '../log-row.js';
 import { readRows } from '../list-page.js';
 import type { Page, PageContext, PageRequest, Region } from '../page.js';
 
-/** How many of the latest lines a job's page shows at the top. */
+/** Maximum number of latest log lines that the page of a job shows at the top. */
 const FEW_LINES = 25;
 
-/** How many lines a job's page shows with their attempts. */
+/** Maximum number of log lines that the page of a job shows with their attempts. */
 const ATTEMPT_LINES = 100;
 
 const LINES = 500;
@@ -28,7 +28,7 @@ export function logRegion(id: string, running: boolean, context: PageContext): R
   };
 }
 
-/** Reads the latest lines of a log, and how many lines precede them. */
+/** Reads the latest lines of a log. `leftOut` is the number of lines before them. */
 export async function readLogEnd(
   id: string,
   reader: DashboardReader,
@@ -39,14 +39,14 @@ export async function readLogEnd(
 }
 
 /**
- * Returns 0 if the lines belong to several attempts, so that a heading precedes the lines of each attempt, including
+ * Returns 0 if some lines belong to a repeated attempt, so that a heading precedes the lines of each attempt, including
  * the first. Otherwise returns `undefined`: no headings.
  */
 function attemptBefore(lines: readonly Pick<LogLine, 'attempt'>[]): number | undefined {
   return lines.some(({ attempt }) => attempt > 1) ? 0 : undefined;
 }
 
-/** The page of a job's log. */
+/** Shows the log of a job, or of one of its attempts. */
 export async function jobLogPage({ params, query }: PageRequest, context: PageContext): Promise<Page> {
   const id = (params['id'] ?? '').toLowerCase();
   const job = await context.reader.jobs.find(id);

@@ -28,7 +28,7 @@ import { findParent } from '../../diagnosis/parent.js';
 import { readRows } from '../list-page.js';
 import type { Page, PageContext, PageRequest } from '../page.js';
 
-/** How many of the latest attempts are shown. */
+/** Maximum number of latest attempts that are shown. */
 const MAX_ATTEMPTS = 50;
 const MAX_STRETCHES = 2 * MAX_ATTEMPTS + 1;
 const MAX_DEPENDENTS = 10;
@@ -104,7 +104,7 @@ async function loadLife(id: string, context: PageContext): Promise<object> {
   };
 }
 
-/** Reads what may keep an enqueued job from starting. */
+/** Reads what can keep an enqueued job from starting. */
 async function readDelays(
   { name, queue, readyAt, concurrencyKey }: Job,
   { queues, jobTypes }: PageContext['reader'],
@@ -121,7 +121,7 @@ async function readDelays(
   };
 }
 
-/** Returns how many jobs were skipped because of this one; `null` if none was. */
+/** Returns how many jobs were skipped because of this one; `null` if there are none. */
 async function countSkipped(
   { id, state, batchId }: Job,
   { jobs }: PageContext['reader'],
@@ -159,12 +159,12 @@ function factsOf({ args: _args, result: _result, error: _error, ...facts }: Job)
   return facts;
 }
 
-/** Returns what the page shows of a server, without the heartbeat, which changes every few seconds. */
+/** Returns the data shown for a server. Omits the heartbeat, which changes every few seconds. */
 function placeOf(server: Server | undefined): object | null {
   return server === undefined ? null : { id: server.id, host: server.host, pid: server.pid };
 }
 
-/** A stretch of the timeline, for the view. */
+/** Converts a stretch of the timeline to the data of the view. */
 function storyOf({ kind, attempt, from, until }: Stretch): object {
   return {
     kind,
@@ -175,7 +175,7 @@ function storyOf({ kind, attempt, from, until }: Stretch): object {
   };
 }
 
-/** Returns the timeline entry for an operator's action on the job; none for refused actions. */
+/** Returns the timeline entry for an operator's action on the job, unless the action was refused or had no effect. */
 function jobAction({ action, who, at, filter, reason }: AuditEntry): object[] {
   return auditDetails(filter).outcome === 'done' ? [{ what: actionDone(action), who, at, reason }] : [];
 }
@@ -192,8 +192,8 @@ function failureOf({ name, state, error }: Job): object | null {
 }
 
 /**
- * Returns the attempts, newest first, with their log lines, except for a single or running attempt, whose
- * lines are in the job's log. A repeated error is shown once, with the newest attempt that has it.
+ * Returns the attempts with their log lines, newest first. The lines of a single or a running attempt are left out,
+ * because the job's log shows them. Of attempts with the same error, only the newest shows it.
  */
 function attemptRows(
   job: Job,

@@ -13,7 +13,7 @@ import {
 import { hiddenTermError } from '../../search/hidden-terms.js';
 import { excerpt } from '../../format/excerpt.js';
 
-/** Number of matching jobs, newest first, that are broken down. */
+/** Maximum number of matching jobs that are broken down, newest first. */
 const EXAMINED = 1_000;
 const MAX_VALUES = 20;
 const MAX_TEXT = 200;
@@ -22,7 +22,7 @@ const MAX_TEXT = 200;
 interface Dimension {
   readonly key: string;
   readonly word: string;
-  /** Returns the values of a job, which counts once for each. */
+  /** Returns the values of a job. The job is counted once for each of them. */
   readonly valuesOf: (job: BriefJob) => readonly string[];
   /** Returns the search condition for a value. */
   readonly termOf: (value: string) => Term;
@@ -61,7 +61,7 @@ export interface Breakdown {
   readonly key: string;
   readonly word: string;
   readonly rows: readonly { readonly value: string; readonly jobs: number; readonly path: string }[];
-  /** Number of jobs examined; `without` is the number of those that have no value. */
+  /** Number of jobs examined; `without` is the number of jobs among them that have no value. */
   readonly examined: number;
   readonly without: number;
   /** Number of values that are not listed. */
@@ -80,8 +80,8 @@ export function breakdownLinks(filters: Filters, by: string | null): object[] {
 }
 
 /**
- * Returns a region that breaks the matching jobs down by `by`: one of the properties, or a path such as `args.order.id`.
- * Returns `null` if there is no such property, or if its values are redacted.
+ * Returns a region that breaks the matching jobs down by `by`: one of the properties, or a path such as
+ * `args.order.id`. Returns `null` if there is no such property, or the values at the path are redacted.
  */
 export function breakdownRegion(filters: Filters, by: string, context: PageContext): Region | null {
   const dimension = dimensions.find(({ key }) => key === by) ?? argumentAt(by, context.redact);
@@ -151,7 +151,7 @@ function argumentAt(path: string, redact: RegExp): Dimension | null {
   };
 }
 
-/** Returns the text, number or boolean at a path; `null` if there is none. */
+/** Returns the string, number or boolean at a path, as a string; `null` if there is none. */
 function valueAt(args: JsonValue, segments: readonly string[]): string | null {
   let value: JsonValue | undefined = args;
   for (const segment of segments) {

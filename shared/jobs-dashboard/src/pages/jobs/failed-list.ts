@@ -4,13 +4,15 @@ import { readRows } from '../list-page.js';
 import type { PageContext } from '../page.js';
 
 /**
- * How many of the latest failures are examined at once (`NEAR`), and then in the background (`FAR`). Word searches
- * examine fewer, because they are slower.
+ * Maximum number of latest failures that are examined immediately (`NEAR`), and then in the background (`FAR`).
+ * Searches for words examine fewer, because they are slower.
  */
 const NEAR = { plain: 2_000, words: 300 };
 const FAR = { plain: 20_000, words: 10_000 };
 
-/** Returns the path of the list of failed jobs after this position, latest first; of its beginning if that is `null`. */
+/**
+ * Returns the path of the list of failed jobs, latest first, from the position `after`, or from the start if `null`.
+ */
 export function failedPath(filters: Filters, after: FailurePosition | null): string {
   if (after === null) return jobsPath(filters);
   return jobsPath(filters, { after: after.id, failed: after.failedAt.toISOString() });
@@ -21,9 +23,9 @@ export interface FailedList {
   readonly jobs: readonly BriefJob[];
   /** Whether there are more pages. */
   readonly hasNext: boolean;
-  /** The last failed job that was examined, if earlier ones were not, and how many were. */
+  /** The last job that the search examined, or `null` if it examined all; `jobs` is the number that it can examine. */
   readonly searched: { readonly last: FailurePosition | null; readonly jobs: number };
-  /** Whether the search continues. */
+  /** Whether the search continues in the background. */
   readonly partial: boolean;
 }
 
@@ -80,7 +82,7 @@ async function searchFailed(
   return listOf({ jobs: merged(near.jobs, far.value.jobs) }, rows, searched, false);
 }
 
-/** The nearest jobs were read more recently, so they take precedence. */
+/** Merges both results. The nearest jobs were read more recently, so they take precedence. */
 function merged(near: readonly BriefJob[], far: readonly BriefJob[]): BriefJob[] {
   const failedAt = ({ finishedAt }: BriefJob): number => finishedAt?.getTime() ?? 0;
   const byId = new Map([...far, ...near].map((job) => [job.id, job]));

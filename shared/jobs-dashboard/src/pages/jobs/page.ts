@@ -24,10 +24,10 @@ import { jobsToolbar, sum } from './toolbar.js';
 import type { Page, PageContext, PageRequest, Redirect } from '../page.js';
 
 const ROWS = 50;
-/** Number of jobs to sample when suggesting where a number may be found. */
+/** Number of jobs that are read to suggest arguments in which a number could be found. */
 const SAMPLE = 50;
 
-/** The position of a page in the list. */
+/** The position of a page in the list of jobs. */
 interface Position {
   readonly order: 'newest' | 'oldest';
   readonly after: string | null;
@@ -100,8 +100,8 @@ async function placeOf(id: string, { reader }: PageContext): Promise<string> {
 }
 
 /**
- * Loads the tabs and their counts. Jobs are counted after the list has been read: doing both at once would occupy two
- * of the storage's processors and delay the page.
+ * Loads the tabs and their counts. With filters, jobs are counted after the list has been read: doing both at once
+ * would occupy two of the storage's processors and delay the page.
  */
 async function loadTabs(filters: Filters, position: Position, context: PageContext): Promise<object> {
   const known = isNarrowed(filters)
@@ -146,7 +146,7 @@ function tabsOf(filters: Filters, counts?: Counts): { tabs: object[] } {
   return { tabs: [tab(null, counts && sum(Object.values(counts))), ...each] };
 }
 
-/** Returns whether there is a filter. Without one, the counts are available without a scan. */
+/** Returns whether there is a filter besides the state. Without one, the counts are available without a scan. */
 function isNarrowed({ terms }: Filters): boolean {
   return terms.length > 0;
 }
@@ -294,7 +294,9 @@ function noSuchPage(why: string): Problem {
   return badRequest('There is no such page of the list', why);
 }
 
-/** Returns each filter with the path of the list without it, and the page of what it names. */
+/**
+ * Returns each filter with the path of the list without this filter, and the path of the page of the filter's value.
+ */
 function chipsOf(filters: Filters): { key: string; value: string; page: string | null; without: string }[] {
   const { terms } = filters;
   return terms.map((term) => ({

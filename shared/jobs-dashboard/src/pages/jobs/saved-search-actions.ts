@@ -42,7 +42,11 @@ function nameIn(form: Form): string {
   throw invalidField('The name', `${min} to ${max} characters long`);
 }
 
-/** Returns the search as the parameters of its page, without invalid or superfluous ones. */
+/**
+ * Returns the search as URL parameters, without any that are not filters.
+ *
+ * @throws {Problem} if a filter is invalid, or the search is empty or too long
+ */
 function searchIn(form: Form, redact: RegExp): string {
   const query = jobsPath(queryFilters(new URLSearchParams(form.get('search') ?? ''), redact)).slice(
     'jobs?'.length,

@@ -6,7 +6,7 @@ import { bulkWords } from '../bulk-words.js';
 
 /** A bulk action on all matching jobs. */
 export interface Offer {
-  /** `Retry all 43` */
+  /** The label of the button, such as `Retry all 43`. */
   readonly words: string;
   /** Whether the action requires the role `admin`. */
   readonly admin: boolean;
@@ -17,12 +17,14 @@ export interface Offer {
 /** The toolbar above the list: how many jobs match, and the bulk actions on them. */
 export interface JobsToolbar {
   readonly narrowed: boolean;
-  /** `null` while it is being counted. */
+  /** Number of matching jobs; `null` while they are being counted. */
   readonly total: JobCount | null;
   readonly offers: readonly Offer[];
 }
 
-/** Returns the toolbar. It offers actions only if there is a filter, and only those that apply to a matching job. */
+/**
+ * Returns the toolbar. It offers actions only if there is a filter, and only those that apply to some matching jobs.
+ */
 export function jobsToolbar(
   filters: Filters,
   counts: Readonly<Record<JobState, JobCount>> | undefined,

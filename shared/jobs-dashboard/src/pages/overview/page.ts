@@ -36,7 +36,7 @@ function onceTouched(region: Region, { reader }: PageContext): Region {
   return {
     ...region,
     load: async () => {
-      // In parallel, so that no part waits for the list of queues.
+      // Read in parallel, so that the content does not wait for the list of queues.
       const [queues, servers, lost, content] = await Promise.all([
         reader.queues.list(),
         reader.servers.list(),

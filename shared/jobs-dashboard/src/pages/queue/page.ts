@@ -67,7 +67,7 @@ async function loadState(name: string, context: PageContext): Promise<object> {
   };
 }
 
-/** A concurrency key that blocks jobs, with the path of its waiting jobs. */
+/** Returns the data shown for a concurrency key that blocks jobs, with the path of the enqueued jobs with this key. */
 function keyRow({ queue, key, blocked, details }: BlockingKey): object {
   const terms: Term[] = [
     { key: 'queue', value: queue },
@@ -76,7 +76,7 @@ function keyRow({ queue, key, blocked, details }: BlockingKey): object {
   return { key, blocked, details, path: jobsPath({ state: 'enqueued', terms }) };
 }
 
-/** Returns what the page shows of a server, without the heartbeat, which changes every few seconds. */
+/** Returns the data shown for a server. Omits the heartbeat, which changes every few seconds. */
 function placeOf({ id, host, pid, state, requested, concurrency, processing }: Server): object {
   return { id, host, pid, state, requested, concurrency, processing };
 }
@@ -103,7 +103,7 @@ async function loadJobs(name: string, context: PageContext): Promise<object> {
     context.reader.jobs.listLatestFailed({ queue: name, limit: FEW_JOBS }),
   ]);
   return {
-    // A job that a server gave back is older than its wait.
+    // Sorts by the start of the wait. A job that a server has released is older than its current wait.
     enqueued: enqueued.jobs.toSorted((one, other) => one.when.at.getTime() - other.when.at.getTime()),
     processing: processing.jobs,
     failed: failed.map(jobRow),

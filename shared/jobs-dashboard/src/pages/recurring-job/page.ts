@@ -69,7 +69,7 @@ async function loadSchedule(id: string, context: PageContext): Promise<object> {
   };
 }
 
-/** Returns the next times of a job, starting with the stored one, so that the list stays the same until that time. */
+/** Returns the next due times of a job. Starts with the stored one, so that the list stays the same until that time. */
 function nextTimes(job: Omit<RecurringJob, 'args'>, now: Date): { next: object[]; detail: TimeDetail } {
   const { nextDueAt, timeZone } = job;
   const times = nextDueAt === null ? [] : [nextDueAt, ...following(job, nextDueAt)];
@@ -81,7 +81,7 @@ function nextTimes(job: Omit<RecurringJob, 'args'>, now: Date): { next: object[]
   return { next, detail };
 }
 
-/** Returns the times after `after`; none for an invalid schedule, which the page reports elsewhere. */
+/** Returns the due times after `after`; none if the schedule is invalid, which another part of the page shows. */
 function following(job: Omit<RecurringJob, 'args'>, after: Date): Date[] {
   try {
     return nextOccurrences(job, NEXT_TIMES - 1, after);

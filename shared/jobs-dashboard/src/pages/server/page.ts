@@ -28,8 +28,8 @@ export async function serverPage({ params }: PageRequest, context: PageContext):
 }
 
 /**
- * Counts the running jobs that are listed below, so that the numbers match; the number in the heartbeat is
- * older.
+ * Loads the state of a server. Shows the number of running jobs that the page lists, so that both match: the number in
+ * the heartbeat is older.
  */
 async function loadState(id: string, context: PageContext): Promise<object> {
   const [{ clockAheadMs, ...server }, jobs] = await Promise.all([

@@ -63,7 +63,7 @@ function itemRow({ id, role, key, jobId, error, failures, createdAt, retryAt }: 
   };
 }
 
-/** Returns the path of the page of the item's job or recurring job; `null` if it is about neither. */
+/** Returns the path of the page of the item's job or recurring job; `null` if the item has neither. */
 function pathOf(role: SetAsideRole, key: string, jobId: string | null): string | null {
   if (jobId !== null) return `jobs/${jobId}`;
   return role === 'recurring' ? `recurring/${encodeURIComponent(key)}` : null;

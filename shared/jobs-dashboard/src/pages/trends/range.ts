@@ -25,9 +25,9 @@ export interface Range {
   readonly fromMs: number;
   readonly untilMs: number;
   readonly bucketMs: number;
-  /** How far back the comparison span lies, in milliseconds; `null` for no comparison. */
+  /** How much earlier the span for comparison is, in milliseconds; `null` for no comparison. */
   readonly beforeMs: number | null;
-  /** The first end of a new span, while the other end has yet to be picked; otherwise `null`. */
+  /** The first end of a new span, while the other end has yet to be picked; `null` otherwise. */
   readonly pickedMs: number | null;
   /** Whether the span ends now. */
   readonly isLive: boolean;
@@ -44,8 +44,8 @@ export interface Choice {
 }
 
 /**
- * Reads the range from the query of a page: `range=6h`, or `from` and `until`, and optionally `before=day`. `from` without
- * `until` is the first end of a new span. Ignores values that are invalid or lie before the retention period.
+ * Parses the range in the query of a page: `range=6h`, or `from` and `until`, and optionally `before=day`. `from`
+ * without `until` is the first end of a new span. Ignores values that are invalid or older than the stored timings.
  */
 export function rangeOf(query: URLSearchParams, nowMs: number): Range {
   const span = spans.find(({ key }) => key === query.get('range')) ?? spans[1];
@@ -67,7 +67,7 @@ export function rangeOf(query: URLSearchParams, nowMs: number): Range {
   };
   return {
     fromMs: Math.floor(fromMs / bucketMs) * bucketMs,
-    // A span up to now includes the current bucket, even at the instant when the bucket begins.
+    // A span up to now includes the current bucket, even at the instant when that bucket begins.
     untilMs: (isChosen ? Math.ceil(untilMs / bucketMs) : Math.floor(untilMs / bucketMs) + 1) * bucketMs,
     bucketMs,
     beforeMs: before?.ms ?? null,
@@ -87,7 +87,10 @@ export function rangeOf(query: URLSearchParams, nowMs: number): Range {
   };
 }
 
-/** Reads an end of a range; `null` if it is missing, invalid, in the future or older than the timings that are kept. */
+/**
+ * Parses an end of a range; a time up to an hour ahead counts as now. Returns `null` if the text is missing or invalid,
+ * or if the time is later than that or older than the stored timings.
+ */
 function momentIn(text: string | null, nowMs: number): number | null {
   const atMs = text === null ? undefined : calendarMomentOf(text)?.getTime();
   if (atMs === undefined || atMs > nowMs + HOUR || atMs < nowMs - timingsKept.hour.forMs) return null;

@@ -15,7 +15,7 @@ const shares = [
   { word: 'p99', share: 0.99 },
 ] as const;
 
-/** Maximum number of buckets that can be picked as an end, and of rows in a table. */
+/** Maximum number of buckets that can be picked as an end of the span. */
 const MAX_PICKS = 60;
 const MAX_ROWS = 24;
 const MAX_MARKS = 20;
@@ -37,11 +37,11 @@ export interface TrendOptions {
 interface Line {
   readonly word: string;
   readonly d: string;
-  /** The latest value, or the value for the whole span. */
+  /** The text of the latest value, or of the value for the whole span. */
   readonly text: string;
 }
 
-/** Creates charts of the backlog and of how long jobs waited and ran. */
+/** Creates the region with charts of the backlog and of how long jobs waited and ran. */
 export function trendsRegion(context: PageContext, options: TrendOptions): Region {
   return { name: 'trends', view: 'trends', everyMs: 5_000, load: () => loadTrends(context, options) };
 }
@@ -68,7 +68,7 @@ async function loadTrends(context: PageContext, options: TrendOptions): Promise<
     picked:
       range.pickedMs === null ? null : { at: new Date(range.pickedMs), cancel: range.query({ from: null }) },
     picks: picksOf(buckets, range),
-    // Times with their day are twice as long.
+    // Times with their day are twice as wide, so there is room for half as many.
     ticks: ticksOf(range, isDated ? TICKS / 2 : TICKS),
     end: range.isLive ? null : new Date(range.untilMs),
     isDated,
@@ -104,8 +104,8 @@ function queryOf({ fromMs, untilMs, bucketMs }: Range, subject: TrendSubject): T
 }
 
 /**
- * Reads the same span a day or a week earlier, by the hour if minutes are no longer kept. Returns nothing if the span is no
- * longer kept at all.
+ * Reads the timings of the same span a day or a week earlier, per hour if those per minute have been removed. Returns
+ * no buckets if those per hour have been removed, too.
  */
 async function readBefore(
   range: Range,
@@ -183,7 +183,7 @@ function durationChart(
   };
 }
 
-/** Returns the durations of all buckets together. */
+/** Returns the durations of all buckets merged into one histogram; `undefined` if there are no buckets. */
 function wholeOf(
   [first, ...others]: readonly TimingBucket[],
   part: 'waiting' | 'running',
@@ -202,7 +202,7 @@ function backlogChart(
   const past = earlier(before, range.beforeMs, ({ backlog }) => backlog);
   const most = mostOf(points, past);
   const last = points.findLast(({ value }) => value !== null);
-  // Servers measure the backlog. While none is running, it may grow, although the last figure was 0.
+  // Servers measure the backlog. While no server is running, it can grow although the last measured value was 0.
   const isOutdated = range.isLive && last !== undefined && last.atMs < nowMs - 2 * range.bucketMs;
   const latest = isOutdated ? null : (last?.value ?? null);
   const trend = isOutdated ? 'No recent figures' : backlogTrend(points, nowMs);
@@ -240,8 +240,8 @@ function picksOf(buckets: readonly TimingBucket[], range: Range): object[] {
 }
 
 /**
- * Returns the query of the link behind a bucket: with this time as the first end of a span, or with both ends if the
- * first one has been picked.
+ * Returns the query of the link for a bucket: with its time as the first end of a new span, or with both ends if the
+ * first end has already been picked.
  */
 function pickOf(atMs: number, range: Range): string {
   const at = isoMinute(atMs);

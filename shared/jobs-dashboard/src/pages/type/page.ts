@@ -13,7 +13,7 @@ import { trendsRegion } from '../trends/region.js';
 
 const FEW_JOBS = 5;
 const FEW_ERRORS = 5;
-/** Number of recently done jobs among which the slowest are found. */
+/** Maximum number of done jobs, newest first, among which the slowest are found. */
 const EXAMINED = 200;
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -143,7 +143,7 @@ function errorRow(group: ErrorGroup): object {
   };
 }
 
-/** `0 %`, `0.4 %`, `100 %` */
+/** Formats a share as a percentage: `0 %`, `0.4 %`, `100 %`. */
 function rate(share: number): string {
   return `${Math.round(share * 1_000) / 10} %`;
 }

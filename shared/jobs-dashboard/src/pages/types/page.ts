@@ -8,7 +8,7 @@ const ROWS = 50;
 const MAX_NAMES = 200;
 /** The percentile that the list shows. */
 const SHARE = 0.95;
-/** The usual duration is shown if the recent one is at least this many times as long. */
+/** The usual duration is also shown if the recent one is at least this many times as long. */
 const SLOWER = 2;
 
 const spans = [
@@ -18,14 +18,14 @@ const spans = [
 
 interface TypeRow {
   readonly name: string;
-  /** Whether the row counts the jobs of many names together, and therefore has no page of its own. */
+  /** Whether the row counts the jobs of many names together. Such a row has no page. */
   readonly isOthers: boolean;
   readonly paused: Sentence | null;
   readonly ended: number;
   readonly failed: number;
   readonly waitingMs: number | null;
   readonly runningMs: number | null;
-  /** The percentile of the last 24 hours, if that of the last hour is at least twice as high; `null` otherwise. */
+  /** The percentile of the last 24 hours, if that of the shown span is at least twice as high; `null` otherwise. */
   readonly usualWaitingMs: number | null;
   readonly usualRunningMs: number | null;
 }

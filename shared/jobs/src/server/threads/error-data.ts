@@ -8,7 +8,7 @@ import type { ErrorClass } from '../../job/is-a.js';
  * class.
  */
 export interface ErrorData {
-  /** Names of the error's class and its superclasses, starting with its own class. */
+  /** The class names of the error, from its own class to `Error`. */
   readonly classes: readonly string[];
   readonly name: string;
   readonly message: string;

@@ -8,8 +8,8 @@ export class FifoSemaphore {
   }
 
   /**
-   * Resolves when the caller has a slot; it must call `end` to release it. Rejects with the signal's reason if the
-   * signal aborts first.
+   * Resolves when the caller has a slot, which the caller must release with `end`. Rejects with the signal's reason if
+   * the signal aborts first.
    */
   async take(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
@@ -32,7 +32,7 @@ export class FifoSemaphore {
     if (!hasBegun) signal.throwIfAborted();
   }
 
-  /** Releases a slot, to the next waiting caller if there is one. */
+  /** Releases a slot. If callers are waiting, the first of them gets it. */
   end(): void {
     const [next] = this.#waiting;
     if (next === undefined) {

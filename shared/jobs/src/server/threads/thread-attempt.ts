@@ -4,7 +4,7 @@ import { toErrorData } from './error-data.js';
 import type { ThreadMessage } from './thread-task.js';
 
 /**
- * The main thread's end of a handler's run in a worker thread: forwards the abort signal to the thread, and the
+ * The main thread's side of a handler's run in a worker thread: forwards the abort signal to the thread, and the
  * thread's progress and log lines to the job.
  */
 export class ThreadAttempt {
@@ -24,7 +24,10 @@ export class ThreadAttempt {
     else context.signal.addEventListener('abort', this.#abort);
   }
 
-  /** Aborts when the run must end without its handler: the thread is terminated, or the task never starts. */
+  /**
+   * Aborts when the run must end without its handler: the thread of a started task is terminated, and a waiting task
+   * never starts.
+   */
   get ended(): AbortSignal {
     return this.#end.signal;
   }
@@ -39,7 +42,7 @@ export class ThreadAttempt {
   readonly #abort = (): void => {
     this.#drainMessages();
     this.#port.postMessage({ reason: toErrorData(this.#context.signal.reason) });
-    // A task that is still waiting for a thread is removed from the queue.
+    // A task that is still waiting for a thread gets no grace period; it is removed from the queue at once.
     if (this.#started) this.#timer = setTimeout(() => this.#end.abort(), this.#graceMs);
     else this.#end.abort();
   };

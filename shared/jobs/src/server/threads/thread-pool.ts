@@ -11,7 +11,10 @@ import { ThreadAttempt } from './thread-attempt.js';
 import type { ThreadResult, ThreadTask } from './thread-task.js';
 import { FifoSemaphore } from './fifo-semaphore.js';
 
-/** The compiled worker, even when this module runs from source, because worker threads do not load TypeScript. */
+/**
+ * Path of the compiled worker. It is used even when this module runs from source, because worker threads do not load
+ * TypeScript.
+ */
 const workerPath = '../../../dist/server/threads/thread-worker.js';
 
 /** How long an idle thread is kept, in milliseconds. */
@@ -20,21 +23,21 @@ const idleMs = 60_000;
 export interface ThreadPoolOptions {
   /** Maximum number of threads. When all are busy, further jobs wait. */
   readonly threads: number;
-  /** How long a handler may go on after its signal aborts before its thread is terminated, in milliseconds. */
+  /** How long a handler can continue after its signal aborts before its thread is terminated, in milliseconds. */
   readonly graceMs: number;
   readonly maxLogLines: number;
   readonly logger: Logger;
 }
 
 /**
- * Runs CPU-bound handlers in worker threads. The Piscina pool is created for the first such job, so a server without
- * thread handlers has none.
+ * Runs CPU-bound handlers in worker threads. The Piscina pool is created when the first such job runs, so a server
+ * without thread handlers never creates one.
  */
 export class ThreadPool {
   readonly #options: ThreadPoolOptions;
   /**
-   * Makes jobs wait here rather than in Piscina 5: when its last thread ends, Piscina leaves queued tasks waiting until
-   * another task arrives.
+   * Makes jobs wait here instead of in the queue of Piscina 5: if the last thread ends, Piscina does not start queued
+   * tasks until another task arrives.
    */
   readonly #slots: FifoSemaphore;
   #pool: Promise<Piscina> | undefined;
@@ -104,7 +107,11 @@ export class ThreadPool {
   }
 }
 
-/** @throws {Error} in a bundle, which does not contain the worker file */
+/**
+ * Returns the URL of the worker file.
+ *
+ * @throws {Error} in a bundle, which does not contain that file
+ */
 function workerFile(): string {
   const here: unknown = import.meta.url; // undefined in a CommonJS bundle
   const file = typeof here === 'string' ? new URL(workerPath, here) : null;

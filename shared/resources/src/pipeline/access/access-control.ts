@@ -4,17 +4,17 @@ import type { ApiRequest } from '../request/request.js';
 import { type Authenticate, authenticateWith, CredentialCache } from './authentication.js';
 import type { Allowance, RateLimit } from './rate-limit.js';
 
-/** Who may call, and how often. */
+/** Who may call the API, and how often. */
 export interface AccessControl {
-  /** undefined: the API is open to all. */
+  /** Identifies the caller; undefined if the API is open to all. */
   readonly authenticate: Authenticate | undefined;
-  /** undefined: no limit. */
+  /** undefined if there is no limit. */
   readonly rateLimit: RateLimit | undefined;
-  /** How often the credentials of an open event stream are checked again, in milliseconds; default 30 000. */
+  /** Interval at which the credentials of an open event stream are checked again, in milliseconds; default 30 000. */
   readonly recheckMs?: number | undefined;
 }
 
-/** What is known about the caller, even if its request fails. */
+/** The information about a caller that is available even if the request fails. */
 export interface Caller {
   readonly principal: Principal | undefined;
   /** Headers for the response. */
@@ -24,10 +24,10 @@ export interface Caller {
 const caches = new WeakMap<RateLimit, CredentialCache>();
 
 /**
- * Authenticates the caller and counts the request against the caller's rate limit. Requests with credentials that have
- * not been seen before also count against the network address. The limit is checked before credentials are looked up, so
- * rejecting requests beyond it is cheap.
- * @param onCaller receives the caller as soon as it is known, even if this throws afterwards
+ * Authenticates the caller and counts the request against the limit of the caller. Requests with credentials that have
+ * not been seen before also count against the limit of the network address. The limit is checked before credentials are
+ * looked up, so that it is cheap to reject requests beyond it.
+ * @param onCaller receives the caller as soon as it is known, even if this function throws afterwards
  * @throws {ApiError} 40101 without valid credentials, 42901 beyond the limit
  */
 export async function identifyCaller(
@@ -65,7 +65,10 @@ export function countByAddress(
   count(rateLimit, addressKey(request), (headers) => onCaller({ principal: undefined, headers }));
 }
 
-/** @throws {ApiError} 42901 beyond the limit, after `onHeaders` was called */
+/**
+ * Counts a request against the limit of a caller.
+ * @throws {ApiError} 42901 beyond the limit, after it has called `onHeaders`
+ */
 function count(
   rateLimit: RateLimit | undefined,
   caller: string,
@@ -80,8 +83,8 @@ function count(
 const unlimited: Allowance = { headers: {}, retryAfterSeconds: undefined };
 
 /**
- * Returns the key of an address in the rate limit. Requests with unknown credentials have a key of their own, so that
- * guessing credentials does not lock out anonymous callers at the same address.
+ * Returns the key under which the rate limit counts an address. Requests with unknown credentials are counted
+ * separately, so that guessing credentials does not lock out anonymous callers at the same address.
  */
 function addressKey({ address, headers }: ApiRequest): string {
   const given = headers['authorization'] ?? headers['x-api-key'];

@@ -3,7 +3,7 @@ import type { Principal } from '../../definition/call-context.js';
 import { type ApiError, apiError } from '../../errors/api-error.js';
 import type { ApiRequest } from '../request/request.js';
 
-/** Returns the caller, or undefined if the request carries no credentials. Throws `unauthorized(…)` for invalid ones. */
+/** Returns the caller; undefined if the request has no credentials. Throws `unauthorized(…)` if they are invalid. */
 export type Authenticate = (request: ApiRequest) => Promise<Principal | undefined> | Principal | undefined;
 
 /**
@@ -39,10 +39,10 @@ const cacheSize = 10_000;
 
 /**
  * Remembers which caller used which credentials, as digests, so that a caller beyond the rate limit is rejected without
- * looking up its credentials. The credentials of an entry may no longer be valid.
+ * a lookup of its credentials. The credentials of an entry may have become invalid.
  */
 export class CredentialCache {
-  /** Oldest first. */
+  /** Callers by the digest of their credentials, oldest first. */
   readonly #callers = new Map<string, string>();
 
   callerOf(request: ApiRequest): string | undefined {

@@ -2,7 +2,7 @@ import type { Principal } from '../../definition/call-context.js';
 import { apiError } from '../../errors/api-error.js';
 import type { ApiRequest } from '../request/request.js';
 
-/** Limits for calls that stay open, event streams and `?wait`, in this process. */
+/** Limits, in this process, for calls that stay open: event streams and `?wait`. */
 export interface ListenerLimits {
   /** For all callers together; default 10 000. */
   readonly total?: number;

@@ -26,14 +26,14 @@ interface Bucket {
 }
 
 /**
- * Maximum number of buckets. Beyond it, the bucket of the caller that has been idle longest is dropped, and that caller
- * starts again with a full one.
+ * Maximum number of buckets. Beyond it, the bucket that has been idle longest is dropped, so its caller starts again
+ * with a full bucket.
  */
 const rememberedCallers = 10_000;
 
 /**
- * Creates a rate limit with a token bucket for each caller, in this process: `n` processes behind a load balancer allow `n`
- * times as much.
+ * Creates a rate limit with a token bucket for each caller. The buckets are in this process, so `n` processes behind a
+ * load balancer allow `n` times as many requests.
  * @param now a monotonic clock in milliseconds
  */
 export function createRateLimit(
@@ -46,7 +46,7 @@ export function createRateLimit(
   const bucketOf = (caller: string): Bucket => {
     const at = now();
     const known = buckets.get(caller);
-    buckets.delete(caller); // set again below, so the first entry of the map is the one idle longest
+    buckets.delete(caller); // set again below, so that the map stays in the order of last use
     const refilled = known === undefined ? burst : known.tokens + ((at - known.at) / 1000) * perSecond;
     const bucket = { tokens: Math.min(burst, refilled), at };
     buckets.set(caller, bucket);

@@ -6,13 +6,13 @@ import { requireScope } from './scope.js';
 
 const defaultRecheckMs = 30_000;
 
-/** The terms under which an event stream was opened. */
+/** The caller of an event stream when it was opened, and how to check that the caller still has access. */
 export interface StreamGrant {
   readonly authenticate: Authenticate;
   readonly principal: Principal | undefined;
-  /** The permission that the stream needs. */
+  /** The scope that the stream requires. */
   readonly scope: string;
-  /** How often to check again, in milliseconds; default 30 000. */
+  /** Interval between checks, in milliseconds; default 30 000. */
   readonly recheckMs?: number | undefined;
 }
 

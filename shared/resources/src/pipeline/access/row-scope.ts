@@ -11,19 +11,19 @@ import type { Route } from '../request/route.js';
 /** The field of a resource that decides which callers may see an item. */
 export interface RowScope {
   readonly field: string;
-  /** Returns the field's value in a new item whose body does not set it. */
+  /** Returns the value of the field in a new item whose body does not set it. */
   readonly defaultOf?: (body: ItemRecord) => string | undefined;
 }
 
 /**
- * Row scopes by the name of the resource. A caller with a `rowScope` sees only items whose field has one of the values in
- * it; other items do not exist for that caller. Resources that are not listed are forbidden, unless they are below one
- * that is.
+ * Row scopes by the name of the resource. A caller with a `rowScope` sees only items whose field has one of its values;
+ * for that caller, other items do not exist. A top-level resource that is not listed is forbidden, together with the
+ * resources below it. Resources below a listed one need not be listed.
  */
 export type RowScopes = Readonly<Record<string, RowScope>>;
 
 /**
- * Returns the route with storages that hide what the caller may not see.
+ * Returns the route with its storage wrapped, so that it hides items that the caller may not see.
  * @throws {ApiError} 40301 if the caller may not use the resource
  */
 export function applyRowScope(route: Route, scopes: RowScopes, principal: Principal | undefined): Route {
@@ -52,9 +52,9 @@ export function requireRowScope(principal: Principal | undefined, value: string 
 }
 
 /**
- * Wraps a storage so that only items whose field has one of these values exist. This is the only place that decides what
- * a scoped caller may see or change. An item may leave the scope while a call is in progress, so it is checked again
- * while the storage holds the lock, and before it is returned.
+ * Wraps a storage so that only items whose field has one of these values exist. This is the only place that decides
+ * what a scoped caller may see or change. An item can leave the scope while a call is in progress, so it is checked
+ * again while the storage has it locked, and before it is returned.
  */
 function scopedStorage(
   storage: AnyStorage,
@@ -72,7 +72,7 @@ function scopedStorage(
 
   const withRowScope = (context: CallContext): CallContext => ({ ...context, rowScope: values });
 
-  /** Adds the scope to the check that the storage makes while it holds the lock. */
+  /** Adds the scope to the check that the storage makes while the item is locked. */
   const scopedCheck =
     (id: string, check: Check<ItemRecord> | undefined) =>
     (current: ItemRecord): void => {
@@ -89,7 +89,9 @@ function scopedStorage(
     throw outOfScope();
   };
 
-  /** Rejects an item from `create` that is outside the scope: it existed before, and the caller may not see it. */
+  /**
+   * Rejects an item from `create` that is outside the scope: it existed before the call, and the caller may not see it.
+   */
   const requireVisible = (item: ItemRecord): ItemRecord => {
     if (isInScope(item)) return item;
     throw apiError(40901, `Another ${resource.singular} has the same ${resource.key}`);
@@ -170,7 +172,7 @@ function scopedStorage(
       },
     ]),
   );
-  // Functions that the storage lacks stay absent.
+  // Functions that the storage lacks must remain absent.
   return Object.fromEntries(
     Object.entries({ ...storage, ...scoped, operations }).filter(([name]) => name in storage),
   );

@@ -3,7 +3,7 @@ import { apiError } from '../../errors/api-error.js';
 import type { Route } from '../request/route.js';
 import { challenge } from './authentication.js';
 
-/** The parts of a call that decide which scope it needs. */
+/** The properties of a call that determine which scope it requires. */
 export interface ScopedCall {
   /** The name of the resource that the call reads or changes. */
   readonly resource: string;
@@ -15,7 +15,7 @@ export interface ScopedCall {
   readonly operation: string | undefined;
 }
 
-/** Returns the scope that a call needs. */
+/** Returns the scope that a call requires. */
 export type ScopeOf = (call: ScopedCall) => string;
 
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -32,7 +32,10 @@ export function scopedCall(route: Route, method: string): ScopedCall {
   return { resource: resource.name, root, method, kind: route.kind, operation };
 }
 
-/** @throws {ApiError} 40301 that names the scope if the caller lacks it */
+/**
+ * Checks that the caller has a scope.
+ * @throws {ApiError} 40301, which names the scope, if the caller lacks it
+ */
 export function requireScope(principal: Principal | undefined, scope: string): void {
   if (principal === undefined || principal.scopes.includes(scope) || isAdmin(principal)) return;
   const held = principal.scopes.join(', ') || 'none';

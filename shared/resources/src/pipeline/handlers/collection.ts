@@ -45,8 +45,8 @@ export function listItems(checked: CheckedRequest<'collection' | 'search'>): Exe
 }
 
 /**
- * Returns `Preference-Applied`: how the total was counted, unless that is the default, and whether a search stopped
- * early.
+ * Returns `Preference-Applied`: how the total was counted, unless it was counted in the default way, and whether a
+ * search stopped early.
  */
 function appliedPreferences(
   requested: CollectionQuery['count'],

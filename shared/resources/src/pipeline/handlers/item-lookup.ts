@@ -39,7 +39,7 @@ export async function requireItem(
 }
 
 /**
- * Checks that every parent exists below its own parents.
+ * Checks that every parent in the path exists below the parents before it.
  * @throws {ApiError} 40402 that names the first missing one
  */
 export async function requireParents(parents: readonly Parent[], context: CallContext): Promise<void> {
@@ -53,7 +53,7 @@ export async function requireParents(parents: readonly Parent[], context: CallCo
   }
 }
 
-/** Returns the item. @throws {ApiError} 40402 if there is none */
+/** Returns the item. @throws {ApiError} 40402 if it is undefined */
 export function requireFound<Item>(resource: Resource, id: string, item: Item | undefined): Item {
   if (item === undefined) throw noSuchItem(resource, id);
   return item;

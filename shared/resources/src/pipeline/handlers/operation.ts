@@ -25,7 +25,7 @@ export function operate(checked: CheckedRequest<'operation'>): Execute {
     : undefined;
   return async (context) => {
     requirePossibleId(resource, id);
-    // Checked here for storages that ignore `check`. The others check again while the item is locked.
+    // Checked here in case the storage ignores `check`. Otherwise the storage checks again while the item is locked.
     if (check !== undefined && storage.get !== undefined)
       check(requireFound(resource, id, await storage.get(id, context)));
     const perform = storage.operations?.[operation.verb];

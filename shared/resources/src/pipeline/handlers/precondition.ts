@@ -11,7 +11,10 @@ export interface Preconditions {
   readonly ifNoneMatch: TagList | undefined;
 }
 
-/** Parses the conditions of a request. @throws {ApiError} 40003 for a header that is neither `*` nor a list of quoted tags */
+/**
+ * Parses the conditions of a request. @throws {ApiError} 40003 for a header that is neither `*` nor a list of quoted
+ * tags
+ */
 export function preconditionsOf({ headers }: ApiRequest): Preconditions {
   return {
     ifMatch: tagsIn('If-Match', headers['if-match']),
@@ -24,7 +27,7 @@ export function isConditional({ ifMatch, ifNoneMatch }: Preconditions): boolean 
 }
 
 /**
- * Checks the conditions of a change against the current item, which the storage holds locked.
+ * Checks the conditions of a change against the current item, which the storage has locked.
  * @throws {ApiError} 42801 if the resource requires `If-Match` and there is none, 41201 if a condition does not hold
  */
 export function checkChange(resource: Resource, conditions: Preconditions, current: ItemRecord): void {

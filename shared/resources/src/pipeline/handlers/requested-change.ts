@@ -14,7 +14,7 @@ export interface ChangeOptions {
   readonly at?: string;
 }
 
-/** Returns the change that a body requests; the body has passed its schema. */
+/** Returns the change that a body requests. The body has already been validated. */
 export function requestedChange(
   resource: Resource,
   body: ItemRecord,

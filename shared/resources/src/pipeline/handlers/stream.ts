@@ -5,7 +5,7 @@ import { eventStream } from '../request/media-type.js';
 import type { CheckedRequest, Execute } from './checked-request.js';
 import { parentFilters } from './collection.js';
 
-/** `X-Accel-Buffering` keeps nginx from holding events back until its buffers are full. */
+/** `X-Accel-Buffering` stops nginx from buffering events. */
 const headers = { 'content-type': eventStream, 'cache-control': 'no-store', 'x-accel-buffering': 'no' };
 
 /** GET on a collection whose storage streams: server-sent events. */

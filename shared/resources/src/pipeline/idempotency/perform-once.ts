@@ -12,10 +12,11 @@ import type { IdempotencyStore } from './store.js';
 const replayedHeader = { 'idempotent-replayed': 'true' };
 
 /**
- * Makes a step run once for all requests with the same `Idempotency-Key`: a repeated POST or special operation gets the first
- * response, with `Idempotent-Replayed: true`. Only responses below 400 are recorded; after an error the request may be sent again.
- * @throws {ApiError} 40003 for a malformed key; the step itself throws 42202 if the key was used with another body, and 40902
- * while the first request is still running
+ * Makes a step run once for all requests with the same `Idempotency-Key`: a repeated POST or special operation gets the
+ * first response, with `Idempotent-Replayed: true`. Only responses below 400 are recorded; after an error, the request
+ * can be sent again.
+ * @throws {ApiError} 40003 for a malformed key; the returned step throws 42202 if the key was used with another body,
+ *   and 40902 while the first request is still running
  */
 export function performOnce(store: IdempotencyStore, checked: CheckedRequest, execute: Execute): Execute {
   const given = checked.request.headers['idempotency-key'];
@@ -51,7 +52,10 @@ function replayed(response: ApiResponse): ApiResponse {
   return { ...response, headers: { ...response.headers, ...replayedHeader } };
 }
 
-/** Whether the request takes an `Idempotency-Key`: a POST or a special operation. All other changes are idempotent anyway. */
+/**
+ * Whether the request takes an `Idempotency-Key`: a POST or a special operation. Other changes are idempotent without a
+ * key.
+ */
 function takesKey({ request, route }: CheckedRequest): boolean {
   return request.method === 'POST' || route.kind === 'operation';
 }

@@ -1,12 +1,12 @@
 import type { Transaction } from '../../database/database.js';
 import type { ApiResponse } from '../request/request.js';
 
-/** How long an idempotency record is kept. */
+/** How long an idempotency record is kept, in milliseconds: 24 hours. */
 export const keptForMs = 24 * 60 * 60 * 1000;
 
 /** A request with an `Idempotency-Key`. */
 export interface KeyedRequest {
-  /** The caller, the path and the caller's key. */
+  /** The caller, the path, and the `Idempotency-Key` that the caller sent. */
   readonly key: string;
   /** A digest of the body. */
   readonly fingerprint: string;
@@ -31,11 +31,12 @@ export type KeyedResult =
 /** Keeps idempotency records, the responses to requests with an `Idempotency-Key`, for 24 hours. */
 export interface IdempotencyStore {
   /**
-   * Performs a request unless there is a record of it, and records the response. Of several concurrent calls with the same
-   * key, only one runs `act`. If `act` throws, nothing is recorded and this rejects with the same error.
+   * Performs a request unless there is a record of it, and records the response. Of several concurrent calls with the
+   * same key, only one runs `act`. If `act` throws, nothing is recorded, and the returned promise rejects with the same
+   * error.
    *
-   * @param act gets the transaction that writes the record, if the store has transactions; what it writes in that
-   * transaction is committed together with the record
+   * @param act receives the transaction that writes the record, if the store has transactions; what `act` writes in
+   *   that transaction is committed together with the record
    */
   perform(
     request: KeyedRequest,
@@ -51,7 +52,7 @@ interface Entry {
 
 /** Creates an idempotency store for a single process; its records are lost at restart. */
 export function memoryIdempotencyStore(now: () => number = Date.now): IdempotencyStore {
-  /** Oldest first. */
+  /** Records by key, oldest first. */
   const entries = new Map<string, Entry>();
   /** The fingerprints of requests in progress, by key. */
   const running = new Map<string, string>();

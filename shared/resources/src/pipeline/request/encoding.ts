@@ -4,8 +4,8 @@ import Negotiator from 'negotiator';
 const encodings = ['br', 'gzip', 'identity'] as const;
 
 /**
- * Returns the content coding with the smallest result that the caller accepts. Browsers list gzip before Brotli, but do
- * not prefer it.
+ * Returns the content coding with the smallest result that the caller accepts. The order of `Accept-Encoding` is
+ * ignored: browsers list gzip before Brotli, but do not prefer it.
  */
 export function smallestEncoding(acceptEncoding: string): 'br' | 'gzip' | 'identity' {
   if (acceptEncoding === '') return 'identity';

@@ -11,8 +11,8 @@ export const eventStream = 'text/event-stream';
 export const patchTypes = `${mergePatch}, ${json}`;
 
 /**
- * Rejects requests that accept neither JSON nor problem+json, or, for a stream, not `text/event-stream`. Accepting only
- * problem+json is enough, although items are always sent as JSON.
+ * Rejects requests whose `Accept` header allows neither JSON nor problem+json or, for a stream, does not allow
+ * `text/event-stream`. It is enough to accept problem+json, although items are always sent as JSON.
  *
  * @throws {ApiError} 40601
  */

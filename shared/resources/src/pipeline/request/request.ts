@@ -1,12 +1,12 @@
 /** A request, independent of any web framework. */
 export interface ApiRequest {
-  /** Upper case. */
+  /** The method in upper case. */
   readonly method: string;
   /** The raw path, still percent-encoded. */
   readonly path: string;
   /** The raw query string without `?`; '' if none. */
   readonly query: string;
-  /** Names in lower case; repeated headers are joined as Node joins them. */
+  /** Headers by their names in lower case; repeated headers are joined as Node joins them. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly id: string;
   /** The caller's network address. */
@@ -22,7 +22,7 @@ export interface ApiRequest {
 
 export interface ApiResponse {
   readonly status: number;
-  /** Names in lower case. `content-type` defaults to `application/json; charset=utf-8`. */
+  /** Headers by their names in lower case. `content-type` defaults to `application/json; charset=utf-8`. */
   readonly headers: Readonly<Record<string, string>>;
   /** Serialised as JSON unless it is a string, a stream, or a buffer, which is sent as it is; undefined: no body. */
   readonly body?: unknown;

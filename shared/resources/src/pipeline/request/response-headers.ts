@@ -34,7 +34,9 @@ const acceptedHeaders = [
 
 const methods = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
 
-/** Returns the headers of every response: request id, security (OWASP's list for APIs), and CORS for allowed origins. */
+/**
+ * Returns the headers of every response: request id, security (OWASP's list for APIs), and CORS for allowed origins.
+ */
 export function commonHeaders(request: ApiRequest, origins: readonly string[]): Record<string, string> {
   return {
     'x-request-id': request.id,

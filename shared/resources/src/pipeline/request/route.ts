@@ -4,7 +4,7 @@ import type { AnyStorage, StorageFunction } from '../../definition/storage.js';
 import { apiError } from '../../errors/api-error.js';
 import { decodePercent } from '../../query/query-string.js';
 
-/** An item that a path goes through, such as the customer in `/customers/7/orders`. */
+/** An item in a path above the last collection, such as the customer in `/customers/7/orders`. */
 export interface Parent {
   readonly resource: Resource;
   readonly storage: AnyStorage;
@@ -15,7 +15,7 @@ export interface Parent {
 interface Place {
   readonly resource: Resource;
   readonly storage: AnyStorage;
-  /** Outermost first. */
+  /** The parent items in the path, outermost first. */
   readonly parents: readonly Parent[];
   /** The collection's path in its canonical form, encoded, starting with the name of the top-level resource. */
   readonly path: string;
