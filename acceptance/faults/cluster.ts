@@ -3,7 +3,7 @@ import type { Postgres } from '../test/system/postgres.js';
 import type { Observer } from './observer.js';
 
 /** Faults that are impossible on a cluster on other machines. */
-const ofOwnPostgres: ReadonlySet<string> = new Set(['postgres-killed', 'backend-killed']);
+const localOnlyFaults: ReadonlySet<string> = new Set(['postgres-killed', 'backend-killed']);
 
 /**
  * Returns the faults that are possible on a Citus cluster: backends can be killed only if the cluster is on this
@@ -11,7 +11,7 @@ const ofOwnPostgres: ReadonlySet<string> = new Set(['postgres-killed', 'backend-
  */
 export function clusterFaults(url: string, faults: readonly string[]): string[] {
   const isHere = /^(localhost|127\.|\[::1\])/.test(new URL(url).hostname);
-  return faults.filter((fault) => (isHere ? fault !== 'postgres-killed' : !ofOwnPostgres.has(fault)));
+  return faults.filter((fault) => (isHere ? fault !== 'postgres-killed' : !localOnlyFaults.has(fault)));
 }
 
 /** Creates a database on the Citus cluster at `CITUS_URL`, for runs that do not start their own Postgres. */

@@ -22,17 +22,17 @@ export class Load {
 
   /** Every job whose id was returned to its enqueuer. */
   get jobs(): string[] {
-    return [...this.#own, ...this.#said('job ')];
+    return [...this.#own, ...this.#linesWith('job ')];
   }
 
   /** Every batch whose id was returned to its enqueuer. */
   get batches(): string[] {
-    return this.#said('batch ');
+    return this.#linesWith('batch ');
   }
 
   /** Descriptions of valid requests that were rejected or repeated wrongly. */
   get refused(): string[] {
-    return this.#said('refused ');
+    return this.#linesWith('refused ');
   }
 
   /** Stops every enqueuer once its pending requests have ended. Returns a description of each that failed. */
@@ -47,7 +47,7 @@ export class Load {
     await Promise.all(this.#enqueuers.map((enqueuer) => enqueuer.end('SIGKILL')));
   }
 
-  #said(prefix: string): string[] {
+  #linesWith(prefix: string): string[] {
     return this.#enqueuers.flatMap(({ lines }) =>
       lines.filter((line) => line.startsWith(prefix)).map((line) => line.slice(prefix.length)),
     );

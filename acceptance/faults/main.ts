@@ -42,11 +42,12 @@ async function run(options: Options): Promise<boolean> {
     const failedEnqueuers = await load.stop();
     await observer.query(`update longshore.recurring_job set paused_at = now(), next_due_at = null`);
     const settled = eventually(
-      async () => (await observer.unfinished()).length === 0 && (await observer.unsettled()) === 0,
+      async () =>
+        (await observer.unfinished()).length === 0 && (await observer.unresolvedDependencies()) === 0,
       { deadlineMs: settleMs },
     );
     await settled.catch(() => undefined); // the checks report what is left
-    await observer.allSaid();
+    await observer.allIdle();
     const { refused } = load;
     if (isCluster) await copyTables(observer);
     const schema = isCluster ? copies : 'longshore';

@@ -55,7 +55,7 @@ export class Observer {
   }
 
   /** Returns how many dependencies are still to be resolved. */
-  async unsettled(): Promise<number> {
+  async unresolvedDependencies(): Promise<number> {
     const [row] = await this.query<{ left: number }>(`
       select (select count(*) from longshore.outbox)::integer
         + (select count(*) from longshore.job_dependency where resolved_at is null)::integer as left`);
@@ -63,7 +63,7 @@ export class Observer {
   }
 
   /** Resolves when every server has reported with a heartbeat that it runs nothing, or after 20 seconds. */
-  async allSaid(): Promise<void> {
+  async allIdle(): Promise<void> {
     const quiet = async (): Promise<boolean> =>
       (
         await this.query(

@@ -43,8 +43,8 @@ export function readOptions(faults: readonly string[]): Options | null {
     throw new Error(`Unknown faults: ${unknown.join(', ')}. Available: ${faults.join(', ')}`);
   const seconds = values.short ? 0 : Number(values.seconds);
   const seed = Number(values.seed ?? Math.floor(Math.random() * 1e6));
-  const most = Number(values.faults);
-  if (!(seconds >= 0) || !Number.isInteger(seed) || !Number.isInteger(most))
+  const maxFaults = Number(values.faults);
+  if (!(seconds >= 0) || !Number.isInteger(seed) || !Number.isInteger(maxFaults))
     throw new Error('--seconds, --faults and --seed take numbers');
-  return { seconds, seed, only: only.length === 0 ? faults : only, faults: most };
+  return { seconds, seed, only: only.length === 0 ? faults : only, faults: maxFaults };
 }

@@ -19,9 +19,9 @@ export function report({ accepted, tally, occurrences, checks, details }: Findin
   );
   for (const [fault, times] of byFault(occurrences)) {
     const middle = times[Math.floor(times.length / 2)] ?? NaN;
-    const most = times.at(-1) ?? NaN;
+    const longest = times.at(-1) ?? NaN;
     console.log(
-      `  ${fault.padEnd(20)} ${times.length} times, median ${seconds(middle)}, at most ${seconds(most)}`,
+      `  ${fault.padEnd(20)} ${times.length} times, median ${seconds(middle)}, at most ${seconds(longest)}`,
     );
   }
   const { done, repeated, lost, doubled } = tally;

@@ -37,7 +37,7 @@ const processLanes = 3;
  * before repeating one.
  */
 export async function storm(stage: Stage, options: Options): Promise<Storm> {
-  const { only, seed, faults: most, seconds: duration } = options;
+  const { only, seed, faults: maxFaults, seconds: duration } = options;
   const chosen = (family: object): string[] =>
     Object.keys(family).filter((name) => only.length === 0 || only.includes(name));
   const lanes = [chosen(databaseFaults), ...split(chosen(processFaults), processLanes)].filter(
@@ -48,14 +48,14 @@ export async function storm(stage: Stage, options: Options): Promise<Storm> {
   const end = performance.now() + duration * 1_000;
   let begun = 0;
   const goesOn = (own: number, names: number): boolean => {
-    if (most > 0) return begun < most;
+    if (maxFaults > 0) return begun < maxFaults;
     return own < names || performance.now() < end;
   };
   await Promise.all(
     lanes.map(async (names, lane) => {
       const random = mulberry32(seed * 31 + lane);
       // In longer runs, every process lane runs every process fault.
-      const all = most > 0 || duration > 0 ? (lane === 0 ? names : lanes.slice(1).flat()) : names;
+      const all = maxFaults > 0 || duration > 0 ? (lane === 0 ? names : lanes.slice(1).flat()) : names;
       const family = all.length === 0 ? names : all;
       let order: string[] = [];
       for (let own = 0; goesOn(own, names.length); own++) {

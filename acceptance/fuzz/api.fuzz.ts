@@ -9,7 +9,7 @@ import { Findings } from './findings.js';
 import { Known } from './known.js';
 import { readOptions } from './options.js';
 import { adminKey, Stage } from './stage.js';
-import { type Ground, placeOf, storm } from './storm.js';
+import { type FuzzContext, placeOf, storm } from './storm.js';
 import { afterwards, survey } from './survey.js';
 import { type JobDefinition, vocabularyOf } from './vocabulary.js';
 
@@ -18,7 +18,7 @@ const limitMs = 5_000;
 const connections = 8;
 const megabyte = 1_048_576;
 /** Maximum memory of a process, in bytes. */
-const mostMemory = 700 * megabyte;
+const maxMemory = 700 * megabyte;
 /**
  * Maximum time from the creation of a control job to its end, in milliseconds. On a slow machine, the maximum is ten
  * times as long as a control job takes before the first request.
@@ -43,7 +43,7 @@ const untouchable = servers.filter(({ pid }) => pid === worker.pid).map(({ id })
 describe(`the HTTP API under any request (make test-fuzz SEED=${options.seed})`, () => {
   const findings = new Findings();
   const client = new Client(api.url, { connections, limitMs });
-  const ground: Ground = {
+  const ground: FuzzContext = {
     client,
     contract: new Contract(document, limitMs),
     known: new Known(operations, untouchable),
@@ -115,8 +115,8 @@ describe(`the HTTP API under any request (make test-fuzz SEED=${options.seed})`,
     it(`keeps the ${name} process running`, () => {
       expect(service.ending(), service.lines.slice(-20).join('\n')).to.equal(null);
     });
-    it(`keeps the ${name} process below ${mostMemory / megabyte} MB`, () => {
-      expect(stage.memory.get(service)).to.be.within(1, mostMemory);
+    it(`keeps the ${name} process below ${maxMemory / megabyte} MB`, () => {
+      expect(stage.memory.get(service)).to.be.within(1, maxMemory);
     });
   }
 });

@@ -24,10 +24,10 @@ export class Contract {
     const { status, text, tookMs } = answer;
     return [
       ...(status >= 500
-        ? [{ what: `status ${status}: ${causeOf(text)}`, detail: text.slice(0, 1_500) }]
+        ? [{ fault: `status ${status}: ${causeOf(text)}`, detail: text.slice(0, 1_500) }]
         : []),
       ...(tookMs > this.#limitMs
-        ? [{ what: `slower than ${this.#limitMs} ms`, detail: `${Math.round(tookMs)} ms` }]
+        ? [{ fault: `slower than ${this.#limitMs} ms`, detail: `${Math.round(tookMs)} ms` }]
         : []),
       ...this.#answers.check(operation, request, answer),
     ];

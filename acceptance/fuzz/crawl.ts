@@ -66,7 +66,7 @@ export async function crawl(client: Client, findings: Findings, jobs: readonly s
         findings.add(
           crawled,
           {
-            what: `answers ${answer.status} (${kindOf(new URL(path, client.baseUrl))})`,
+            fault: `answers ${answer.status} (${kindOf(new URL(path, client.baseUrl))})`,
             detail: textOf(answer.text),
           },
           client.baseUrl,
@@ -74,7 +74,7 @@ export async function crawl(client: Client, findings: Findings, jobs: readonly s
         );
       follow(answer.text, path);
     } catch (error) {
-      findings.add(crawled, { what: 'no answer', detail: String(error) }, client.baseUrl, request);
+      findings.add(crawled, { fault: 'no answer', detail: String(error) }, client.baseUrl, request);
     }
   };
 

@@ -14,13 +14,13 @@ export class Findings {
   readonly #byPlace = new Map<string, Map<string, Finding>>();
 
   /** @param place the operation, or another tested location */
-  add(place: string, { what, detail }: Breach, baseUrl: string, request: Request): void {
+  add(place: string, { fault, detail }: Breach, baseUrl: string, request: Request): void {
     const findings = this.#byPlace.get(place) ?? new Map<string, Finding>();
     this.#byPlace.set(place, findings);
     const size = request.path.length + JSON.stringify(request.headers).length + (request.body?.length ?? 0);
-    const known = findings.get(what);
+    const known = findings.get(fault);
     const example = { detail, request, size, baseUrl };
-    if (known === undefined) findings.set(what, { count: 1, ...example });
+    if (known === undefined) findings.set(fault, { count: 1, ...example });
     else {
       known.count += 1;
       if (size < known.size) Object.assign(known, example);

@@ -114,9 +114,9 @@ export function headers(declared: readonly string[], takesBody: boolean): fc.Arb
   );
 }
 
-function someOf(names: readonly string[], most: number): fc.Arbitrary<Headers> {
+function someOf(names: readonly string[], maxLength: number): fc.Arbitrary<Headers> {
   return fc
-    .uniqueArray(fc.constantFrom(...names), { minLength: 1, maxLength: most })
+    .uniqueArray(fc.constantFrom(...names), { minLength: 1, maxLength: maxLength })
     .chain((chosen) => fc.record(Object.fromEntries(chosen.map((name) => [name, headerValue(name)]))));
 }
 

@@ -6,7 +6,7 @@ import { json, oddNumbers, oddTexts } from './odd-values.js';
 type Values = fc.Arbitrary<unknown>;
 
 /** Limits of arrays from this one on are not exceeded, so that requests stay small. */
-const affordable = 10_001;
+const maxExceededArrayLimit = 10_001;
 
 /** Generates values that a schema forbids, mostly by a small margin. Values that happen to be valid do no harm. */
 export function illegal(vocabulary: Vocabulary, given: Schema, name = ''): Values {
@@ -86,7 +86,7 @@ function brokenArray(vocabulary: Vocabulary, schema: Schema, name: string): Valu
     fc.tuple(some, illegal(vocabulary, items, name)).map(([values, value]) => [...values, value]),
     ...(minItems > 0 ? [fc.constant([])] : []),
     ...(uniqueItems ? [element.map((value) => [value, value])] : []),
-    ...(maxItems < affordable
+    ...(maxItems < maxExceededArrayLimit
       ? [
           fc
             .tuple(element, fc.nat(20))

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Operation } from '@longshore/test-support';
 
 /** Maximum number of remembered values of each kind; the oldest are dropped. */
-const most = 300;
+const maxRemembered = 300;
 
 /** Values of the path parameters that identify an item. */
 export type Binding = Readonly<Record<string, string>>;
@@ -107,5 +107,5 @@ function remember<Value>(values: Map<string, Value[]>, key: string, value: Value
   const list = values.get(key) ?? [];
   values.set(key, list);
   list.push(value);
-  if (list.length > most) list.shift();
+  if (list.length > maxRemembered) list.shift();
 }

@@ -9,7 +9,7 @@ import { type Service, startService } from '../test/system/service.js';
 
 const run = promisify(execFile);
 
-const lookMs = 1_000;
+const sampleIntervalMs = 1_000;
 
 /** API key that permits everything, unlike the restricted and read-only keys. */
 export const adminKey = 'an-admin-key-that-only-the-fuzz-suite-knows';
@@ -35,7 +35,7 @@ export class Stage {
     this.#directory = directory;
     this.services = services;
     this.#spare = spare;
-    this.#watch = setInterval(() => void this.#weigh(), lookMs);
+    this.#watch = setInterval(() => void this.#sampleMemory(), sampleIntervalMs);
   }
 
   static async start(): Promise<Stage> {
@@ -74,7 +74,7 @@ export class Stage {
     await rm(this.#directory, { recursive: true, force: true });
   }
 
-  async #weigh(): Promise<void> {
+  async #sampleMemory(): Promise<void> {
     for (const service of Object.values(this.services)) {
       if (service.ending() !== null) continue;
       const { stdout } = await run('ps', ['-o', 'rss=', '-p', String(service.pid)]).catch(() => ({

@@ -7,7 +7,7 @@ import type { Chain, Plan } from './plan.js';
 import { fillRequest, type FilledRequest } from './request.js';
 
 /** What is needed to send requests and check their responses. */
-export interface Ground {
+export interface FuzzContext {
   readonly client: Client;
   readonly contract: Contract;
   readonly known: Known;
@@ -17,7 +17,7 @@ export interface Ground {
 }
 
 /** Sends all chains, several at a time. The requests of a chain are sent in order. */
-export async function storm(ground: Ground, chains: readonly Chain[], lanes: number): Promise<void> {
+export async function storm(ground: FuzzContext, chains: readonly Chain[], lanes: number): Promise<void> {
   const waiting = chains.values();
   const lane = async (): Promise<void> => {
     for (const chain of waiting) await sendChain(ground, chain);
@@ -25,7 +25,7 @@ export async function storm(ground: Ground, chains: readonly Chain[], lanes: num
   await Promise.all(Array.from({ length: lanes }, lane));
 }
 
-async function sendChain(ground: Ground, chain: Chain): Promise<void> {
+async function sendChain(ground: FuzzContext, chain: Chain): Promise<void> {
   // Later steps use the path parameters of the item that the first one created, and of items below it.
   const own = new Map<string, string>();
   for (const plan of chain) {
@@ -34,7 +34,7 @@ async function sendChain(ground: Ground, chain: Chain): Promise<void> {
   }
 }
 
-async function sendPlan(ground: Ground, plan: Plan, own: Binding): Promise<Binding | undefined> {
+async function sendPlan(ground: FuzzContext, plan: Plan, own: Binding): Promise<Binding | undefined> {
   const { client, contract, known, findings } = ground;
   const filled = fillRequest(plan, known, own);
   const request: FilledRequest = { ...filled, headers: { ...ground.headers, ...filled.headers } };
@@ -50,7 +50,7 @@ async function sendPlan(ground: Ground, plan: Plan, own: Binding): Promise<Bindi
     const json = isJson ? parseJson(answer.text) : undefined;
     return known.note(operation, request.place, request.binding, { headers: answer.headers, json });
   } catch (error) {
-    findings.add(place, { what: 'no answer', detail: String(error) }, client.baseUrl, request);
+    findings.add(place, { fault: 'no answer', detail: String(error) }, client.baseUrl, request);
     return undefined;
   }
 }

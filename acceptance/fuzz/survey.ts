@@ -2,13 +2,16 @@ import type { Operation } from '@longshore/test-support';
 import type { Binding } from './known.js';
 import type { Plan } from './plan.js';
 import { fillRequest } from './request.js';
-import { type Ground, placeOf } from './storm.js';
+import { type FuzzContext, placeOf } from './storm.js';
 
 /** Maximum number of collections of one kind to read, such as the jobs of a queue. */
 const samples = 4;
 
 /** Reads every collection in every order, and every item that they show. Returns the ids of all jobs. */
-export async function survey(ground: Ground, operations: readonly Operation[]): Promise<readonly string[]> {
+export async function survey(
+  ground: FuzzContext,
+  operations: readonly Operation[],
+): Promise<readonly string[]> {
   const collections = operations.filter(({ parameters }) => parameters.some(({ name }) => name === 'limit'));
   const jobs = new Set<string>();
   await Promise.all(
@@ -30,7 +33,7 @@ export async function survey(ground: Ground, operations: readonly Operation[]): 
   return [...jobs];
 }
 
-async function surveyBelow(ground: Ground, collection: Operation): Promise<void> {
+async function surveyBelow(ground: FuzzContext, collection: Operation): Promise<void> {
   for (let item = 0; item < samples; item += 1) {
     const plan = {
       ...planOf(collection),
@@ -43,7 +46,7 @@ async function surveyBelow(ground: Ground, collection: Operation): Promise<void>
 }
 
 /** Reads the first page of a collection in every order that it offers. */
-async function readOrders(ground: Ground, collection: Operation, own: Binding): Promise<void> {
+async function readOrders(ground: FuzzContext, collection: Operation, own: Binding): Promise<void> {
   const terms = collection.parameters.find(({ name }) => name === 'sort')?.schema.items?.enum ?? [];
   const path = { ...(collection.template.includes('{keyword}') && { keyword: 'a' }) };
   for (const term of terms) {
@@ -60,7 +63,7 @@ async function readOrders(ground: Ground, collection: Operation, own: Binding): 
 }
 
 /** Reads all pages of a collection by following their links. Returns the path parameters of each item. */
-async function readAll(ground: Ground, collection: Operation): Promise<readonly Binding[]> {
+async function readAll(ground: FuzzContext, collection: Operation): Promise<readonly Binding[]> {
   const all: Binding[] = [];
   let query: Plan['query'] = [['limit', '500']];
   for (;;) {
@@ -79,7 +82,7 @@ interface Page {
 }
 
 async function read(
-  ground: Ground,
+  ground: FuzzContext,
   plan: Plan,
   own: Binding,
   allowed: readonly number[] = [200],
@@ -96,7 +99,7 @@ async function read(
     if (!allowed.includes(answer.status)) {
       findings.add(
         place,
-        { what: `answers ${answer.status}`, detail: answer.text.slice(0, 500) },
+        { fault: `answers ${answer.status}`, detail: answer.text.slice(0, 500) },
         client.baseUrl,
         request,
       );
@@ -110,7 +113,7 @@ async function read(
     });
     return { items, link: String(answer.headers['link'] ?? '') };
   } catch (error) {
-    findings.add(place, { what: 'no answer', detail: String(error) }, client.baseUrl, request);
+    findings.add(place, { fault: 'no answer', detail: String(error) }, client.baseUrl, request);
     return undefined;
   }
 }

@@ -1,15 +1,15 @@
 import { expect } from 'chai';
 import { eventually } from '@longshore/test-support';
-import { type HeldJobs, holdJobs } from './system/held-job.js';
+import { type ControllableJobs, createControllableJobs } from './system/held-job.js';
 import { enqueue, getJob } from './system/jobs.js';
 import { useSystem } from './system/system.js';
 
 describe('a worker that is killed during a job', () => {
   const system = useSystem({ WORKER_SERVER_TIMEOUT_MS: '5000' });
-  let held: HeldJobs;
+  let held: ControllableJobs;
 
   before(async () => {
-    held = await holdJobs();
+    held = await createControllableJobs();
   });
   after(() => held.remove());
 

@@ -1,20 +1,20 @@
 import { expect } from 'chai';
 import { eventually } from '@longshore/test-support';
-import { type HeldJobs, holdJobs } from './system/held-job.js';
+import { type ControllableJobs, createControllableJobs } from './system/held-job.js';
 import { enqueue, getJob, getJson } from './system/jobs.js';
 import type { Service } from './system/service.js';
 import { useSystem } from './system/system.js';
 
 describe('a worker that is asked to stop', () => {
   const system = useSystem({ WORKER_CONCURRENCY: '1' });
-  let held: HeldJobs;
+  let held: ControllableJobs;
   let api: Service;
   let ending: string;
   let first: string;
   let second: string;
 
   before(async () => {
-    held = await holdJobs();
+    held = await createControllableJobs();
     const env = { LONGSHORE_APP: held.application };
     api = await system().start('api', env);
     const worker = await system().start('worker', env);

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { expect } from 'chai';
 import { eventually } from '@longshore/test-support';
-import { getJob, getJson, postTest, type Receipt } from './system/jobs.js';
+import { getJob, getJson, postTest, type EnqueueResponse } from './system/jobs.js';
 import type { Service } from './system/service.js';
 import { useSystem } from './system/system.js';
 
@@ -14,8 +14,8 @@ describe('Postgres stopped and started again under load', () => {
   const system = useSystem({ API_TEST_JOB_MS: '20' });
   let services: Service[];
   let api: Service;
-  const answers: Receipt[] = [];
-  const accepted = (): Receipt[] => answers.filter(({ status }) => status === 202);
+  const answers: EnqueueResponse[] = [];
+  const accepted = (): EnqueueResponse[] => answers.filter(({ status }) => status === 202);
 
   before(async () => {
     api = await system().start('api');

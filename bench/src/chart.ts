@@ -47,12 +47,12 @@ ${panels.join('\n')}
 function panel(title: string, rows: readonly Row[], top: number): string {
   const [unit = ''] = Object.keys(rows[0]?.figures ?? {});
   const values = rows.map(({ figures }) => figures[unit] ?? NaN);
-  const most = Math.max(...values.filter((value) => !Number.isNaN(value)), Number.MIN_VALUE);
+  const max = Math.max(...values.filter((value) => !Number.isNaN(value)), Number.MIN_VALUE);
   const space = width - 2 * margin - labelWidth - valueWidth;
   const bars = rows.map(({ name }, index) => {
     const value = values[index] ?? NaN;
     const y = top + headHeight + index * rowHeight;
-    const length = Number.isNaN(value) ? 0 : Math.max(1, (value / most) * space);
+    const length = Number.isNaN(value) ? 0 : Math.max(1, (value / max) * space);
     const own = name.startsWith('longshore') || index === 0 ? ' class="own"' : '';
     const x = margin + labelWidth;
     return `<text x="${margin}" y="${y + 12}">${escaped(name)}</text><rect${own} x="${x}" y="${y}" width="${length.toFixed(1)}" height="${barHeight}" rx="3"/><text class="value" x="${(x + length + 8).toFixed(1)}" y="${y + 12}">${format(value)}</text>`;

@@ -1,7 +1,7 @@
 /** `make bench`: measures Longshore and its peers on a local Postgres. See `bench/README.md`. */
 import { writeFile } from 'node:fs/promises';
 import { Bench } from './bench.js';
-import { everyone, isOnRedis } from './contenders/index.js';
+import { allContenders, isOnRedis } from './contenders/index.js';
 import { BenchDatabase } from './database.js';
 import { BenchRedis } from './redis.js';
 import { drawResults } from './chart.js';
@@ -19,7 +19,7 @@ async function run(options: Options): Promise<void> {
   const peers = await installPeers({ all: !options.smoke });
   const redis = new BenchRedis();
   const hasRedis = await BenchRedis.isInstalled();
-  const contenders = everyone.filter(
+  const contenders = allContenders.filter(
     (name) =>
       name === 'longshore' ||
       ((isOnRedis(name) ? hasRedis : true) && (!name.startsWith('bullmq') || !options.smoke)),

@@ -33,7 +33,7 @@ export const latencySettings: Readonly<Record<ContenderName, readonly ServerSett
 };
 
 /** Tries settings and returns the fastest. Measures nothing if there is only one. */
-export async function quickest(
+export async function fastestSettings(
   settings: readonly ServerSettings[],
   measure: (settings: ServerSettings) => Promise<number>,
 ): Promise<ServerSettings> {
@@ -53,7 +53,7 @@ export function bestForDraining(
   agent: Agent,
   { settingsTried, sweepJobs: jobs }: Sizes,
 ): Promise<ServerSettings> {
-  return quickest(drainSettings[agent.contender].slice(0, settingsTried), async (settings) => {
+  return fastestSettings(drainSettings[agent.contender].slice(0, settingsTried), async (settings) => {
     await agent.perform('enqueueMany', jobs);
     return agent.perform('drain', jobs, settings);
   });

@@ -9,7 +9,7 @@ import { freePort, startLocalPostgres, type LocalPostgres } from '@longshore/loc
 import { formatLogLine, paintFor } from '@longshore/service/log-line';
 import { oneProcess, threeServices, type Places } from './plan.js';
 import { rebuildOnChange } from './rebuild.js';
-import { runningOnce } from './running-once.js';
+import { lockDataDirectory } from './running-once.js';
 import { supervise } from './supervise.js';
 import { welcome } from './welcome.js';
 
@@ -54,7 +54,7 @@ async function run(): Promise<void> {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve());
   });
   await mkdir(data, { recursive: true });
-  const allowNext = await runningOnce(data);
+  const allowNext = await lockDataDirectory(data);
   let postgres: LocalPostgres | null = null;
   let stopWatching = async (): Promise<void> => undefined;
   try {

@@ -9,7 +9,7 @@ import { commandLine } from '@longshore/local-postgres';
  * @returns a function that releases the directory
  * @throws {Error} if another `make dev` is using it; the message contains its process id
  */
-export async function runningOnce(directory: string): Promise<() => Promise<void>> {
+export async function lockDataDirectory(directory: string): Promise<() => Promise<void>> {
   const file = path.join(directory, 'dev.pid');
   const pid = Number(await readFile(file, 'utf8').catch(() => '0'));
   if (pid > 0 && (await commandLine(pid)).includes('dev/dist/main.js'))

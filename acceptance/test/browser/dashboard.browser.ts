@@ -1,20 +1,20 @@
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import { launchChromium } from '@longshore/test-support/chromium';
-import { type HeldJobs, holdJobs } from '../system/held-job.js';
+import { type ControllableJobs, createControllableJobs } from '../system/held-job.js';
 import { enqueue } from '../system/jobs.js';
 import { useSystem } from '../system/system.js';
 
 describe('an operator with a browser', () => {
   const system = useSystem();
-  let held: HeldJobs;
+  let held: ControllableJobs;
   let browser: Browser;
   let page: Page;
   let dashboard: string;
   let location: string;
 
   before(async () => {
-    held = await holdJobs();
+    held = await createControllableJobs();
     const env = { LONGSHORE_APP: held.application };
     const [api, service] = await Promise.all([
       system().start('api', env),

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { house } from '../house/house.js';
 
 /** Jobs that run until a test lets them finish, however late that is. */
-export interface HeldJobs {
+export interface ControllableJobs {
   /** The module of an application with the job `held`, for `LONGSHORE_APP`. */
   readonly application: string;
   /** Lets all running jobs finish. Jobs that start later finish immediately. */
@@ -25,7 +25,7 @@ export const application = { name: 'held', createHandlers: () => [held] };
 `;
 
 /** Writes the application inside the repository, so that it can import the packages. */
-export async function holdJobs(): Promise<HeldJobs> {
+export async function createControllableJobs(): Promise<ControllableJobs> {
   const data = path.join(house, '.data');
   await mkdir(data, { recursive: true });
   const directory = await mkdtemp(path.join(data, 'held-'));

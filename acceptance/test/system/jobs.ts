@@ -7,7 +7,7 @@ export interface Job {
   readonly serverId: string | null;
 }
 
-export interface Receipt {
+export interface EnqueueResponse {
   readonly status: number;
   readonly type: string | null;
   readonly body: string;
@@ -19,7 +19,7 @@ export interface Receipt {
 type Headers = Readonly<Record<string, string>>;
 
 /** Enqueues the job of `POST /test`. */
-export async function postTest(api: string, headers: Headers = {}): Promise<Receipt> {
+export async function postTest(api: string, headers: Headers = {}): Promise<EnqueueResponse> {
   const startedAt = performance.now();
   const response = await fetch(`${api}/test`, { method: 'POST', headers });
   const body = await response.text();

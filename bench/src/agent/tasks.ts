@@ -10,7 +10,7 @@ const deadlineMs = 300_000;
  */
 export class Tasks {
   readonly #contender: Contender;
-  #heard: number[] = [];
+  #latencies: number[] = [];
 
   constructor(contender: Contender) {
     this.#contender = contender;
@@ -102,8 +102,8 @@ export class Tasks {
 
   /** Starts a server that records how long each job of {@link send} took to reach its handler. */
   async listen(settings: ServerSettings): Promise<void> {
-    this.#heard = [];
-    await this.#contender.startServer(({ n }) => void this.#heard.push(now() - n), settings);
+    this.#latencies = [];
+    await this.#contender.startServer(({ n }) => void this.#latencies.push(now() - n), settings);
   }
 
   /** Enqueues this many jobs one at a time, with a random pause of 10 to 30 ms before each. */
@@ -115,11 +115,11 @@ export class Tasks {
   }
 
   /** Waits up to about five seconds for the latencies of `count` jobs, stops the server, and returns the latencies. */
-  async hear(count: number): Promise<number[]> {
-    for (let waited = 0; this.#heard.length < count && waited < 500; waited++) await pause(10);
+  async collectLatencies(count: number): Promise<number[]> {
+    for (let waited = 0; this.#latencies.length < count && waited < 500; waited++) await pause(10);
     await this.#contender.stopServer();
-    equal('jobs heard', this.#heard.length, count);
-    return this.#heard;
+    equal('jobs heard', this.#latencies.length, count);
+    return this.#latencies;
   }
 }
 

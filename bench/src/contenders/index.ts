@@ -32,4 +32,4 @@ export const remarks: Readonly<Record<Exclude<ContenderName, 'longshore'>, strin
 export type ContenderName = keyof typeof contenders;
 
 /** All contenders, Longshore first. */
-export const everyone = Object.keys(contenders) as ContenderName[];
+export const allContenders = Object.keys(contenders) as ContenderName[];

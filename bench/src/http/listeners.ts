@@ -6,7 +6,7 @@ const connecting = 100;
 /** Open connections that are mostly silent. */
 export interface Listeners {
   /** Resolves to the milliseconds from this call until `count` listeners have received this text. */
-  told(text: string, count: number): Promise<number>;
+  delivered(text: string, count: number): Promise<number>;
   close(): void;
 }
 
@@ -19,7 +19,7 @@ export interface Listeners {
  */
 export async function listen(urls: readonly string[], streams: boolean): Promise<Listeners> {
   const requests: ClientRequest[] = [];
-  let heard = (_text: string): void => undefined;
+  let onChunk = (_text: string): void => undefined;
   const open = (url: string): Promise<void> =>
     new Promise((resolve, reject) => {
       const request = get(url, { agent: false, headers: { accept: 'text/event-stream, application/json' } });
@@ -29,18 +29,18 @@ export async function listen(urls: readonly string[], streams: boolean): Promise
       request.once('response', (response) => {
         if (response.statusCode === 200) resolve();
         else reject(new Error(`GET ${url}: ${response.statusCode}`));
-        response.setEncoding('utf8').on('data', (chunk: string) => heard(chunk));
+        response.setEncoding('utf8').on('data', (chunk: string) => onChunk(chunk));
         response.on('error', () => undefined);
       });
     });
   for (let from = 0; from < urls.length; from += connecting)
     await Promise.all(urls.slice(from, from + connecting).map(open));
   return {
-    told: (text, count) => {
+    delivered: (text, count) => {
       const startedMs = performance.now();
       let left = count;
       return new Promise((resolve) => {
-        heard = (chunk) => {
+        onChunk = (chunk) => {
           if (chunk.includes(text) && --left === 0) resolve(performance.now() - startedMs);
         };
       });

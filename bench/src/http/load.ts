@@ -14,7 +14,7 @@ export interface Load {
 }
 
 /** Timeout of a request, in seconds. A load of at least this duration that gets no response fails. */
-const patienceSeconds = 120;
+const requestTimeoutSeconds = 120;
 
 /** Autocannon's result; latencies in milliseconds. */
 export interface LoadReport {
@@ -34,7 +34,7 @@ export async function postLoad(load: Load): Promise<LoadReport> {
   const { non2xx, errors, timeouts } = report;
   const answered = report['2xx'];
   if (non2xx + errors + timeouts === 0 && answered > 0) return report;
-  if (non2xx + errors + timeouts === 0 && load.seconds < patienceSeconds)
+  if (non2xx + errors + timeouts === 0 && load.seconds < requestTimeoutSeconds)
     return postLoad({ ...load, seconds: 2 * load.seconds });
   throw new Error(
     `POST ${load.url}: ${answered} × 2xx, ${non2xx} × other, ${errors} errors, ${timeouts} timeouts`,
@@ -53,7 +53,7 @@ async function autocannonReport({ url, body, connections, seconds }: Load): Prom
     '--method=POST',
     `--connections=${connections}`,
     `--duration=${seconds}`,
-    `--timeout=${patienceSeconds}`,
+    `--timeout=${requestTimeoutSeconds}`,
   ];
   if (body !== undefined) options.push('--headers=content-type=application/json', `--body=${body}`);
   const child = spawn(peerNode(), [autocannon, ...options, url], { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -13,7 +13,7 @@ const password = 'bench';
 const headers = { authorization: `Basic ${Buffer.from(`bench:${password}`).toString('base64')}` };
 
 /** Slightly longer than the dashboard caches a read, so that each round reads from the storage again. */
-const snapshotMs = 1_100;
+const cacheExpiryMs = 1_100;
 
 /**
  * Rounds that do not count. During them, V8 compiles the code, and each of the dashboard's four connections plans its
@@ -143,7 +143,7 @@ async function measurePages(
       row.times.push(tookMs);
       row.whole.push(performance.now() - startedAt);
     }
-    await pause(snapshotMs);
+    await pause(cacheExpiryMs);
   }
   return measured.map(({ page, firstMs, times, whole, bytes }) => ({
     name: `/${page}`,
@@ -179,13 +179,13 @@ async function measureViewers(
 ): Promise<{ requests: number; cores: number }> {
   const overview = `${url}/job-dashboard/`;
   const etags = await openPage(overview, headers);
-  const lookOn = (): Promise<number[]> =>
+  const watchAll = (): Promise<number[]> =>
     Promise.all(Array.from({ length: viewers }, () => watchOverview(overview, headers, seconds, etags)));
   // Warm-up: V8 optimizes the code for about half a minute, and until then the CPU time is a quarter higher.
-  await lookOn();
-  await lookOn();
+  await watchAll();
+  await watchAll();
   const before = (await processorTime(pid ?? 0)) ?? NaN;
-  const counts = await lookOn();
+  const counts = await watchAll();
   const cores = (((await processorTime(pid ?? 0)) ?? NaN) - before) / (seconds * 1_000);
   const requests = counts.reduce((sum, count) => sum + count, 0) / seconds;
   return { requests, cores };

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Scenario } from '../bench.js';
-import { everyone, isOnRedis } from '../contenders/index.js';
+import { allContenders, isOnRedis } from '../contenders/index.js';
 import { ratiosOf, type Row } from '../result.js';
 import { drainSettings } from '../server-settings.js';
 import { jobsOf } from '../sizes.js';
@@ -15,7 +15,7 @@ export const footprint: Scenario = {
   isLeftOutOfSmoke: true,
   run: async (bench) => {
     const rows: Row[] = [];
-    for (const contender of bench.among(everyone).filter((name) => !isOnRedis(name))) {
+    for (const contender of bench.among(allContenders).filter((name) => !isOnRedis(name))) {
       bench.note(contender);
       rows.push(
         await bench.withAgents([contender], async (agent) => {

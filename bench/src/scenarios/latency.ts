@@ -1,16 +1,16 @@
 import type { Agent } from '../agent/agent.js';
 import type { Bench, Scenario } from '../bench.js';
 import type { ServerSettings } from '../contenders/contender.js';
-import { everyone } from '../contenders/index.js';
+import { allContenders } from '../contenders/index.js';
 import { ratiosOf, type Row, type Target } from '../result.js';
-import { describe, latencySettings, quickest } from '../server-settings.js';
+import { describe, latencySettings, fastestSettings } from '../server-settings.js';
 import { median, percentile } from '../statistics.js';
 
 /** Measures the time from the call that enqueues a job to the first line of its handler, on an idle system. */
 export const latency: Scenario = {
   name: 'latency',
   run: (bench) =>
-    bench.withAgents(bench.among(everyone), async (...agents) => {
+    bench.withAgents(bench.among(allContenders), async (...agents) => {
       const rows: Row[] = [];
       for (const place of ['two processes', 'one process'] as const) {
         for (const server of agents) rows.push(await measure(bench, server, place));
@@ -35,8 +35,9 @@ async function measure(bench: Bench, server: Agent, place: 'one process' | 'two 
   const { latencyJobs, settingsTried } = bench.sizes;
   const sender = place === 'one process' ? server : await bench.agent(contender, server.url);
   try {
-    const settings = await quickest(latencySettings[contender].slice(0, settingsTried), async (candidate) =>
-      median(await latencies(server, sender, Math.ceil(latencyJobs / 5), candidate)),
+    const settings = await fastestSettings(
+      latencySettings[contender].slice(0, settingsTried),
+      async (candidate) => median(await latencies(server, sender, Math.ceil(latencyJobs / 5), candidate)),
     );
     const heard = await latencies(server, sender, latencyJobs, settings);
     const figures = {
@@ -60,5 +61,5 @@ async function latencies(
   const warmUp = 5;
   await server.perform('listen', settings);
   await sender.perform('send', jobs + warmUp);
-  return (await server.perform('hear', jobs + warmUp)).slice(warmUp);
+  return (await server.perform('collectLatencies', jobs + warmUp)).slice(warmUp);
 }

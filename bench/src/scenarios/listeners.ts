@@ -70,7 +70,7 @@ async function measured(bench: Bench, { name, streams, path, count, seconds }: K
     const after = await residentKib(api);
     const perSecond = await transactionsPerSecond(url, seconds);
     const connections = await sessions(url);
-    const told = open.told('"done"', count);
+    const told = open.delivered('"done"', count);
     await fetch(`${version}/jobs/${id}/run`, { method: 'PUT' });
     const tookMs = await told;
     open.close();

@@ -20,7 +20,7 @@ const delayMs = 1_500;
  * queue with a concurrency limit, and how soon jobs start: plain jobs, scheduled jobs, and jobs whose transaction
  * commits after the scan cursors have passed their position.
  */
-export const pinnedPromises: Scenario = {
+export const pinnedGuarantees: Scenario = {
   name: 'pinned-promises',
   run: (bench) =>
     bench.withAgents(['longshore'], async (agent) => {

@@ -1,4 +1,4 @@
-import { everyone } from '../contenders/index.js';
+import { allContenders } from '../contenders/index.js';
 import type { Scenario } from '../bench.js';
 import { rateRow, ratiosOf } from '../result.js';
 
@@ -6,7 +6,7 @@ import { rateRow, ratiosOf } from '../result.js';
 export const singleEnqueue: Scenario = {
   name: 'single-enqueue',
   run: (bench) =>
-    bench.withAgents(bench.among(everyone), async (...agents) => {
+    bench.withAgents(bench.among(allContenders), async (...agents) => {
       const { singleJobs, singleCallers } = bench.sizes;
       for (const agent of agents) await agent.perform('enqueueConcurrently', singleJobs / 10, singleCallers);
       const samples = await bench.interleave(agents, (agent) => {

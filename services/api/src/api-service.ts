@@ -3,7 +3,7 @@ import { type AlertOptions, AlertSender, createDashboard } from '@longshore/jobs
 import { answerMalformedHttp, countRequests } from '@longshore/resources';
 import {
   alertSettings,
-  asConfigured,
+  withVariableNames,
   createJobServer,
   createServiceApp,
   dashboardAccess,
@@ -53,7 +53,7 @@ export async function startApi(
   const alerts = showsDashboard ? alertSender(config, storage, logger) : null;
   if (showsDashboard) {
     app.use(
-      asConfigured(() =>
+      withVariableNames(() =>
         createDashboard({
           storage,
           control: storage,
@@ -98,7 +98,7 @@ function alertSender(config: ApiConfig, storage: Storage['jobs'], logger: Logger
   if (settings === null) return null;
   const onError: AlertOptions['onError'] = (error, target) =>
     logger.warn({ err: error, target }, 'alert not sent');
-  return asConfigured(() => new AlertSender({ ...settings, storage, onError }));
+  return withVariableNames(() => new AlertSender({ ...settings, storage, onError }));
 }
 
 /** Mounts routes outside of `/api` both with and without the prefix, because a gateway may or may not strip it. */

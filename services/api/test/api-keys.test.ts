@@ -89,13 +89,13 @@ for (const [name, open] of Object.entries(storages)) {
       const { id } = await api.makeKey({});
       await api.call('PATCH', `${keys}/${id}`, { ...admin, json: { name: 'other' } });
       await api.call('DELETE', `${keys}/${id}`, admin);
-      const told = api
+      const lines = api
         .log()
         .split('\n')
         .filter((line) => line.includes(id));
-      const events = told.map((line) => (JSON.parse(line) as { action: string; by: string }).action);
+      const events = lines.map((line) => (JSON.parse(line) as { action: string; by: string }).action);
       expect(events).to.deep.equal(['made', 'changed', 'revoked']);
-      expect(told[2]).to.contain('"by":"API_ADMIN_KEY"');
+      expect(lines[2]).to.contain('"by":"API_ADMIN_KEY"');
     });
 
     it('are rejected after their expiry', async () => {

@@ -9,7 +9,7 @@ const later = { runAt: new Date('2100-01-01') };
 const cron = '0 0 1 1 *';
 
 /** Paths of the example application, whose operations are tested with the toolkit (`@longshore/resources`). */
-const ofTheApplication = /^\/(customers|orders|cancellations|cars|tickets)\//;
+const applicationPath = /^\/(customers|orders|cancellations|cars|tickets)\//;
 
 /** The call of an operation, and how to observe its effect. */
 interface Operated {
@@ -132,7 +132,7 @@ describe('An operation with an Idempotency-Key, whose response cannot be stored'
       paths: Record<string, { put?: { operationId: string } }>;
     };
     const paths = Object.entries(document.paths).filter(
-      ([path, { put }]) => put !== undefined && /\}\/[a-z-]+$/.test(path) && !ofTheApplication.test(path),
+      ([path, { put }]) => put !== undefined && /\}\/[a-z-]+$/.test(path) && !applicationPath.test(path),
     );
     expect(paths.map(([path]) => path)).to.have.members(Object.keys(operations));
   });

@@ -94,8 +94,8 @@ describe('Scopes', () => {
   it('permit what the documentation says', async () => {
     const page = await readFile(new URL('../../../docs/access.md', import.meta.url), 'utf8');
     const rows = page.split('\n').map((line) => line.split('|').map((cell) => cell.trim()));
-    const told = rows.filter(([, scope]) => scopes.some((known) => scope === `\`${known}\``));
-    expect(told.map(([, scope, meaning]) => [scope, meaning])).to.deep.equal(
+    const described = rows.filter(([, scope]) => scopes.some((known) => scope === `\`${known}\``));
+    expect(described.map(([, scope, meaning]) => [scope, meaning])).to.deep.equal(
       scopes.map((scope) => [`\`${scope}\``, scopeMeanings[scope]]),
     );
   });

@@ -91,9 +91,9 @@ async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, 'close');
   child.kill('SIGTERM');
-  const impatience = setTimeout(() => child.kill('SIGKILL'), stopMs);
+  const killTimer = setTimeout(() => child.kill('SIGKILL'), stopMs);
   await ended;
-  clearTimeout(impatience);
+  clearTimeout(killTimer);
 }
 
 async function answers(url: string): Promise<boolean> {

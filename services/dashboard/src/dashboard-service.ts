@@ -7,7 +7,7 @@ import {
 import { PostgresStorage } from '@longshore/jobs-postgres';
 import {
   alertSettings,
-  asConfigured,
+  withVariableNames,
   createServiceApp,
   dashboardAccess,
   dashboardSettings,
@@ -40,7 +40,7 @@ export async function startDashboard(
   app.use(metricsGuard(config.HTTP_ALLOWED_HOSTS));
   app.use(health.routes.routes());
   app.use(
-    asConfigured(() =>
+    withVariableNames(() =>
       createDashboard({
         storage,
         control: storage,
@@ -85,5 +85,5 @@ function alertSender(config: DashboardConfig, storage: PostgresStorage, logger: 
   if (settings === null) return null;
   const onError: AlertOptions['onError'] = (error, target) =>
     logger.warn({ err: error, target }, 'alert not sent');
-  return asConfigured(() => new AlertSender({ ...settings, storage, onError }));
+  return withVariableNames(() => new AlertSender({ ...settings, storage, onError }));
 }

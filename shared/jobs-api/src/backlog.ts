@@ -19,18 +19,18 @@ interface Count {
  */
 export class Backlog {
   readonly #storage: Pick<JobStorage, 'jobs'>;
-  readonly #most: number;
+  readonly #maxReadyJobs: number;
   readonly #counts = new Map<string, Promise<Count>>();
 
-  /** @param most maximum number of ready jobs in each queue */
-  constructor(storage: Pick<JobStorage, 'jobs'>, most: number) {
+  /** @param maxReadyJobs maximum number of ready jobs in each queue */
+  constructor(storage: Pick<JobStorage, 'jobs'>, maxReadyJobs: number) {
     this.#storage = storage;
-    this.#most = most;
+    this.#maxReadyJobs = maxReadyJobs;
   }
 
   /** @throws {ApiError} 42901 if a queue would have too many ready jobs; in that case, no job is admitted */
   async admit(requests: readonly EnqueueRequest[]): Promise<void> {
-    if (this.#most === Infinity) return;
+    if (this.#maxReadyJobs === Infinity) return;
     const coming = new Map<string, number>();
     for (const { definition, options } of requests) {
       const queue = options?.queue ?? definition.queue;
@@ -39,9 +39,9 @@ export class Backlog {
     const admitted = await Promise.all(
       [...coming].map(async ([queue, jobs]) => ({ queue, jobs, count: await this.#current(queue) })),
     );
-    const full = admitted.find(({ jobs, count }) => count.jobs + jobs > this.#most);
+    const full = admitted.find(({ jobs, count }) => count.jobs + jobs > this.#maxReadyJobs);
     if (full !== undefined) {
-      const message = `The queue "${full.queue}" has ${full.count.jobs} ready jobs; its limit is ${this.#most}`;
+      const message = `The queue "${full.queue}" has ${full.count.jobs} ready jobs; its limit is ${this.#maxReadyJobs}`;
       throw apiError(42901, message, { 'retry-after': '1' });
     }
     for (const { jobs, count } of admitted) count.jobs += jobs;

@@ -11,7 +11,7 @@ const pollMs = 20;
  *
  * @throws {Error} if the operation fails; changes made before the failure remain
  */
-export async function carryOut(
+export async function runBulkOperation(
   bulk: BulkOperations,
   request: BulkRequest,
   audit?: ActionOptions<BulkOperation>['audit'],
@@ -20,7 +20,7 @@ export async function carryOut(
 }
 
 /** Stores a bulk operation in a transaction and runs it after the commit; if this process dies, servers continue it. */
-export async function carryOutLater(
+export async function runBulkOperationAfterCommit(
   bulk: BulkOperations,
   request: BulkRequest,
   { transaction, audit }: { transaction: Transaction; audit: ActionOptions<BulkOperation>['audit'] },

@@ -7,7 +7,7 @@ import {
   type Resource,
 } from '@longshore/resources';
 import type { Static } from 'typebox';
-import { asksForDocuments } from './job-filters.js';
+import { includesDocuments } from './job-filters.js';
 import { JobItem, toJobItem } from './job-item.js';
 
 type Item = Static<typeof JobItem>;
@@ -35,8 +35,8 @@ export function continuationsResource(storage: Pick<JobStorage, 'jobs'>): Resour
         const page = pageOf(jobs.map(toJobItem), query);
         const isPartial = query.search !== undefined && jobs.length === maxRead;
         const listed = isPartial ? { ...page, estimated: true, partial: true } : page;
-        if (page.items.length === 0 || !asksForDocuments(query)) return listed;
-        const { items, cut } = await wholeItems(storage, page.items, query);
+        if (page.items.length === 0 || !includesDocuments(query)) return listed;
+        const { items, cut } = await loadFullItems(storage, page.items, query);
         return { ...listed, items, cut, more: cut || page.more === true };
       },
     },
@@ -47,7 +47,7 @@ export function continuationsResource(storage: Pick<JobStorage, 'jobs'>): Resour
  * Loads the arguments and results of a page's items, and drops the items that do not fit into the size limit. Fills the
  * page in paging direction: from the first item when paging forward, from the last when paging backward.
  */
-async function wholeItems(
+async function loadFullItems(
   storage: Pick<JobStorage, 'jobs'>,
   items: readonly Item[],
   { seek }: CollectionQuery,

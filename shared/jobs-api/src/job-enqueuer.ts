@@ -66,7 +66,7 @@ export class JobEnqueuer {
     const request = this.#requests.requestOf(body);
     await this.#backlog.admit([request]);
     const { transaction } = caller;
-    const { definition, args, options } = shown(request, caller.rowScope);
+    const { definition, args, options } = requiringVisibleExisting(request, caller.rowScope);
     const enqueued = await withApiErrors(() =>
       this.#client.enqueue(definition, args, { ...options, ...(transaction && { transaction }) }),
     );
@@ -79,7 +79,7 @@ export class JobEnqueuer {
     if (bodies.length > maxJobs) throw apiError(42202, `the body must have at most ${maxJobs} jobs`);
     const enqueued = await withEnqueueRequests(bodies, this.#requests, async (requests) => {
       await this.#backlog.admit(requests);
-      const scoped = await mapInSlices(requests, (request) => shown(request, scope));
+      const scoped = await mapInSlices(requests, (request) => requiringVisibleExisting(request, scope));
       return this.#client.enqueueMany(scoped, transaction);
     });
     // If several entries of the array have the same key, each returns the job that was created for it, in its initial
@@ -102,7 +102,7 @@ export class JobEnqueuer {
       this.#requests,
       async (requests) => {
         await this.#backlog.admit(requests);
-        const scoped = await mapInSlices(requests, (request) => within(request, scope));
+        const scoped = await mapInSlices(requests, (request) => withVisibleQueues(request, scope));
         const [last] = scoped.slice(jobs.length);
         const batch = { ...rest, jobs: scoped.slice(0, jobs.length), ...(last && { callback: last }) };
         return this.#client.enqueueBatch(batch, transaction);
@@ -130,15 +130,18 @@ function storedItem(enqueued: EnqueuedJob): Item | null {
 /**
  * Returns the request for a caller who sees only the queues in `scope`: parents in other queues are treated as unknown.
  */
-function within({ options, ...request }: EnqueueRequest, scope: Scope | undefined): EnqueueRequest {
+function withVisibleQueues(
+  { options, ...request }: EnqueueRequest,
+  scope: Scope | undefined,
+): EnqueueRequest {
   return { ...request, options: { ...options, ...(scope !== undefined && { visibleQueues: scope }) } };
 }
 
 /**
- * Like {@link within}. In addition, nothing is enqueued if another job has the same key and cannot be shown to the
+ * Like {@link withVisibleQueues}. In addition, nothing is enqueued if another job has the same key and cannot be shown to the
  * caller.
  */
-function shown(request: EnqueueRequest, scope: Scope | undefined): EnqueueRequest {
-  const { options, ...rest } = within(request, scope);
+function requiringVisibleExisting(request: EnqueueRequest, scope: Scope | undefined): EnqueueRequest {
+  const { options, ...rest } = withVisibleQueues(request, scope);
   return { ...rest, options: { ...options, showHolder: true } };
 }

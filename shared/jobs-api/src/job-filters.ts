@@ -59,7 +59,7 @@ export function toJobFilter({ filters, search }: Pick<Selection, 'filters' | 'se
   const args: ArgsFilter[] = [];
   for (const { parameter, match, path, values } of filters) {
     const texts = values.map(String);
-    if (match === 'path') args.push({ path, values: texts.flatMap(meanings) });
+    if (match === 'path') args.push({ path, values: texts.flatMap(candidateValues) });
     else if (parameter === 'error') result.error = texts;
     else if (parameter === 'state')
       result.state = texts as JobState[]; // checked against the schema of the field
@@ -95,12 +95,12 @@ function boundOf(time: string, match: Filter['match']): Date {
 }
 
 /** Returns the values that a text in a query can match: `7` matches both the number and the string. */
-function meanings(text: string): JsonValue[] {
+function candidateValues(text: string): JsonValue[] {
   const isLiteral = /^(?:true|false|null|-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?)$/.test(text);
   return isLiteral ? [text, JSON.parse(text) as JsonValue] : [text];
 }
 
 /** Whether the response to a query includes arguments or results. */
-export function asksForDocuments({ fields }: Pick<CollectionQuery, 'fields'>): boolean {
+export function includesDocuments({ fields }: Pick<CollectionQuery, 'fields'>): boolean {
   return fields?.some((field) => field === 'args' || field === 'result') ?? true;
 }

@@ -2,7 +2,7 @@ import type { JobStorage } from '@longshore/jobs';
 import type { JobFilter } from '@longshore/jobs/storage';
 import { type CollectionQuery, maxPageBytes, type Page } from '@longshore/resources';
 import type { Static } from 'typebox';
-import { asksForDocuments, toJobFilter } from './job-filters.js';
+import { includesDocuments, toJobFilter } from './job-filters.js';
 import { type JobItem, toJobItem } from './job-item.js';
 import { seekPage } from './seek.js';
 
@@ -23,7 +23,7 @@ async function listed(
   query: CollectionQuery,
   filter: JobFilter,
 ): Promise<Page<Item>> {
-  const documents = asksForDocuments(query);
+  const documents = includesDocuments(query);
   const [page, counted] = await Promise.all([
     seekPage(query, async (part) => {
       const wanted = { filter, ...part, documents, maxBytes: maxPageBytes };
@@ -44,7 +44,7 @@ async function found(
 ): Promise<Page<Item>> {
   let matches = { total: 0, partial: false };
   const page = await seekPage(query, async ({ order, ...part }) => {
-    const wanted = { ...part, filter, documents: asksForDocuments(query), maxBytes: maxPageBytes };
+    const wanted = { ...part, filter, documents: includesDocuments(query), maxBytes: maxPageBytes };
     const result = await storage.jobs.search({ ...wanted, order: query.byRelevance ? 'best' : order });
     matches = result;
     return { rows: result.jobs, cut: result.cut };

@@ -3,7 +3,7 @@ import { type ControlResult, type JobControlOptions, statesOfAction } from '@lon
 import { apiError, type CallContext, type Check, defineResource, type Resource } from '@longshore/resources';
 import type { Static } from 'typebox';
 import { attemptsResource } from './attempts-resource.js';
-import { carryOut } from './bulk-work.js';
+import { runBulkOperation } from './bulk-work.js';
 import { continuationsResource } from './continuations-resource.js';
 import { jobEventsResource } from './events-resource.js';
 import { jobFilters, toJobFilter } from './job-filters.js';
@@ -28,7 +28,7 @@ const editable =
   'Allowed while `state` is `scheduled`, `awaiting` or `enqueued`; in any other state, the answer is 409 (40902).';
 
 /** States in which `retry` and `run` have no effect, because the job is already ready or running. */
-const started: readonly JobState[] = ['enqueued', 'processing'];
+const readyOrRunning: readonly JobState[] = ['enqueued', 'processing'];
 
 /** `/jobs`: enqueue, list and control jobs. */
 export function jobsResource({
@@ -68,13 +68,13 @@ export function jobsResource({
         summary: 'Retry a failed or cancelled job',
         note: 'Allows one more attempt if none is left. A job that was cancelled while it waited for other jobs waits for them again, in the state `awaiting`, unless `regardless` is true.',
         body: RetryOptionsItem,
-        states: { field: 'state', from: statesOfAction.retry, to: ['enqueued'], unchanged: started },
+        states: { field: 'state', from: statesOfAction.retry, to: ['enqueued'], unchanged: readyOrRunning },
       },
       run: {
         summary: 'Run a scheduled or awaiting job now',
         note: 'An awaiting job no longer waits for other jobs.',
         body: ReasonBody,
-        states: { field: 'state', from: statesOfAction.run, to: ['enqueued'], unchanged: started },
+        states: { field: 'state', from: statesOfAction.run, to: ['enqueued'], unchanged: readyOrRunning },
       },
     },
     notAllowed: {
@@ -109,7 +109,7 @@ export function jobsResource({
         const filter = { state: statesOfAction.delete, ...selected };
         const requestedBy = principal?.name ?? null;
         const request = { action: 'delete', filter, requestedBy } as const;
-        return (await carryOut(storage.bulk, request, auditedBulkDeletion(context, reason))).changed;
+        return (await runBulkOperation(storage.bulk, request, auditedBulkDeletion(context, reason))).changed;
       },
       patch: (id, change) => editor.one(id, change),
       replaceMany: (changes) => editor.all(changes),

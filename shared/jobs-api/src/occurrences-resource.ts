@@ -7,7 +7,7 @@ import Type from 'typebox';
  * Maximum number of due times in the list. It is limited because a schedule has no end, and finding a due time takes up
  * to half a millisecond.
  */
-const most = 100;
+const maxOccurrences = 100;
 
 const calculated = 'Due times follow from the schedule: change the recurring job.';
 
@@ -15,7 +15,7 @@ const calculated = 'Due times follow from the schedule: change the recurring job
 export function occurrencesResource(recurring: RecurringJobs, clock: Clock): Resource {
   return defineResource({
     name: 'occurrences',
-    description: `The next ${most} due times of a recurring job, earliest first.`,
+    description: `The next ${maxOccurrences} due times of a recurring job, earliest first.`,
     key: 'dueAt',
     item: Type.Object({ dueAt: Type.String({ format: 'date-time', description: 'A due time' }) }),
     serverSet: ['dueAt'],
@@ -26,7 +26,7 @@ export function occurrencesResource(recurring: RecurringJobs, clock: Clock): Res
         description: 'The time from which due times are listed; now by default.',
       },
     },
-    limits: { max: most },
+    limits: { max: maxOccurrences },
     notAllowed: readOnly(calculated),
     storage: {
       list: async ({ filters, sort, limit, offset }, { parents }) => {
@@ -49,7 +49,7 @@ export function occurrencesResource(recurring: RecurringJobs, clock: Clock): Res
  */
 function upcoming(schedule: RecurringJob, after: Date): Date[] {
   try {
-    return nextOccurrences(schedule, most, after);
+    return nextOccurrences(schedule, maxOccurrences, after);
   } catch (error) {
     if (error instanceof InvalidScheduleError) return [];
     throw error;

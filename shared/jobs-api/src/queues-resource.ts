@@ -11,7 +11,7 @@ import {
   type Transaction,
 } from '@longshore/resources';
 import Type, { type Static, type TInteger } from 'typebox';
-import { carryOut, carryOutLater } from './bulk-work.js';
+import { runBulkOperation, runBulkOperationAfterCommit } from './bulk-work.js';
 import { Name, nullable, Time, toTime } from './fields.js';
 import { jobsBelow } from './not-allowed.js';
 import {
@@ -224,8 +224,8 @@ export function queuesResource(
           const filter = { queue: [name], state: unstarted };
           const request = { action: 'cancel', filter, requestedBy: principal?.name ?? null } as const;
           const audit = audited(context, { action: 'queues/purge', target: name, reason }, () => true);
-          if (transaction === undefined) await carryOut(storage.bulk, request, audit);
-          else await carryOutLater(storage.bulk, request, { transaction, audit });
+          if (transaction === undefined) await runBulkOperation(storage.bulk, request, audit);
+          else await runBulkOperationAfterCommit(storage.bulk, request, { transaction, audit });
           return find(name, transaction);
         },
       },

@@ -4,7 +4,7 @@ import {
   type TimingBucket,
   type TimingQuery,
   timingsKept,
-  usualBucketMs,
+  defaultBucketMs,
 } from '@longshore/jobs/storage';
 import {
   apiError,
@@ -135,7 +135,7 @@ function readQuery({ filters }: CollectionQuery, nowMs: number): TimingQuery | n
   const firstMs = timeOf('startsAfter') ?? lastMs - hourMs;
   if (firstMs < nowMs - timingsKept.hour.forMs)
     throw apiError(40003, 'startsAfter must be within the last 31 days; older figures are not kept');
-  const bucketMs = Number(valuesOf('bucketMs')[0] ?? usualBucketMs(firstMs, lastMs, nowMs));
+  const bucketMs = Number(valuesOf('bucketMs')[0] ?? defaultBucketMs(firstMs, lastMs, nowMs));
   const from = Math.ceil(firstMs / bucketMs) * bucketMs;
   if (from > lastMs) return null;
   return {

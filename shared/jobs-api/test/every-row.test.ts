@@ -5,8 +5,8 @@ import {
   type Method,
   namedPlaces,
   newJob,
-  nobody,
-  type Places,
+  unknownId,
+  type PathValues,
   rows,
   schedule,
   unknownPlaces,
@@ -14,7 +14,7 @@ import {
 
 onEachStorage('Every row of the table of resources', (api) => {
   describe('with something in each place', () => {
-    let places: Places;
+    let places: PathValues;
     let release: () => void;
     let serving: Promise<void>;
 
@@ -93,7 +93,7 @@ onEachStorage('Every row of the table of resources', (api) => {
       }
 
       const unknown = path(unknownPlaces);
-      if (!unknown.includes(nobody)) continue;
+      if (!unknown.includes(unknownId)) continue;
       it(`what ${shown} offers is 404 for one that does not exist`, async () => {
         for (const method of offered) {
           const { status, codes } = await api.call(method, unknown, offers[method]);

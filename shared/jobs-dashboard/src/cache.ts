@@ -136,10 +136,10 @@ export class Cache {
       return { value: (await settled.value) as T, asOf: null };
     }
     if (settled !== null && settled.tookMs > SOON_MS && this.#now() <= settled.staleUntilMs) {
-      this.#refresh(this.#searches, { key, entry, load, lifetime: slow });
+      this.#refresh(this.#searches, { key, entry, load, lifetime: readSoonLifetime });
       return this.#known<T>(settled);
     }
-    const value = await soon((entry.pending ?? this.#load(entry, load, slow)) as Promise<T>);
+    const value = await soon((entry.pending ?? this.#load(entry, load, readSoonLifetime)) as Promise<T>);
     if (value !== undefined) return { value, asOf: null };
     return this.knows(key) && entry.settled !== null ? this.#known<T>(entry.settled) : undefined;
   }
@@ -260,7 +260,7 @@ function restMs(tookMs: number): number {
 }
 
 /** How long a value can be used by {@link Cache.readSoon}. */
-const slow: Lifetime<unknown> = {
+const readSoonLifetime: Lifetime<unknown> = {
   freshMs: (_value, tookMs) => restMs(tookMs),
   staleMs: (freshMs, tookMs) => MAX_AGE_MS - tookMs - freshMs,
   keepsFailures: false,

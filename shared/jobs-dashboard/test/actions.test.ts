@@ -11,7 +11,7 @@ import type { Story } from './story.js';
 const confirmed = JSON.stringify({
   count: { count: 2, exact: true },
   asOf: '2100-01-01T00:00:00.000Z',
-  firstIds: {},
+  oldestSearchedIds: {},
 });
 
 describe('an action', () => {

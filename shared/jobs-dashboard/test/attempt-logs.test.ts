@@ -13,7 +13,7 @@ describe('the logs of a job’s attempts', () => {
       ([html]) => html,
     );
 
-  const attemptThatSays = async (messages: readonly string[], end: boolean): Promise<ClaimedJob> => {
+  const runAttemptWithLog = async (messages: readonly string[], end: boolean): Promise<ClaimedJob> => {
     const { storage, serverId } = site.story;
     const claimed = await storage.start(serverId, 'newsletter');
     const at = new Date(storage.manualClock.now());
@@ -43,8 +43,8 @@ describe('the logs of a job’s attempts', () => {
   afterEach(() => site.close());
 
   it('are shown with each finished attempt, and only there', async () => {
-    await attemptThatSays(['one', 'two'], true);
-    await attemptThatSays(['three'], true);
+    await runAttemptWithLog(['one', 'two'], true);
+    await runAttemptWithLog(['three'], true);
     const [second = '', first = ''] = await attempts();
     expect(textOf(second))
       .to.match(/Attempt 2 .*Log, 1 line .*three/)
@@ -55,25 +55,25 @@ describe('the logs of a job’s attempts', () => {
   });
 
   it('are separated by headings where each attempt begins', async () => {
-    await attemptThatSays(['one', 'two'], true);
-    await attemptThatSays(['three'], false);
+    await runAttemptWithLog(['one', 'two'], true);
+    await runAttemptWithLog(['three'], false);
     expect(textOf(await get(`/jobs/${id}/log`))).to.match(/Attempt 1 .*one .*two .*Attempt 2 .*three/);
     expect(textOf(await get(`/jobs/${id}/log?attempt=2`))).not.to.match(/Attempt 2 +\d/);
   });
 
   it('have no headings if there was only one attempt', async () => {
-    await attemptThatSays(['one'], false);
+    await runAttemptWithLog(['one'], false);
     expect(textOf(await get(`/jobs/${id}/log`))).not.to.include('Attempt');
   });
 
   it('are shown only in the log for a running or single attempt', async () => {
-    await attemptThatSays(['one'], false);
+    await runAttemptWithLog(['one'], false);
     expect((await attempts()).join('')).not.to.include('Log, ');
     expect(textOf(await get(`/jobs/${id}`))).to.match(/Log .*one .*View full log/);
   });
 
   it('are limited to the latest 25 lines at the top of the page', async () => {
-    await attemptThatSays(
+    await runAttemptWithLog(
       Array.from({ length: 30 }, (_, index) => `line ${index}.`),
       false,
     );
@@ -84,11 +84,11 @@ describe('the logs of a job’s attempts', () => {
   });
 
   it('link to the full log of each attempt if the page shows only the end', async () => {
-    await attemptThatSays(
+    await runAttemptWithLog(
       Array.from({ length: 101 }, (_, index) => `line ${index}.`),
       true,
     );
-    await attemptThatSays(['last'], true);
+    await runAttemptWithLog(['last'], true);
     expect((await attempts()).at(-1)).to.include(`jobs/${id}/log?attempt=1"`);
     const log = textOf(await get(`/jobs/${id}/log?attempt=1`));
     expect(log).to.include('Log of attempt 1 of talkative').and.include('line 0.').and.not.include('last');

@@ -8,17 +8,17 @@ import { openSite, type Site, textOf } from './dashboard-site.js';
 const confirmed = JSON.stringify({
   count: { count: 2, exact: true },
   asOf: '2100-01-01T00:00:00.000Z',
-  firstIds: {},
+  oldestSearchedIds: {},
 });
 
 describe('the audit', () => {
   let site: Site;
-  let own: Overrides<DashboardControl>;
+  let overrides: Overrides<DashboardControl>;
   let role: Role;
   let records: ActionRecord[];
   let accesses: AccessRecord[];
   beforeEach(async () => {
-    own = {};
+    overrides = {};
     role = 'admin';
     records = [];
     accesses = [];
@@ -36,7 +36,7 @@ describe('the audit', () => {
    */
   const overridden = (storage: DashboardControl): DashboardControl =>
     new Proxy(storage, {
-      get: (_, name): unknown => Reflect.get(overriding<DashboardControl>(storage, own), name),
+      get: (_, name): unknown => Reflect.get(overriding<DashboardControl>(storage, overrides), name),
     });
   const act = async (path: string, fields: Record<string, string> = {}): Promise<HttpResponse> => {
     const { text } = await site.http.get(`/job-dashboard/jobs/${site.story.failedId}`);
@@ -52,7 +52,7 @@ describe('the audit', () => {
 
   it('has no entry of an action that was not carried out', async () => {
     const before = await latest();
-    own = { control: { retry: () => Promise.reject(new Error('gone')) } };
+    overrides = { control: { retry: () => Promise.reject(new Error('gone')) } };
     expect((await act(`/jobs/${site.story.failedId}/retry`)).status).to.equal(500);
     expect(await latest()).to.deep.equal(before);
   });
@@ -161,7 +161,7 @@ describe('the audit', () => {
   ] as const) {
     it(`shows how exact a count is: ${shown}`, async () => {
       const { bulk } = site.story.storage;
-      own = {
+      overrides = {
         bulk: {
           start: (order, options) =>
             bulk.start(order, {

@@ -17,8 +17,8 @@ class Counting {
     this.promise.catch(() => undefined);
   }
 
-  resolve(count: JobCount, firstIds: BulkPreview['firstIds'] = {}): void {
-    this.#resolve({ count, firstIds, asOf: new Date('2026-03-01T15:00:00Z') });
+  resolve(count: JobCount, oldestSearchedIds: BulkPreview['oldestSearchedIds'] = {}): void {
+    this.#resolve({ count, oldestSearchedIds, asOf: new Date('2026-03-01T15:00:00Z') });
   }
 }
 

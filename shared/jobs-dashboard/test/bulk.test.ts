@@ -36,7 +36,7 @@ describe('a bulk action', () => {
     site.story.storage.bulk.preview = async () => ({
       count: { count: 1, exact: true },
       asOf: new Date(site.story.storage.clock.now()),
-      firstIds: {},
+      oldestSearchedIds: {},
     });
   };
   const get = async (path: string): Promise<string> => {
@@ -113,7 +113,11 @@ describe('a bulk action', () => {
   it('requires the word “delete” if the number of jobs is not exact', async () => {
     const { storage } = site.story;
     const asOf = new Date(storage.clock.now());
-    storage.bulk.preview = async () => ({ count: { count: 10_000, exact: false }, asOf, firstIds: {} });
+    storage.bulk.preview = async () => ({
+      count: { count: 10_000, exact: false },
+      asOf,
+      oldestSearchedIds: {},
+    });
     const html = await get('bulk/confirm?action=delete&state=failed');
     expect(textOf(html)).to.include('At least 10,000 jobs').and.include('Type delete to confirm');
     const fields = [...html.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)];

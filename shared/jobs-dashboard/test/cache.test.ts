@@ -11,10 +11,10 @@ describe('the cache', () => {
     loads = 0;
   });
   /** Ends the pause of the refresh queue, so that the next queued refresh begins. */
-  let turn: () => void = () => undefined;
+  let endPause: () => void = () => undefined;
   const cacheOf = (lifetimeMs: number): Cache => {
     const now = (): number => nowMs;
-    const rest = (): Promise<void> => new Promise((resolve) => (turn = resolve));
+    const rest = (): Promise<void> => new Promise((resolve) => (endPause = resolve));
     return new Cache(lifetimeMs, now, () => new RefreshQueue(now, rest));
   };
 
@@ -37,7 +37,7 @@ describe('the cache', () => {
       ]);
       expect([...shown, loads]).to.deep.equal([1, 1, 1]);
       await settled();
-      turn();
+      endPause();
       await settled();
       expect([await shared.readStale('a', load, keptMs), loads]).to.deep.equal([2, 2]);
     });
@@ -53,7 +53,7 @@ describe('the cache', () => {
       shared.clear();
       await shared.readStale('a', load, keptMs);
       await settled();
-      turn();
+      endPause();
       await settled();
       expect(loads).to.equal(2);
     });
@@ -64,7 +64,7 @@ describe('the cache', () => {
       const next = (): Promise<number> => new Promise((resolve) => (end = resolve));
       await shared.readStale('a', next, keptMs);
       await settled();
-      turn();
+      endPause();
       await settled();
       nowMs = 10_100;
       const value = shared.readStale('a', load, keptMs);
@@ -77,7 +77,7 @@ describe('the cache', () => {
       let end: (value: number) => void = () => undefined;
       await shared.readStale('a', () => new Promise<number>((resolve) => (end = resolve)), keptMs);
       await settled();
-      turn();
+      endPause();
       await settled();
       nowMs = 10_100;
       await shared.read('b', load);
@@ -91,7 +91,7 @@ describe('the cache', () => {
       const fail = (): Promise<number> => Promise.reject(new Error('down'));
       await shared.readStale('a', fail, keptMs);
       await settled();
-      turn();
+      endPause();
       await settled();
       expect(await shared.readStale('a', fail, keptMs)).to.equal(1);
       nowMs = 10_100;
@@ -165,14 +165,14 @@ describe('the cache, for parts that a page does not wait for', () => {
   let nowMs = 0;
   let known: Cache;
   /** Ends the pause of the refresh queue, so that the next queued refresh begins. */
-  let turn: () => void = () => undefined;
+  let endPause: () => void = () => undefined;
   beforeEach(() => {
     nowMs = 0;
     const now = (): number => nowMs;
     known = new Cache(
       1_000,
       now,
-      () => new RefreshQueue(now, () => new Promise<void>((resolve) => (turn = resolve))),
+      () => new RefreshQueue(now, () => new Promise<void>((resolve) => (endPause = resolve))),
     );
   });
 
@@ -213,11 +213,11 @@ describe('the cache, for parts that a page does not wait for', () => {
     nowMs = 6_000; // both are stale
     await slowly('a').value;
     await settled();
-    const begins = turn;
+    const begins = endPause;
     await known.readStale('steady', async () => 2, keptMs);
     await settled();
-    expect(turn, 'the turn of the slow read').not.to.equal(begins);
-    turn();
+    expect(endPause, 'the turn of the slow read').not.to.equal(begins);
+    endPause();
     await settled();
     expect(await known.readStale('steady', async () => 3, keptMs)).to.equal(2);
   });
@@ -228,7 +228,7 @@ describe('the cache, for parts that a page does not wait for', () => {
     const second = slowly<number>('a');
     expect(await second.value).to.deep.equal({ value: 1, asOf: null });
     await settled();
-    turn();
+    endPause();
     await second.end(2);
     expect(await slowly('a').value).to.deep.equal({ value: 2, asOf: null });
   });
@@ -241,7 +241,7 @@ describe('the cache, for parts that a page does not wait for', () => {
     await Promise.all([known.readSoon('a', again), known.readSoon('a', again)]);
     await settled();
     expect(reads).to.equal(0);
-    turn();
+    endPause();
     await settled();
     expect(reads).to.equal(1);
   });
@@ -253,7 +253,7 @@ describe('the cache, for parts that a page does not wait for', () => {
     nowMs = 301_000;
     expect(await known.readSoon('a', async () => 3)).to.deep.equal({ value: 3, asOf: null });
     await settled();
-    turn();
+    endPause();
     await settled();
     expect(await known.readSoon('a', async () => 4)).to.deep.equal({ value: 4, asOf: null });
   });
@@ -271,16 +271,16 @@ describe('the cache, for parts that a page does not wait for', () => {
       const again = async (): Promise<number> => (reads += 1);
       await known.readSoon(key, again);
       await settled();
-      turn();
+      endPause();
       await settled();
       expect(reads).to.equal(0);
       nowMs += 1;
       await known.readSoon(key, again);
       await settled();
-      turn();
+      endPause();
       await settled();
       expect(reads).to.equal(1);
-      turn();
+      endPause();
     }
   });
 

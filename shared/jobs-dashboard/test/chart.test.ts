@@ -6,8 +6,8 @@ const buckets = (...ended: [done: number, failed: number][]): Bucket[] =>
 
 describe('a chart', () => {
   it('is scaled to the busiest bucket, and shows its count', () => {
-    const { most, done } = chartOf(buckets([450, 0], [45, 0], [0, 0]), 2);
-    expect(most).to.equal(450);
+    const { max, done } = chartOf(buckets([450, 0], [45, 0], [0, 0]), 2);
+    expect(max).to.equal(450);
     expect(done).to.equal('M0 100h8v-100h-8zM10 100h8v-10h-8z');
   });
 
@@ -21,8 +21,8 @@ describe('a chart', () => {
   });
 
   it('shows failures below the axis, on a separate scale', () => {
-    const { most, failed } = chartOf(buckets([5_000, 1], [4_000, 2], [0, 0]), 2);
-    expect(most).to.equal(5_000);
+    const { max, failed } = chartOf(buckets([5_000, 1], [4_000, 2], [0, 0]), 2);
+    expect(max).to.equal(5_000);
     expect(failed).to.deep.equal({ most: 2, bars: 'M0 0h8v15h-8zM10 0h8v30h-8z' });
   });
 

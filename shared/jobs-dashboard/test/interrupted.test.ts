@@ -8,7 +8,7 @@ import { openSite, type Site, textOf } from './dashboard-site.js';
 const confirmed = JSON.stringify({
   count: { count: 2, exact: true },
   asOf: '2100-01-01T00:00:00.000Z',
-  firstIds: {},
+  oldestSearchedIds: {},
 });
 
 describe('an interrupted action', () => {

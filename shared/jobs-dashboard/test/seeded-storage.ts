@@ -6,7 +6,7 @@ import type { ManualClock } from '@longshore/test-support';
  * The timeout of servers and leases while a storage is seeded, in milliseconds. Seeding advances the clock in large
  * steps, during which none of them must expire.
  */
-export const NEVER_MS = 24 * 3_600_000;
+export const SEED_TIMEOUT_MS = 24 * 3_600_000;
 
 interface NewJobText {
   name: string;
@@ -82,7 +82,7 @@ export class SeededStorage extends MemoryStorage {
   }
 
   async start(serverId: string, queue: string): Promise<ClaimedJob> {
-    const [claimed] = await this.claims.claim({ serverId, queue, limit: 1, leaseMs: NEVER_MS });
+    const [claimed] = await this.claims.claim({ serverId, queue, limit: 1, leaseMs: SEED_TIMEOUT_MS });
     if (claimed === undefined) throw new Error(`Nothing to claim in ${queue}`);
     const startedAt = this.manualClock.now();
     this.#started.set(claimed.claim.jobId, startedAt);

@@ -8,7 +8,7 @@ export async function seedOffice(storage: SeededStorage, serverId: string): Prom
   await seedBatches(storage, serverId);
   await storage.queues.limit('mail', { concurrencyLimit: 4, rateLimit: { jobs: 100, periodMs: 60_000 } });
   await storage.queues.limit('orders', { concurrencyLimit: 2, rateLimit: null });
-  await seedDeeds(storage);
+  await seedActions(storage);
   await storage.bulk.start({
     action: 'retry',
     filter: { name: ['sync-order'], state: ['failed'], error: ['ShopClosedError'] },
@@ -60,7 +60,7 @@ export async function seedAuditEntries(storage: SeededStorage): Promise<void> {
   }
 }
 
-async function seedDeeds(storage: SeededStorage): Promise<void> {
+async function seedActions(storage: SeededStorage): Promise<void> {
   const failed = await storage.jobs.list({ filter: { state: ['failed'] }, limit: 3 });
   const [one, other] = failed.map(({ id }) => id);
   const entries = [

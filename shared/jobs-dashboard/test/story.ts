@@ -1,7 +1,7 @@
 import type { JsonValue } from '@longshore/jobs';
 import type { Outcome } from '@longshore/jobs/storage';
 import { ManualClock } from '@longshore/test-support';
-import { NEVER_MS, SeededStorage } from './seeded-storage.js';
+import { SEED_TIMEOUT_MS, SeededStorage } from './seeded-storage.js';
 import { cardEnds, timeoutError } from './story-errors.js';
 import { fillOrders, seedAuditEntries, seedOffice } from './story-office.js';
 import { seedBatch, startBatch } from './story-batch.js';
@@ -66,14 +66,14 @@ export async function seedStory(
     pid: 4127,
     queues,
     concurrency: 8,
-    timeoutMs: NEVER_MS,
+    timeoutMs: SEED_TIMEOUT_MS,
   });
   const gone = await storage.servers.register({
     host: 'worker-0',
     pid: 812,
     queues,
     concurrency: 8,
-    timeoutMs: NEVER_MS,
+    timeoutMs: SEED_TIMEOUT_MS,
   });
 
   const recurringId = await seedRecurring(storage);
@@ -170,7 +170,7 @@ export async function seedStory(
     pid: 4310,
     queues: ['default', 'mail'],
     concurrency: 4,
-    timeoutMs: NEVER_MS,
+    timeoutMs: SEED_TIMEOUT_MS,
   });
   await at(7);
   await reportImport(storage, await storage.start(second.id, 'default'));

@@ -29,7 +29,7 @@ import { PostgresLeases } from './read/leases.js';
 import { DependencyMarker } from './dependencies/dependency-marker.js';
 import { PostgresMaintenance } from './maintain/maintenance.js';
 import {
-  besideOptions,
+  ownConnectionOptions,
   databaseOptions,
   maxQueues,
   type PostgresOptions,
@@ -52,7 +52,7 @@ import { ReadyScans } from './claim/ready-scans.js';
 import { longestOf } from './maintain/retention.js';
 import { indexPlans, searchPlans } from './connection/settings.js';
 import { Notifier } from './connection/notifier.js';
-import { setOtherForms } from './connection/statement.js';
+import { setDistributedForms } from './connection/statement.js';
 
 /** Maximum time that each step of closing waits for running work, in milliseconds. */
 const closeGraceMs = 3_000;
@@ -93,9 +93,9 @@ export class PostgresStorage implements JobStorage {
   readonly #historyIndexes: HistoryIndexes;
 
   constructor(options: PostgresOptions) {
-    if (options.distribution === 'citus') setOtherForms(citusForm);
+    if (options.distribution === 'citus') setDistributedForms(citusForm);
     const database = new Database(databaseOptions(options), indexPlans, 1);
-    const beside = besideOptions(options);
+    const beside = ownConnectionOptions(options);
     const reads = new Database(readOptions(options));
     const searches = new Database(searchOptions(options), searchPlans);
     const onReplica = replicaOptions(options);

@@ -17,12 +17,12 @@ const after = (...polls: readonly Seen[]): DueCursor =>
 describe('The cursor of due jobs', () => {
   it('starts at a mark once a later poll shows that everything before it is visible', () => {
     const cursor = after({ snapshot: '10:10:', at: '1', mark: '10' }, { snapshot: '11:11:', at: '2' });
-    expect(cursor.everywhere).to.equal('1');
+    expect(cursor.defaultStart).to.equal('1');
   });
 
   it('does not move while transactions from before a mark are open', () => {
     const cursor = after({ snapshot: '10:10:', at: '1', mark: '12' }, { snapshot: '12:12:', at: '2' });
-    expect(cursor.everywhere).to.equal('-infinity');
+    expect(cursor.defaultStart).to.equal('-infinity');
   });
 
   it('moves back to before a mark for a transaction that had begun when it was set', () => {
@@ -30,7 +30,7 @@ describe('The cursor of due jobs', () => {
       { snapshot: '10:10:', at: '1', mark: '11' }, // transaction 10 was in progress, but this snapshot ends before 10
       { snapshot: '10:12:10', at: '2' },
     );
-    expect([...cursor.underWay]).to.deep.equal([['10', '-infinity']]);
+    expect([...cursor.inProgress]).to.deep.equal([['10', '-infinity']]);
   });
 
   it('moves back to a mark for a transaction that began after it', () => {
@@ -40,7 +40,7 @@ describe('The cursor of due jobs', () => {
       { snapshot: '11:13:11', at: '3', mark: '13' },
       { snapshot: '11:14:11', at: '4' },
     );
-    expect([cursor.everywhere, ...cursor.underWay]).to.deep.equal(['3', ['11', '1']]);
+    expect([cursor.defaultStart, ...cursor.inProgress]).to.deep.equal(['3', ['11', '1']]);
   });
 
   it('sets no mark while nobody writes', () => {

@@ -59,12 +59,12 @@ describe('A scan for due jobs', () => {
     await pinning.query('select 1 from pg_class limit 1');
     await schedule(`now() - interval '1 minute'`, jobs);
     await promote();
-    const valuesOf = ({ everywhere, earlier, underWay, isMarkDue }: DueCursor): unknown[] => [
-      everywhere,
+    const valuesOf = ({ defaultStart, earlier, inProgress, isMarkDue }: DueCursor): unknown[] => [
+      defaultStart,
       [...earlier.keys()],
       [...earlier.values()],
-      [...underWay.keys()],
-      [...underWay.values()],
+      [...inProgress.keys()],
+      [...inProgress.values()],
       isMarkDue,
     ];
     let cursor = DueCursor.start;

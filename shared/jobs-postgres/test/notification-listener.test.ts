@@ -46,17 +46,17 @@ describe('A notification listener', () => {
   });
 
   it('detects when a network swallows notifications without ending the connection, and when the network has recovered', async () => {
-    await eventually(() => listener.hears);
+    await eventually(() => listener.isReceiving);
     swallows = true;
-    await eventually(() => !listener.hears);
+    await eventually(() => !listener.isReceiving);
     swallows = false;
-    await eventually(() => listener.hears);
+    await eventually(() => listener.isReceiving);
   });
 
   it('receives notifications from others', async () => {
-    await eventually(() => listener.hears);
+    await eventually(() => listener.isReceiving);
     await database.query(`notify longshore, 'from another process'`);
     await eventually(() => heard.includes('from another process'));
-    expect(listener.hears).to.equal(true);
+    expect(listener.isReceiving).to.equal(true);
   });
 });

@@ -58,13 +58,13 @@ describe('The history of a Postgres storage', () => {
   }
 
   /** Runs one round of housekeeping and backdates it by a day, because a day is dropped only by a later round. */
-  async function foresee(options: Partial<PostgresOptions> = {}): Promise<void> {
+  async function recordExpiryYesterday(options: Partial<PostgresOptions> = {}): Promise<void> {
     await maintainOnce(options);
     await database.query(`update longshore.expiring_day set seen_at = seen_at - interval '1 day'`);
   }
 
   async function maintainTwice(options: Partial<PostgresOptions> = {}): Promise<void> {
-    await foresee(options);
+    await recordExpiryYesterday(options);
     await maintainOnce(options);
   }
 
@@ -111,7 +111,7 @@ describe('The history of a Postgres storage', () => {
 
   it('keeps a day that somebody is reading, and the reader does not block the server', async () => {
     const table = await endedOn('done', 9, 1);
-    await foresee();
+    await recordExpiryYesterday();
     const reader = new pg.Client({ connectionString: database.url });
     await reader.connect();
     await reader.query('begin');
@@ -129,7 +129,7 @@ describe('The history of a Postgres storage', () => {
   it('is dropped once, however many servers do it concurrently', async () => {
     await endedOn('done', 9, 10);
     await endedOn('failed', 40, 10);
-    await foresee();
+    await recordExpiryYesterday();
     const storages = Array.from({ length: 4 }, () => new PostgresStorage({ url: database.url }));
     await Promise.all(storages.map((each) => each.maintenance.maintain()));
     await Promise.all(storages.map((each) => each.close()));

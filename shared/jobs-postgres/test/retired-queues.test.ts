@@ -50,17 +50,17 @@ describe('Retired queues on Postgres', () => {
     return rows[0];
   };
 
-  const shown = async (): Promise<string[]> => (await storage.queues.list()).map(({ name }) => name);
+  const listedNames = async (): Promise<string[]> => (await storage.queues.list()).map(({ name }) => name);
 
-  const lookForIdle = (): Promise<unknown> => direct.query(retireIdleQueues, [idleQueueDays]);
+  const retireIdle = (): Promise<unknown> => direct.query(retireIdleQueues, [idleQueueDays]);
 
   /** Runs the chore that retires idle queues now, and again as if `days` days had passed. */
   async function pass(days: number): Promise<void> {
-    await lookForIdle();
+    await retireIdle();
     await database.query(`update longshore.queue set idle_since = idle_since - $1 * interval '1 day'`, [
       days,
     ]);
-    await lookForIdle();
+    await retireIdle();
   }
 
   it('keep their numbers', async () => {
@@ -74,7 +74,7 @@ describe('Retired queues on Postgres', () => {
     await idleQueue('mail');
     await storage.queues.delete('mail');
     const { id } = await new JobClient(other).enqueue(work, {}, { queue: 'mail' });
-    expect(await shown()).to.deep.equal(['mail']);
+    expect(await listedNames()).to.deep.equal(['mail']);
     expect(await storage.jobs.find(id)).to.include({ queue: 'mail', state: 'enqueued' });
   });
 
@@ -87,9 +87,9 @@ describe('Retired queues on Postgres', () => {
       const options = { queue: 'mail', transaction: connection };
       const { id } = await new JobClient(other).enqueue(work, {}, options);
       expect(await storage.queues.delete('mail')).to.equal('deleted');
-      expect(await shown()).to.deep.equal([]);
+      expect(await listedNames()).to.deep.equal([]);
       await connection.query('commit');
-      expect(await shown()).to.deep.equal(['mail']);
+      expect(await listedNames()).to.deep.equal(['mail']);
       const server = await storage.servers.register({
         host: 'x',
         pid: 1,
@@ -151,9 +151,9 @@ describe('Retired queues on Postgres', () => {
   it('were idle for 30 days', async () => {
     await idleQueue('mail');
     await pass(29.9);
-    expect(await shown()).to.deep.equal(['mail']);
+    expect(await listedNames()).to.deep.equal(['mail']);
     await pass(0.2);
-    expect(await shown()).to.deep.equal([]);
+    expect(await listedNames()).to.deep.equal([]);
   });
 
   const uses: Readonly<Record<string, () => Promise<unknown>>> = {
@@ -176,18 +176,18 @@ describe('Retired queues on Postgres', () => {
       await idleQueue('mail');
       await use();
       await pass(100);
-      expect(await shown()).to.deep.equal(['mail']);
+      expect(await listedNames()).to.deep.equal(['mail']);
     });
   }
 
   it('are idle from the end of a job that ran between two checks', async () => {
     await idleQueue('mail');
-    await lookForIdle();
+    await retireIdle();
     await database.query(`update longshore.queue set idle_since = idle_since - interval '31 days'`);
     await database.query(
       `insert into longshore.throughput (queue_id, at, done, failed) select id, now(), 1, 0 from longshore.queue`,
     );
-    await lookForIdle();
+    await retireIdle();
     expect(await rowOf('mail')).to.include({ retired: false, idle: false });
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { accept, refuse, unbound } from './support/poison.js';
+import { acceptPoison, rejectPoison, dropBounds } from './support/poison.js';
 import { done, poison, PoisonedStore, work } from './support/poisoned-store.js';
 
 describe('On Postgres, a dependency that cannot be processed', () => {
@@ -18,7 +18,7 @@ describe('On Postgres, a dependency that cannot be processed', () => {
   });
 
   it('uses the longest delay if its own is beyond all bounds', async () => {
-    await unbound(database, 'job_awaiting');
+    await dropBounds(database, 'job_awaiting');
     const parent = await store.enqueue();
     const child = await store.enqueue({}, { after: { parents: [parent] }, delayMs: 1 });
     await database.query(`update longshore.job_awaiting set delay_ms = 1e300 where id = $1`, [child]);
@@ -31,7 +31,7 @@ describe('On Postgres, a dependency that cannot be processed', () => {
   });
 
   it('holds up one continuation, and none of its siblings', async () => {
-    await refuse(database, 'job');
+    await rejectPoison(database, 'job');
     await database.query('alter table longshore.job disable trigger refuse');
     const parent = await store.enqueue();
     const after = { parents: [parent] };
@@ -58,7 +58,7 @@ describe('On Postgres, a dependency that cannot be processed', () => {
     await store.tryAgain();
     await store.settle();
     expect((await store.setAside('resolver'))[0]?.failures).to.equal(2);
-    await accept(database);
+    await acceptPoison(database);
     await store.tryAgain();
     await store.settle();
     expect(await store.stateOf(bad)).to.equal('enqueued');
@@ -66,7 +66,7 @@ describe('On Postgres, a dependency that cannot be processed', () => {
   });
 
   it('holds up one concurrency key, and no other', async () => {
-    await refuse(database, 'job');
+    await rejectPoison(database, 'job');
     const [bad, good] = [
       await store.enqueue(poison, { concurrency: { key: 'bad', limit: 1 } }),
       await store.enqueue({}, { concurrency: { key: 'good', limit: 1 } }),
@@ -74,14 +74,14 @@ describe('On Postgres, a dependency that cannot be processed', () => {
     await store.settle();
     expect((await store.claim()).map(({ jobId }) => jobId)).to.deep.equal([good]);
     expect((await store.setAside('resolver')).map(({ queue }) => queue)).to.deep.equal(['work']);
-    await accept(database);
+    await acceptPoison(database);
     await store.tryAgain();
     await store.settle();
     expect((await store.claim()).map(({ jobId }) => jobId)).to.deep.equal([bad]);
   });
 
   it('unblocks jobs one by one if the limit of their key is invalid', async () => {
-    await unbound(database, 'job_blocked');
+    await dropBounds(database, 'job_blocked');
     await store.enqueue({}, { concurrency: { key: 'odd', limit: 5 } });
     await database.query(
       `update longshore.job_blocked set meta = meta || '{"concurrencyLimit": "many"}' where queue_id > 0`,
@@ -94,7 +94,7 @@ describe('On Postgres, a dependency that cannot be processed', () => {
   });
 
   it('holds up the child of one parent, and no other', async () => {
-    await refuse(database, 'job_scheduled');
+    await rejectPoison(database, 'job_scheduled');
     await database.query('alter table longshore.job_scheduled disable trigger refuse');
     const bad = await store.enqueue(poison, { delayMs: 60_000 });
     const good = await store.enqueue();
@@ -128,7 +128,7 @@ describe('On Postgres, a dependency that cannot be processed', () => {
   });
 
   it('is not retried after it has been discarded', async () => {
-    await refuse(database, 'job');
+    await rejectPoison(database, 'job');
     await store.enqueue(poison, { concurrency: { key: 'bad', limit: 1 } });
     await store.settle();
     const [item] = await store.setAside('resolver');

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { PostgresStorage } from '../src/index.js';
 import { deleteOldAside } from '../src/maintain/set-aside.sql.js';
-import { accept, history, refuse, unbound } from './support/poison.js';
+import { acceptPoison, history, rejectPoison, dropBounds } from './support/poison.js';
 import { done, poison, PoisonedStore, work } from './support/poisoned-store.js';
 
 describe('On Postgres, an item that cannot be processed', () => {
@@ -22,7 +22,7 @@ describe('On Postgres, an item that cannot be processed', () => {
   });
 
   it('is not scheduled, and all other due jobs are', async () => {
-    await refuse(database, 'job');
+    await rejectPoison(database, 'job');
     const ids = [
       await store.enqueue({}, { delayMs: 1 }),
       await store.enqueue(poison, { delayMs: 1 }),
@@ -36,7 +36,7 @@ describe('On Postgres, an item that cannot be processed', () => {
     expect(states).to.deep.equal(['enqueued', 'scheduled', 'enqueued', 'enqueued']);
     expect((await store.setAside('scheduler')).map(({ jobId }) => jobId)).to.deep.equal([ids[1]]);
 
-    await accept(database);
+    await acceptPoison(database);
     await store.tryAgain();
     await storage.maintenance.promoteDue(100);
     expect(await store.stateOf(ids[1] ?? '')).to.equal('enqueued');
@@ -44,7 +44,7 @@ describe('On Postgres, an item that cannot be processed', () => {
   });
 
   it('does not block the scheduler if its time is infinite', async () => {
-    await unbound(database, 'job_scheduled');
+    await dropBounds(database, 'job_scheduled');
     const [never, soon] = [
       await store.enqueue({}, { delayMs: 60_000 }),
       await store.enqueue({}, { delayMs: 1, queue: 'other' }),
@@ -56,7 +56,7 @@ describe('On Postgres, an item that cannot be processed', () => {
   });
 
   it('stays with a lost server, and no other job does', async () => {
-    await refuse(database, ...history);
+    await rejectPoison(database, ...history);
     const options = { maxAttempts: 1 };
     const ids = [
       await store.enqueue({}, options),
@@ -70,7 +70,7 @@ describe('On Postgres, an item that cannot be processed', () => {
     expect((await store.setAside('rescuer')).map(({ jobId }) => jobId)).to.deep.equal([ids[1]]);
     expect(await storage.maintenance.rescue(true)).to.include({ failed: 0, released: 0 });
 
-    await accept(database);
+    await acceptPoison(database);
     await store.tryAgain();
     await storage.maintenance.rescue(true);
     expect(await store.stateOf(ids[1] ?? '')).to.equal('failed');
@@ -96,7 +96,7 @@ describe('On Postgres, an item that cannot be processed', () => {
 
   it('is skipped by bulk operations', async () => {
     const ids = [await store.enqueue(), await store.enqueue(poison), await store.enqueue()];
-    await refuse(database, ...history);
+    await rejectPoison(database, ...history);
     const { id } = await storage.bulk.start({ action: 'cancel', filter: { queue: ['work'] } });
     while (await storage.bulk.advance());
     expect(await storage.bulk.find(id)).to.include({ state: 'done', changed: 2, error: null });
@@ -106,7 +106,7 @@ describe('On Postgres, an item that cannot be processed', () => {
 
   it('is processed by its own operation when retried after a bulk operation skipped it', async () => {
     const [id] = [await store.enqueue(poison), await store.enqueue()];
-    await refuse(database, ...history);
+    await rejectPoison(database, ...history);
     await storage.bulk.start({ action: 'cancel', filter: { queue: ['work'] } });
     while (await storage.bulk.advance());
     const retry = async (): Promise<void> => {
@@ -116,14 +116,14 @@ describe('On Postgres, an item that cannot be processed', () => {
       while (await storage.bulk.advance());
     };
     await retry(); // the job fails and is set aside again
-    await accept(database);
+    await acceptPoison(database);
     await retry();
     expect([await store.stateOf(id), await store.setAside('bulk')]).to.deep.equal(['cancelled', []]);
   });
 
   it('is kept for 30 days after a bulk operation skipped it, beyond the next cleanup', async () => {
     await store.enqueue(poison);
-    await refuse(database, ...history);
+    await rejectPoison(database, ...history);
     await storage.bulk.start({ action: 'cancel', filter: { queue: ['work'] } });
     while (await storage.bulk.advance());
     const age = (days: number): Promise<unknown> =>
@@ -141,14 +141,14 @@ describe('On Postgres, an item that cannot be processed', () => {
 
   it('is skipped by bulk operations on selected jobs', async () => {
     const ids = [await store.enqueue(), await store.enqueue(poison), await store.enqueue()];
-    await refuse(database, ...history);
+    await rejectPoison(database, ...history);
     const { id } = await storage.bulk.start({ action: 'cancel', filter: { id: ids } });
     while (await storage.bulk.advance());
     expect(await storage.bulk.find(id)).to.include({ state: 'done', changed: 2, skipped: 1 });
   });
 
   it('does not keep the cleaner from its other tasks', async () => {
-    await refuse(database, ...history);
+    await rejectPoison(database, ...history);
     const [bad, good] = [await store.enqueue(poison), await store.enqueue()];
     const claims = await store.claim();
     for (const id of [bad, good]) await storage.control.cancel(id);
@@ -204,7 +204,7 @@ describe('On Postgres, an item that cannot be processed', () => {
   it('is released if not even its failure can be stored', async () => {
     const ids = [await store.enqueue(), await store.enqueue(poison)];
     const claims = await store.claim();
-    await refuse(database, ...history);
+    await rejectPoison(database, ...history);
     const stale = await storage.completions.complete(claims.map((held) => ({ claim: held, outcome: done })));
     expect(stale.map(({ jobId }) => jobId)).to.deep.equal([ids[1]]);
     expect(await Promise.all(ids.map(store.stateOf))).to.deep.equal(['done', 'processing']);
@@ -233,7 +233,7 @@ describe('On Postgres, an item that cannot be processed', () => {
   it('is reported once, however often it fails', async () => {
     const told: string[] = [];
     storage.setAside.listen(({ role, jobId, error }) => told.push(`${role} ${jobId} ${error.message}`));
-    await refuse(database, 'job');
+    await rejectPoison(database, 'job');
     const id = await store.enqueue(poison, { delayMs: 1 });
     await database.query(`update longshore.job_scheduled set run_at = now() where queue_id > 0`);
     for (let round = 0; round < 3; round++) {
@@ -245,7 +245,7 @@ describe('On Postgres, an item that cannot be processed', () => {
   });
 
   it('stops its role if there are too many such items', async () => {
-    await refuse(database, 'job');
+    await rejectPoison(database, 'job');
     await database.query(`
       insert into longshore.set_aside (role, key, error)
       select 'scheduler', longshore.new_id()::text, '{"name": "Error", "message": "", "stack": null}' from generate_series(1, 1000)`);

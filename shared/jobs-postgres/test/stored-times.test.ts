@@ -3,7 +3,7 @@ import { eventually, type TestDatabase } from '@longshore/test-support';
 import { expect } from 'chai';
 import pg from 'pg';
 import { PostgresStorage } from '../src/index.js';
-import { unbound } from './support/poison.js';
+import { dropBounds } from './support/poison.js';
 import { createStoreDatabase } from './support/store-database.js';
 
 const work = defineJob({ name: 'work', queue: 'work' });
@@ -31,7 +31,7 @@ describe('Times of rows outside the bounds', () => {
 
   it('are read the same way inside and outside a caller’s transaction', async () => {
     const { id } = await client.enqueue(work, {}, { delayMs: 60_000 });
-    await unbound(database, 'job_scheduled');
+    await dropBounds(database, 'job_scheduled');
     await database.query(
       `update longshore.job_scheduled set run_at = 'infinity', created_at = '-infinity' where id = '${id}'`,
     );

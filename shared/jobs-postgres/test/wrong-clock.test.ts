@@ -38,7 +38,9 @@ for (const days of [-366, -10, 10, 366]) {
     });
 
     /** Runs `work` with a storage that was opened while the clock is wrong. */
-    async function wrongly<Result>(work: (wrong: PostgresStorage) => Promise<Result>): Promise<Result> {
+    async function withWrongClock<Result>(
+      work: (wrong: PostgresStorage) => Promise<Result>,
+    ): Promise<Result> {
       return withClock(days * dayMs, async () => {
         const wrong = new PostgresStorage({ url: database.url });
         await wrong.open();
@@ -51,7 +53,7 @@ for (const days of [-366, -10, 10, 366]) {
     }
 
     it('generates ids by the database clock, so that its jobs sort correctly', async () => {
-      const [before, { id, batchId }, after] = await wrongly(async (wrong) => {
+      const [before, { id, batchId }, after] = await withWrongClock(async (wrong) => {
         const client = new JobClient(wrong);
         const start = await wrong.readClock();
         const job = await client.enqueue(talk, {}, { queue: 'idle' });
@@ -67,7 +69,7 @@ for (const days of [-366, -10, 10, 366]) {
     });
 
     it('lists, counts and groups failures', async () => {
-      const found = await wrongly(async (wrong) => ({
+      const found = await withWrongClock(async (wrong) => ({
         listed: (await wrong.jobs.list({ filter: { name: ['talk'], state: ['failed'] }, limit: 10 })).length,
         beyond: (
           await wrong.jobs.listBrief({ filter: { name: ['talk'] }, limit: 10, reach: 'history' })
@@ -79,7 +81,7 @@ for (const days of [-366, -10, 10, 366]) {
     });
 
     it('stamps its jobs’ reports with the time of the database', async () => {
-      const at = await wrongly(async (wrong) => {
+      const at = await withWrongClock(async (wrong) => {
         const said = defineJob({ name: 'said' });
         const server = new JobServer({
           storage: wrong,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { it } from 'mocha';
-import { type AlertMessage, mostAnnounced, type ObservedWarning } from '@longshore/jobs/storage';
+import { type AlertMessage, maxAnnounced, type ObservedWarning } from '@longshore/jobs/storage';
 import { type Fixture, until } from './storage-under-test.js';
 
 const warning = (key: string): ObservedWarning => ({
@@ -21,9 +21,9 @@ export function alerting(fixture: Fixture): void {
 
   it('lets one of several processes take a turn in a period', async () => {
     const { alerts } = fixture.storage;
-    const turns = await Promise.all(Array.from({ length: 5 }, () => alerts.takeTurn(60_000)));
+    const turns = await Promise.all(Array.from({ length: 5 }, () => alerts.reserveCheck(60_000)));
     expect(turns.filter(Boolean)).to.have.length(1);
-    expect(await alerts.takeTurn(0)).to.equal(true);
+    expect(await alerts.reserveCheck(0)).to.equal(true);
   });
 
   it('stores a message to each target when a warning begins, however many processes observe it', async () => {
@@ -54,10 +54,10 @@ export function alerting(fixture: Fixture): void {
 
   it('announces many warnings that begin at once in one message after the most urgent ones', async () => {
     const target = newTarget();
-    const many = Array.from({ length: mostAnnounced + 7 }, (_, index) => warning(`many-${index}`));
+    const many = Array.from({ length: maxAnnounced + 7 }, (_, index) => warning(`many-${index}`));
     await fixture.storage.alerts.observe(many, [target]);
     const contents = (await takeAll(target)).map(({ content }) => content);
-    expect(contents).to.have.length(mostAnnounced + 1);
+    expect(contents).to.have.length(maxAnnounced + 1);
     expect(contents.find(({ type }) => type === 'warnings.began')).to.include({ count: 7 });
   });
 

@@ -16,15 +16,15 @@ export function auditing(fixture: Fixture): void {
   const newest = async () => (await fixture.storage.audit.list({ limit: 1 }))[0];
 
   it('stores who did what to which target', async () => {
-    const told = entry({
+    const recorded = entry({
       target: null,
       filter: { state: ['failed'], queue: ['ä'] },
       count: 12_345_678_901,
       reason: 'by mistake',
     });
-    await record(told);
+    await record(recorded);
     const { id, at, ...kept } = (await newest()) ?? {};
-    expect(kept).to.deep.equal(told);
+    expect(kept).to.deep.equal(recorded);
     expect(id).to.be.a('string');
     expect(at).to.be.a('date');
   });

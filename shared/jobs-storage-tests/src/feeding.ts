@@ -20,7 +20,7 @@ export function feeding(fixture: Fixture): void {
   }
 
   /** Returns the events of a queue since a time. */
-  async function told(
+  async function eventsOf(
     queue: string,
     since: Date,
     topics: readonly EventTopic[] = jobStates,
@@ -35,9 +35,9 @@ export function feeding(fixture: Fixture): void {
   it('contains the creation, the start and the end of a job', async () => {
     const since = await start();
     const { queue, claim } = await fixture.claimOne();
-    expect(course(await told(queue, since))).to.deep.equal(['enqueued 0', 'processing 1']);
+    expect(course(await eventsOf(queue, since))).to.deep.equal(['enqueued 0', 'processing 1']);
     await fixture.storage.completions.complete([{ claim, outcome: done }]);
-    expect(course(await told(queue, since))).to.deep.equal(['enqueued 0', 'processing 1', 'done 1']);
+    expect(course(await eventsOf(queue, since))).to.deep.equal(['enqueued 0', 'processing 1', 'done 1']);
   });
 
   it('identifies the job of each event', async () => {
@@ -47,7 +47,7 @@ export function feeding(fixture: Fixture): void {
       name: 'sail',
       meta: { tags: ['blue'], recurringJobId: 'tide' },
     });
-    const [event] = await told(queue, since);
+    const [event] = await eventsOf(queue, since);
     expect(event).to.deep.include({ kind: 'state', jobId: id, name: 'sail', queue, tags: ['blue'] });
     expect(event).to.deep.include({ state: 'enqueued', batchId: null, recurringJobId: 'tide' });
   });
@@ -60,7 +60,7 @@ export function feeding(fixture: Fixture): void {
       after: { parents: [parent.id], when: 'onDone' },
       meta: { parentIds: [parent.id] },
     });
-    expect(course(await told(queue, since))).to.have.members(['scheduled 0', 'awaiting 0']);
+    expect(course(await eventsOf(queue, since))).to.have.members(['scheduled 0', 'awaiting 0']);
   });
 
   it('contains a failed attempt that will be retried', async () => {
@@ -69,7 +69,7 @@ export function feeding(fixture: Fixture): void {
     await fixture.storage.completions.complete([
       { claim, outcome: { kind: 'retry', error, delayMs: 60_000 } },
     ]);
-    expect(course(await told(queue, since))).to.deep.equal(['enqueued 0', 'processing 1', 'scheduled 1']);
+    expect(course(await eventsOf(queue, since))).to.deep.equal(['enqueued 0', 'processing 1', 'scheduled 1']);
   });
 
   it('contains a lost attempt once the next one starts', async () => {
@@ -79,7 +79,7 @@ export function feeding(fixture: Fixture): void {
     await fixture.storage.maintenance.rescue();
     const { id } = await fixture.register(queue);
     await fixture.claim(id, queue);
-    expect(course(await told(queue, since))).to.deep.equal([
+    expect(course(await eventsOf(queue, since))).to.deep.equal([
       'enqueued 0',
       'processing 1',
       'enqueued 1',
@@ -92,16 +92,16 @@ export function feeding(fixture: Fixture): void {
     const queue = fixture.newQueue();
     const { id } = await fixture.enqueue(queue);
     await fixture.storage.control.cancel(id);
-    expect(course(await told(queue, since))).to.deep.equal(['enqueued 0', 'cancelled 0']);
+    expect(course(await eventsOf(queue, since))).to.deep.equal(['enqueued 0', 'cancelled 0']);
   });
 
   it('contains only the requested states', async () => {
     const since = await start();
     const { queue, claim } = await fixture.claimOne();
     await fixture.storage.completions.complete([{ claim, outcome: { kind: 'failed', error } }]);
-    expect(course(await told(queue, since, finishedStates))).to.deep.equal(['failed 1']);
-    expect(course(await told(queue, since, ['processing']))).to.deep.equal(['processing 1']);
-    expect(course(await told(queue, since, ['done']))).to.deep.equal([]);
+    expect(course(await eventsOf(queue, since, finishedStates))).to.deep.equal(['failed 1']);
+    expect(course(await eventsOf(queue, since, ['processing']))).to.deep.equal(['processing 1']);
+    expect(course(await eventsOf(queue, since, ['done']))).to.deep.equal([]);
   });
 
   it('contains progress and log lines', async () => {
@@ -110,7 +110,7 @@ export function feeding(fixture: Fixture): void {
     const progress = { percent: 12.5, message: 'Casting off', at: new Date() };
     const line = { line: 1, at: new Date(), level: 'warn', message: 'Fog', fields: '{"miles":1}' } as const;
     await fixture.storage.reports.report([{ claim, progress, lines: [line] }]);
-    const [log, said] = (await told(queue, since, ['progress', 'log'])).toSorted((one, other) =>
+    const [log, said] = (await eventsOf(queue, since, ['progress', 'log'])).toSorted((one, other) =>
       topicOf(one) < topicOf(other) ? -1 : 1,
     );
     const subject = { jobId: claim.jobId, name: 'work', queue, attempt: 1, tags: ['blue'] };
@@ -132,7 +132,7 @@ export function feeding(fixture: Fixture): void {
     const { id } = await fixture.enqueue(queue);
     await fixture.storage.control.cancel(id);
     await fixture.storage.control.retry(id);
-    expect(await told(queue, since, ['progress', 'log'])).to.deep.equal([]);
+    expect(await eventsOf(queue, since, ['progress', 'log'])).to.deep.equal([]);
     expect(await fixture.storage.feed.reportsOf(id, since)).to.deep.equal([]);
   });
 

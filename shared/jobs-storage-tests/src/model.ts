@@ -17,7 +17,7 @@ export interface ModelJob {
 export const concurrencyLimit = 2;
 
 /** A job to be enqueued. */
-export interface ModelOrder extends Pick<ModelJob, 'priority' | 'maxAttempts' | 'concurrencyKey'> {
+export interface ModelEnqueueRequest extends Pick<ModelJob, 'priority' | 'maxAttempts' | 'concurrencyKey'> {
   readonly due: 'now' | 'later';
   /** A unique key, and what happens if an unfinished job already has this key. */
   readonly unique: { readonly key: string; readonly onConflict: ConflictPolicy } | null;
@@ -36,10 +36,10 @@ export class Model {
   /**
    * Returns `id` if the job was created, the id of the unfinished job that already has its key, or `rejected`.
    */
-  enqueue(id: string, { due, unique, ...content }: ModelOrder): string {
+  enqueue(id: string, { due, unique, ...content }: ModelEnqueueRequest): string {
     const state = due === 'now' ? 'enqueued' : 'scheduled';
-    const held = this.#holders.get(unique?.key ?? '') ?? '';
-    const holder = this.jobs.get(held);
+    const currentId = this.#holders.get(unique?.key ?? '') ?? '';
+    const holder = this.jobs.get(currentId);
     if (unique === null || holder === undefined || isFinished(holder.state)) {
       this.jobs.set(id, { ...content, state, attempt: 0, claim: null, cancelRequested: false });
       if (unique !== null) this.#holders.set(unique.key, id);
@@ -50,7 +50,7 @@ export class Model {
       const maxAttempts = Math.max(content.maxAttempts, holder.attempt + 1);
       Object.assign(holder, { ...content, state, maxAttempts });
     }
-    return held;
+    return currentId;
   }
 
   /** Returns the number of jobs that can be claimed. */
@@ -74,16 +74,16 @@ export class Model {
     job.claim = claim;
   }
 
-  holds(claim: Claim): boolean {
-    const held = this.jobs.get(claim.jobId)?.claim;
-    return held?.serverId === claim.serverId && held.attempt === claim.attempt;
+  isCurrent(claim: Claim): boolean {
+    const currentId = this.jobs.get(claim.jobId)?.claim;
+    return currentId?.serverId === claim.serverId && currentId.attempt === claim.attempt;
   }
 
   complete(claim: Claim, outcome: Outcome): void {
     const job = this.#get(claim.jobId);
     job.claim = null;
     if (outcome.kind === 'snooze') job.attempt--;
-    if (outcome.kind === 'retry' || outcome.kind === 'snooze') this.#goOn(job, 'scheduled');
+    if (outcome.kind === 'retry' || outcome.kind === 'snooze') this.#continueAs(job, 'scheduled');
     else this.#end(job, outcome.kind);
   }
 
@@ -91,7 +91,7 @@ export class Model {
     const job = this.#get(claim.jobId);
     job.claim = null;
     job.attempt--;
-    this.#goOn(job, 'enqueued');
+    this.#continueAs(job, 'enqueued');
   }
 
   serverDied(serverId: string): void {
@@ -142,7 +142,7 @@ export class Model {
   }
 
   /** Moves a job that stops running to a state, or cancels it if that was requested while it ran. */
-  #goOn(job: ModelJob, state: JobState): void {
+  #continueAs(job: ModelJob, state: JobState): void {
     if (job.cancelRequested) this.#end(job, 'cancelled');
     else job.state = state;
   }

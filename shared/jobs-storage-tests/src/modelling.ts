@@ -9,7 +9,7 @@ import {
   type ServerRegistration,
   uniqueKey,
 } from '@longshore/jobs/storage';
-import { concurrencyLimit, Model, type ModelOrder, type ModelResult } from './model.js';
+import { concurrencyLimit, Model, type ModelEnqueueRequest, type ModelResult } from './model.js';
 import { expectSame } from './model-comparison.js';
 import { type Fixture, newJob, until } from './storage-under-test.js';
 
@@ -17,7 +17,7 @@ const error = { name: 'Error', message: 'no', stack: null };
 const hour = 3_600_000;
 
 /** The storage that is compared with the model, its live servers, and all claims ever made, valid or not. */
-interface Real {
+interface SystemUnderTest {
   readonly fixture: Fixture;
   readonly storage: JobStorage;
   readonly queue: string;
@@ -26,7 +26,7 @@ interface Real {
   readonly servers: ServerRegistration[];
 }
 
-type Step = (model: Model, real: Real) => Promise<void>;
+type Step = (model: Model, real: SystemUnderTest) => Promise<void>;
 
 const outcomes: readonly Outcome[] = [
   { kind: 'done', result: 'null' },
@@ -42,7 +42,7 @@ function pick<Item>(items: readonly Item[], index: number): Item | undefined {
 }
 
 const enqueue =
-  (order: ModelOrder): Step =>
+  (order: ModelEnqueueRequest): Step =>
   async (model, { storage, queue, ids }) => {
     const { priority, maxAttempts, due, unique, concurrencyKey } = order;
     const plain = newJob(queue);
@@ -96,7 +96,7 @@ const withClaim =
   async (model, { storage, claims }) => {
     const drawn = pick(claims, claimIndex);
     if (drawn === undefined) return;
-    const held = model.holds(drawn);
+    const held = model.isCurrent(drawn);
     const stale = await write(storage, drawn);
     await storage.maintenance.maintain(); // applies a cancellation that came too late to stop the attempt
     if (held) change(model, drawn);
@@ -229,7 +229,14 @@ export function modelling(fixture: Fixture): void {
       fc.asyncProperty(fc.array(steps, { minLength: 5, maxLength: 40 }), async (drawn) => {
         const queue = fixture.newQueue();
         const servers = [await fixture.register(queue), await fixture.register(queue)];
-        const real: Real = { fixture, storage: fixture.storage, queue, ids: [], claims: [], servers };
+        const real: SystemUnderTest = {
+          fixture,
+          storage: fixture.storage,
+          queue,
+          ids: [],
+          claims: [],
+          servers,
+        };
         const model = new Model();
         for (const step of drawn) {
           await step(model, real);

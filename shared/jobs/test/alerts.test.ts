@@ -1,4 +1,4 @@
-import { type Alert, alertEndsAfterMs, alertRetryMs, changesOf } from '@longshore/jobs/storage';
+import { type Alert, alertEndsAfterMs, alertRetryMs, diffAlerts } from '@longshore/jobs/storage';
 import { expect } from 'chai';
 import { MemoryStorage } from '../src/index.js';
 
@@ -12,7 +12,7 @@ const alert = (unseenMs: number, own: Partial<Alert> = {}): Alert => ({
   ...own,
 });
 const types = (alerts: Alert[], warnings = [warning]) =>
-  changesOf(alerts, warnings, now).messages.map(({ type }) => type);
+  diffAlerts(alerts, warnings, now).messages.map(({ type }) => type);
 
 describe('changes of alerts', () => {
   it('announce the end of a warning that has not been seen for two minutes, but not sooner', () => {
@@ -25,7 +25,7 @@ describe('changes of alerts', () => {
   });
 
   it('do not announce the end of a warning whose beginning was not announced by itself', () => {
-    const { ended, messages } = changesOf([alert(alertEndsAfterMs, { announced: false })], [], now);
+    const { ended, messages } = diffAlerts([alert(alertEndsAfterMs, { announced: false })], [], now);
     expect([ended.length, messages.length]).to.deep.equal([1, 0]);
   });
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import Type from 'typebox';
 import { defineJob, JobClient, MemoryStorage } from '../src/index.js';
-import { collected, type NewJob } from '../src/storage/index.js';
+import { collectJobs, type NewJob } from '../src/storage/index.js';
 
 const perTenant = defineJob({
   name: 'per-tenant',
@@ -18,7 +18,7 @@ describe('A concurrency key', () => {
     const storage = new MemoryStorage();
     const enqueue = storage.enqueuer.enqueue.bind(storage.enqueuer);
     storage.enqueuer.enqueue = async (given) => {
-      jobs.push(...(await collected(given)));
+      jobs.push(...(await collectJobs(given)));
       return enqueue(given);
     };
     client = new JobClient(storage);

@@ -21,7 +21,7 @@ const claimed: ClaimedJob = {
 const tenYearsMs = 315_360_000_000;
 
 /** Makes values that throw when they are printed, read or inspected. */
-const hostile = fc.constantFrom<Making>(
+const hostile = fc.constantFrom<MakeValue>(
   () => Object.create(null) as unknown,
   () => ({
     toString: () => {
@@ -62,9 +62,9 @@ const hostile = fc.constantFrom<Making>(
 );
 
 /** Creates an odd value only when it is used, because fast-check inspects the values that it generates. */
-type Making = () => unknown;
+type MakeValue = () => unknown;
 
-const member: fc.Arbitrary<Making> = fc.oneof(
+const member: fc.Arbitrary<MakeValue> = fc.oneof(
   hostile,
   fc
     .anything({ withBigInt: true, withNullPrototype: true, withObjectString: true })
@@ -73,7 +73,7 @@ const member: fc.Arbitrary<Making> = fc.oneof(
 );
 
 /** An error with some odd members: each has an odd value or a getter that throws. */
-const oddError: fc.Arbitrary<Making> = fc
+const oddError: fc.Arbitrary<MakeValue> = fc
   .dictionary(
     fc.constantFrom('name', 'message', 'stack', 'cause', 'delayMs', 'constructor'),
     fc.oneof(

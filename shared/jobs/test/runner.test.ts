@@ -87,7 +87,7 @@ describe('A server that loses leases', () => {
       isNotified: () => true,
       queuePollIntervalMs: 0,
       serverId: () => id,
-      held: () => 0,
+      claimedCount: () => 0,
       take: (jobs) => taken.push(...jobs),
       takeWaiting: () => [],
       claims: () => [],

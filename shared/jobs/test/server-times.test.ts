@@ -10,7 +10,7 @@ import {
 } from '../src/index.js';
 
 /** Records when a server polls, claims jobs and renews leases. */
-class NotingStorage extends MemoryStorage {
+class RecordingStorage extends MemoryStorage {
   readonly polledAtMs: number[] = [];
   override notificationsArrive = true;
   readonly claimed: { readonly atMs: number; readonly leaseMs: number }[] = [];
@@ -48,12 +48,12 @@ const earlyMs = 5;
 
 describe('The times of a job server', () => {
   const held = defineJob({ name: 'held' });
-  let storage: NotingStorage;
+  let storage: RecordingStorage;
   let server: JobServer;
   let release: () => void;
 
   async function start(options: Partial<JobServerOptions>, notificationsArrive = true): Promise<void> {
-    storage = new NotingStorage();
+    storage = new RecordingStorage();
     storage.notificationsArrive = notificationsArrive;
     const released = new Promise<void>((resolve) => {
       release = resolve;

@@ -138,7 +138,7 @@ function urlOf({ user, password }: Cluster, port: number, database: string): str
 
 async function stop(child: PostgresProcess, ended: Promise<void>): Promise<void> {
   child.kill('SIGINT');
-  const impatience = setTimeout(() => child.kill('SIGQUIT'), stopDeadlineMs);
+  const killTimer = setTimeout(() => child.kill('SIGQUIT'), stopDeadlineMs);
   await ended;
-  clearTimeout(impatience);
+  clearTimeout(killTimer);
 }

@@ -22,7 +22,7 @@ const happenings = defineResource({
 describe('A listener with credentials', () => {
   const reader: Principal = { name: 'reader', scopes: ['read'] };
   let authenticate: () => Principal;
-  let asked: (listener: string | undefined) => void = () => {};
+  let onCredentialCheck: (listener: string | undefined) => void = () => {};
   let api: TestApi;
   let stream: EventStreamClient;
   before(async () => {
@@ -31,7 +31,7 @@ describe('A listener with credentials', () => {
       recheckMs: 5,
       rowScopes: { happenings: { field: 'id' } },
       authenticate: ({ headers }) => {
-        asked(headers['x-listener']);
+        onCredentialCheck(headers['x-listener']);
         return authenticate();
       },
     });
@@ -50,7 +50,7 @@ describe('A listener with credentials', () => {
   const untilAsked = (times: number): Promise<void> =>
     new Promise((resolve) => {
       let left = times;
-      asked = () => {
+      onCredentialCheck = () => {
         left -= 1;
         if (left === 0) resolve();
       };
@@ -84,15 +84,15 @@ describe('A listener with credentials', () => {
     const other = await listenToEvents(url, { 'x-listener': 'other' });
     gone.close();
     /** Returns the listeners whose credentials are checked until those of `other` have been checked five times. */
-    const lookedAt = (): Promise<Set<string | undefined>> =>
+    const checkedListeners = (): Promise<Set<string | undefined>> =>
       new Promise((resolve) => {
         const seen: (string | undefined)[] = [];
-        asked = (listener) => {
+        onCredentialCheck = (listener) => {
           seen.push(listener);
           if (seen.filter((one) => one === 'other').length === 5) resolve(new Set(seen));
         };
       });
-    await eventually(async () => !(await lookedAt()).has('gone'));
+    await eventually(async () => !(await checkedListeners()).has('gone'));
     other.close();
   });
 });

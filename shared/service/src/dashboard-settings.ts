@@ -62,7 +62,7 @@ export function alertSettings(config: DashboardConfig): AlertSettings | null {
  * Calls `create` with options from the configuration. Converts a TypeError about a mistake in them to a
  * {@link ConfigError} that names the variable.
  */
-export function asConfigured<Created>(create: () => Created): Created {
+export function withVariableNames<Created>(create: () => Created): Created {
   try {
     return create();
   } catch (error) {

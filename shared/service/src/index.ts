@@ -13,7 +13,7 @@ export {
 } from './application.js';
 export { type Config, ConfigError, type Environment, listOf, readConfig } from './config.js';
 export { type DashboardAccess, dashboardAccess } from './dashboard-access.js';
-export { alertSettings, asConfigured, dashboardSettings } from './dashboard-settings.js';
+export { alertSettings, withVariableNames, dashboardSettings } from './dashboard-settings.js';
 export { databaseOptions, retentionDays } from './database-options.js';
 export { type Health, healthRoutes, type Readiness, storageHealth } from './health.js';
 export { type HttpListener, listen } from './http-listener.js';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import Type from 'typebox';
 import {
   alertSettings,
-  asConfigured,
+  withVariableNames,
   dashboardVariables,
   readConfig,
   serviceVariables,
@@ -46,7 +46,7 @@ describe('the settings of alerts', () => {
       const create = (): never => {
         throw new TypeError(thrown);
       };
-      expect(() => asConfigured(create))
+      expect(() => withVariableNames(create))
         .to.throw(shown)
         .with.property('name', 'ConfigError');
     });

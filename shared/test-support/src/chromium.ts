@@ -13,7 +13,7 @@ const places = [
  * Maximum wait for a page to reach the expected state, in milliseconds. Long, because it only has to stop tests that
  * hang.
  */
-const patienceMs = 120_000;
+const pageTimeoutMs = 120_000;
 
 /** Starts the installed Chromium, headless and without background network traffic. Throws if there is none. */
 export async function launchChromium(): Promise<Browser> {
@@ -30,6 +30,6 @@ export async function launchChromium(): Promise<Browser> {
       '--no-first-run',
     ],
   });
-  browser.on('context', (context) => context.setDefaultTimeout(patienceMs));
+  browser.on('context', (context) => context.setDefaultTimeout(pageTimeoutMs));
   return browser;
 }

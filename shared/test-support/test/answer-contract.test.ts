@@ -62,7 +62,7 @@ describe('A contract', () => {
       headers: { 'content-type': 'application/json', ...headers },
       text: json === undefined ? '' : JSON.stringify(json),
     };
-    return contract.checkAny({ method, path, headers: {}, body }, answer).map(({ what }) => what);
+    return contract.checkAny({ method, path, headers: {}, body }, answer).map(({ fault }) => fault);
   };
 
   it('accepts what the document says, with and without the prefix', () => {

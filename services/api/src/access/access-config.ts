@@ -8,7 +8,7 @@ const host = String.raw`([\w-]+(\.[\w-]+)*|\[[\da-fA-F:.]+\])`;
  */
 const origin = String.raw`https?://([a-z\d_-]+(\.[a-z\d_-]+)*|\[[\da-f:.]+\])(:\d{1,5})?`;
 
-function listOfOnes(one: string): string {
+function commaSeparatedPattern(one: string): string {
   return ` *${one}( *, *${one})* *`;
 }
 
@@ -40,9 +40,9 @@ export const accessVariables = {
    * Host names that the API accepts besides loopback names and the host of `API_BASE_URL`; comma-separated, without
    * ports.
    */
-  HTTP_ALLOWED_HOSTS: Type.Optional(Type.String({ pattern: `^${listOfOnes(host)}$` })),
+  HTTP_ALLOWED_HOSTS: Type.Optional(Type.String({ pattern: `^${commaSeparatedPattern(host)}$` })),
   /** Origins whose pages may call the API from a browser, comma-separated, e.g. `https://app.example.com`. */
-  API_CORS_ORIGINS: Type.Optional(Type.String({ pattern: `^${listOfOnes(origin)}$` })),
+  API_CORS_ORIGINS: Type.Optional(Type.String({ pattern: `^${commaSeparatedPattern(origin)}$` })),
   ...proxyVariables,
 };
 

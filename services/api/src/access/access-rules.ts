@@ -17,7 +17,7 @@ export const scopeMeanings: Readonly<Record<Scope, string>> = {
 };
 
 /** The resources of the job platform for which `write` is enough to change a single item. */
-const work = new Set(['jobs', 'batches', 'recurring-jobs']);
+const resourcesWritableWithWrite = new Set(['jobs', 'batches', 'recurring-jobs']);
 
 /**
  * Returns a function that determines the scope that a call requires.
@@ -30,7 +30,7 @@ export function scopeRules(platform: ReadonlySet<string>): ScopeOf {
     if (method === 'GET' || method === 'HEAD') return 'read';
     if (!platform.has(root)) return 'write';
     const isSingle = kind === 'item' || (kind === 'collection' && method === 'POST');
-    return work.has(resource) && isSingle ? 'write' : 'operate';
+    return resourcesWritableWithWrite.has(resource) && isSingle ? 'write' : 'operate';
   };
 }
 

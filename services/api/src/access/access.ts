@@ -25,7 +25,7 @@ export interface Access extends AccessControl {
 }
 
 /** Default limit of requests per second for each caller. It applies only if the API requires credentials. */
-const usualPerSecond = 1_000;
+const defaultPerSecond = 1_000;
 
 /**
  * Sets up authentication and rate limits as configured. Logs a warning if the API requires no credentials.
@@ -90,7 +90,7 @@ function rateLimitOf(
   { API_RATE_LIMIT_PER_SECOND, API_RATE_LIMIT_BURST }: AccessConfig,
   kinds: ReadonlySet<CredentialKind>,
 ): RateLimit | undefined {
-  const perSecond = API_RATE_LIMIT_PER_SECOND ?? (kinds.size === 0 ? 0 : usualPerSecond);
+  const perSecond = API_RATE_LIMIT_PER_SECOND ?? (kinds.size === 0 ? 0 : defaultPerSecond);
   return perSecond === 0
     ? undefined
     : createRateLimit({ perSecond, burst: API_RATE_LIMIT_BURST ?? 2 * perSecond });

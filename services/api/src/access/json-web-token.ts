@@ -27,7 +27,7 @@ const algorithms = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA 
  * Maximum length of a subject in OpenID Connect. Longer subjects are rejected rather than cut, because two subjects
  * could share the first 255 characters.
  */
-const longestSubject = 255;
+const maxSubjectLength = 255;
 
 /**
  * Messages for invalid tokens, by error code. Any other code means a problem with the issuer's keys or with this
@@ -64,12 +64,12 @@ export function tokenVerifier(
       const checked = { issuer, audience, clockTolerance, algorithms, requiredClaims: required };
       const { payload } = await jwtVerify(token, keys, { ...checked, ...(typ !== undefined && { typ }) });
       const { sub = '', scope } = payload;
-      if (sub.length > longestSubject)
-        throw unauthorized(`The sub claim of the token has more than ${longestSubject} characters`);
-      const held = typeof scope === 'string' ? scope.split(' ') : [];
+      if (sub.length > maxSubjectLength)
+        throw unauthorized(`The sub claim of the token has more than ${maxSubjectLength} characters`);
+      const granted = typeof scope === 'string' ? scope.split(' ') : [];
       return {
         name: `subject ${sub}`,
-        scopes: scopes.filter((known) => held.includes(scopePrefix + known)),
+        scopes: scopes.filter((known) => granted.includes(scopePrefix + known)),
       };
     } catch (error) {
       throw error instanceof ApiError ? error : (refusalOf(error) ?? unreachable(error, onUnreachable));

@@ -9,7 +9,7 @@ import type { ApiKeyStore } from './api-key-store.js';
 const cachedMs = 5_000;
 
 /** Maximum number of cached lookups. */
-const remembered = 10_000;
+const maxCachedLookups = 10_000;
 
 /** Minimum time between two writes of the same key's last use, in milliseconds. */
 const useNotedMs = 60_000;
@@ -69,7 +69,7 @@ export class KeyRing {
     this.#lookups.delete(id); // added again below, so that the map stays in order of age
     this.#lookups.set(id, lookup);
     const [oldest] = this.#lookups.keys();
-    if (this.#lookups.size > remembered && oldest !== undefined) this.#lookups.delete(oldest);
+    if (this.#lookups.size > maxCachedLookups && oldest !== undefined) this.#lookups.delete(oldest);
     try {
       return await lookup.key;
     } catch (error) {

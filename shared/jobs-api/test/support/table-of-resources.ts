@@ -1,5 +1,5 @@
 /** The ids and names that requests use in place of the parameters of a path. */
-export interface Places {
+export interface PathValues {
   /** A scheduled job. */
   readonly job: string;
   readonly finished: string;
@@ -14,7 +14,7 @@ export interface Places {
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export interface Row {
-  readonly path: (places: Places) => string;
+  readonly path: (places: PathValues) => string;
   /** The kind of route, as in the table of methods. */
   readonly kind: 'collection' | 'item' | 'operation' | 'stream';
   /** The supported methods, each with a valid body, or `undefined` if it takes none. */
@@ -41,7 +41,7 @@ const stream = (path: Row['path']): Row => ({ path, kind: 'stream', offers: read
  * The rows of the table "Resources of the job platform" in docs/http-api.md. They are in an order in which no row
  * removes what a later row needs.
  */
-export const rows = (places: Places): readonly Row[] => [
+export const rows = (places: PathValues): readonly Row[] => [
   collection(() => '/jobs', {
     GET: undefined,
     POST: newJob,
@@ -108,20 +108,20 @@ export const rows = (places: Places): readonly Row[] => [
 ];
 
 /** A well-formed id that no item has. */
-export const nobody = '01890a5d-ac96-774b-bcce-b302099a8057';
+export const unknownId = '01890a5d-ac96-774b-bcce-b302099a8057';
 
-export const unknownPlaces: Places = {
-  job: nobody,
-  finished: nobody,
-  queue: nobody,
-  idle: nobody,
-  server: nobody,
-  recurring: nobody,
-  batch: nobody,
+export const unknownPlaces: PathValues = {
+  job: unknownId,
+  finished: unknownId,
+  queue: unknownId,
+  idle: unknownId,
+  server: unknownId,
+  recurring: unknownId,
+  batch: unknownId,
 };
 
 /** The placeholders that the table uses. */
-export const namedPlaces: Places = {
+export const namedPlaces: PathValues = {
   job: '{id}',
   finished: '{id}',
   queue: '{queue}',

@@ -94,7 +94,7 @@ export class AlertSender {
 
   async #check(): Promise<void> {
     const { storage, everyMs = EVERY_MS } = this.#options;
-    if (!(await storage.alerts.takeTurn(everyMs))) return;
+    if (!(await storage.alerts.reserveCheck(everyMs))) return;
     const now = (): number => storage.clock.now();
     const reading = readSituation(this.#context);
     const warnings = findWarnings(await withDeadline(reading, READ_TIMEOUT_MS));

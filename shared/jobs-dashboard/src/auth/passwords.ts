@@ -40,7 +40,7 @@ export class Passwords {
   readonly #shared: Password | null;
   readonly #users: ReadonlyMap<string, Account>;
   /** Checked for unknown names, which would otherwise be rejected faster than known ones. */
-  readonly #nobody: Password;
+  readonly #decoyPassword: Password;
   readonly #failures: Throttle;
   readonly #tries: Throttle;
   readonly #onAccess: OnAccess;
@@ -63,7 +63,9 @@ export class Passwords {
     if (this.#users.size < users.length) throw new TypeError('Two users of the dashboard have the same name');
     if (users.some(({ name, password }) => name === '' || password.length < 8))
       throw new TypeError('Users of the dashboard need a name and a password of at least 8 characters');
-    this.#nobody = new Password((users.find(({ password }) => isHash(password)) ?? users[0])?.password ?? '');
+    this.#decoyPassword = new Password(
+      (users.find(({ password }) => isHash(password)) ?? users[0])?.password ?? '',
+    );
     this.#failures = new Throttle(MAX_FAILURES_PER_MINUTE, 60_000, now);
     this.#tries = new Throttle(MAX_TRIES_PER_MINUTE, 60_000, now);
     this.#onAccess = onAccess;
@@ -85,7 +87,7 @@ export class Passwords {
     if (this.#oneAtATime.pendingCount >= MAX_WAITING) return { kind: 'wait', waitMs: QUEUE_WAIT_MS };
     return this.#oneAtATime(async () => {
       if (this.#tries.waitMs(ctx.ip) > 0) return this.#refuse(ctx);
-      const matches = await (account?.password ?? this.#nobody).matches(password);
+      const matches = await (account?.password ?? this.#decoyPassword).matches(password);
       if (matches && account !== undefined) return { kind: 'in', viewer: account.viewer };
       this.#tries.count(ctx.ip);
       return this.#refuse(ctx);

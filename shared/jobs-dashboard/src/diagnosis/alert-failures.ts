@@ -4,7 +4,7 @@ import { sentence } from '../format/sentence.js';
 import type { Warning } from './warning.js';
 
 /** Maximum number of failed messages to read. */
-export const MOST_FAILURES = 100;
+export const MAX_FAILURES = 100;
 
 /** Returns a warning for each webhook that alerts could not be delivered to. */
 export function alertWarnings(failures: readonly AlertMessage[]): Warning[] {

@@ -15,7 +15,7 @@ const MAX_SUSPECTS = 20;
 /** A single failure needs no warning if runs are at most this far apart, in milliseconds. */
 const SOON_MS = 10 * 60_000;
 /** A streak of failures needs no warning if the share of earlier failures makes it more probable than this. */
-const MAY_BE_CHANCE = 0.3;
+const MAX_CHANCE = 0.3;
 const MAX_MESSAGE = 120;
 /** How long the result stays fresh, in milliseconds. */
 const FRESH_MS = 10_000;
@@ -86,7 +86,7 @@ export function judge(
   const intervalMs =
     lastDueAt === null || nextDueAt === null ? Infinity : nextDueAt.getTime() - lastDueAt.getTime();
   if (streak === 1 && intervalMs <= SOON_MS) return null;
-  if (usual ** streak > MAY_BE_CHANCE) return null;
+  if (usual ** streak > MAX_CHANCE) return null;
   return {
     id,
     name,

@@ -4,7 +4,7 @@ import { sentence } from '../format/sentence.js';
 import type { Warning } from './warning.js';
 
 /** Servers lost longer ago than this, in milliseconds, are not reported. */
-const NEWS_MS = 15 * 60_000;
+const RECENTLY_LOST_MS = 15 * 60_000;
 
 /** Warns of servers that died recently, unless another one has been started on the same host. */
 export function lostServers(
@@ -13,7 +13,7 @@ export function lostServers(
   nowMs: number,
 ): Warning[] {
   return lost
-    .filter(({ lostAt }) => nowMs - lostAt.getTime() <= NEWS_MS)
+    .filter(({ lostAt }) => nowMs - lostAt.getTime() <= RECENTLY_LOST_MS)
     .filter((gone) => !servers.some((server) => replaces(server, gone)))
     .map(({ id, host, pid, heartbeatAt, lostAt, processing }) => ({
       cause: `server ${id} died`,

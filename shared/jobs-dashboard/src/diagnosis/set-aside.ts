@@ -15,7 +15,7 @@ const failures: Readonly<Record<SetAsideRole, string>> = {
   completer: 'The outcome of a job could not be stored',
 };
 
-const longestReason = 200;
+const MAX_REASON = 200;
 
 /** Returns one warning for each role, about its newest item. */
 export function setAsideWarnings(items: readonly SetAsideItem[]): Warning[] {
@@ -27,7 +27,7 @@ export function setAsideWarnings(items: readonly SetAsideItem[]): Warning[] {
   }
   return [...byRole].flatMap(([role, [first, ...others]]) => {
     if (first === undefined) return [];
-    const reason = first.error.message.slice(0, longestReason);
+    const reason = first.error.message.slice(0, MAX_REASON);
     const more =
       others.length === 0 ? '' : ` ${counted(others.length, 'other item')} of the same kind failed too.`;
     return [

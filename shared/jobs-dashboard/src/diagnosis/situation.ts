@@ -1,6 +1,6 @@
 import type { Job } from '@longshore/jobs';
 import { maxSetAside } from '@longshore/jobs/storage';
-import { MOST_FAILURES } from './alert-failures.js';
+import { MAX_FAILURES } from './alert-failures.js';
 import { recently } from './recent-failures.js';
 import { findLate } from './late-recurring.js';
 import { stalledQuery } from './stalled-leases.js';
@@ -52,7 +52,7 @@ export async function readSituation(
     findPausedJobs(reader),
     reader.recurring.list(),
     reader.setAside.list({ limit: maxSetAside }),
-    reader.alerts.listFailures(MOST_FAILURES),
+    reader.alerts.listFailures(MAX_FAILURES),
     readClockAhead(context),
   ]);
   const total = totalOf(ended);

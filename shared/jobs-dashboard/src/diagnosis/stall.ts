@@ -54,7 +54,7 @@ export function stallOf(
     const paused = pausedTypes.find((type) => waiting.every((job) => job.name === type.name));
     const found = queue === undefined ? null : findBlocker(queue, consumersOf(name), nowMs, { queues });
     const blocker = paused !== undefined && found?.tone !== 'attention' ? pausedTypeBlocker(paused) : found;
-    if (blocker === null || !holds(blocker, waiting)) return null;
+    if (blocker === null || !stopsUntilOperatorActs(blocker, waiting)) return null;
     stops.push({ blocker, count: waiting.length });
   }
   const shown = stops.toSorted((a, b) => b.count - a.count).slice(0, MAX_QUEUES);
@@ -75,7 +75,7 @@ function partOf({ blocker: { reason, remedy }, count }: Stop, more: boolean): Se
  * Returns whether a blocker stops the jobs until an operator acts. A queue that is `stuck` can recover before scheduled
  * jobs are due, so scheduled jobs do not count as stopped by it.
  */
-function holds({ kind, tone }: Blocker, jobs: readonly WaitingJob[]): boolean {
+function stopsUntilOperatorActs({ kind, tone }: Blocker, jobs: readonly WaitingJob[]): boolean {
   if (tone !== 'attention') return false;
   return kind !== 'stuck' || jobs.some(({ state }) => state === 'enqueued');
 }

@@ -13,11 +13,11 @@ export interface Bucket {
 export interface Chart {
   readonly width: number;
   /** The highest number of successful jobs in a bucket, drawn at full height. */
-  readonly most: number;
+  readonly max: number;
   /** The SVG path of all bars. */
   readonly done: string;
   /** The highest number and the bars of failed jobs; `null` if there are none. */
-  readonly failed: { readonly most: number; readonly bars: string } | null;
+  readonly failed: { readonly max: number; readonly bars: string } | null;
   /** The bar of the current bucket, which is drawn in outline. */
   readonly unfinished: { readonly x: number; readonly y: number; readonly height: number };
   /** The SVG path of lines at half height and at the times of `ticks`. */
@@ -50,13 +50,13 @@ export function chartOf(buckets: readonly Bucket[], parts: number): Chart {
   const first = buckets[0] ?? last;
   const finished = buckets.slice(0, -1);
   const width = STEP * buckets.length;
-  const most = Math.max(...buckets.map(({ done }) => done));
-  const high = (jobs: number): number => scaled(jobs, most, HEIGHT, MIN);
+  const max = Math.max(...buckets.map(({ done }) => done));
+  const high = (jobs: number): number => scaled(jobs, max, HEIGHT, MIN);
   const mostFailed = Math.max(...buckets.map(({ failed }) => failed));
   const inParts = Array.from({ length: parts }, (_each, index) => index / parts);
   return {
     width,
-    most,
+    max,
     done: bars(
       finished.map(({ done }) => -high(done)),
       HEIGHT,
@@ -72,11 +72,11 @@ export function chartOf(buckets: readonly Bucket[], parts: number): Chart {
   };
 }
 
-function failures(buckets: readonly Bucket[], most: number): { most: number; bars: string } {
+function failures(buckets: readonly Bucket[], max: number): { max: number; bars: string } {
   return {
-    most,
+    max,
     bars: bars(
-      buckets.map(({ failed }) => scaled(failed, most, DEPTH, MIN_FAILED)),
+      buckets.map(({ failed }) => scaled(failed, max, DEPTH, MIN_FAILED)),
       0,
     ),
   };
@@ -90,11 +90,11 @@ export function bars(lengths: readonly number[], axis: number): string {
 }
 
 /**
- * Returns the length of a bar, in a chart where `most` jobs have the length `whole`. Any number of jobs above zero has
+ * Returns the length of a bar, in a chart where `max` jobs have the length `whole`. Any number of jobs above zero has
  * at least the length `least`, so that it stays visible.
  */
-export function scaled(jobs: number, most: number, whole: number, least: number): number {
-  return jobs === 0 ? 0 : Math.max(least, round((whole * jobs) / most));
+export function scaled(jobs: number, max: number, whole: number, least: number): number {
+  return jobs === 0 ? 0 : Math.max(least, round((whole * jobs) / max));
 }
 
 function rowsOf(buckets: readonly Bucket[]): Bucket[] {

@@ -23,9 +23,9 @@ export function placeOf(atMs: number, { fromMs, untilMs }: Span): number {
  * Returns the SVG path of a line through the points, with gaps for missing values. A value without neighbours is drawn
  * as a short dash, so that it stays visible.
  *
- * @param most the value at the top of the chart
+ * @param max the value at the top of the chart
  */
-export function linePath(points: readonly Point[], span: Span, most: number): string {
+export function linePath(points: readonly Point[], span: Span, max: number): string {
   let path = '';
   let isAlone = false;
   let joins = false;
@@ -36,7 +36,7 @@ export function linePath(points: readonly Point[], span: Span, most: number): st
       isAlone = false;
       continue;
     }
-    const y = most === 0 ? HEIGHT : Math.round(10 * HEIGHT * (1 - value / most)) / 10;
+    const y = max === 0 ? HEIGHT : Math.round(10 * HEIGHT * (1 - value / max)) / 10;
     path += `${joins ? 'L' : 'M'}${placeOf(atMs, span)} ${y}`;
     isAlone = !joins;
     joins = true;
@@ -45,7 +45,7 @@ export function linePath(points: readonly Point[], span: Span, most: number): st
 }
 
 /** Returns the largest value; 0 if there are none. */
-export function mostOf(...lines: readonly (readonly Point[])[]): number {
+export function maxOf(...lines: readonly (readonly Point[])[]): number {
   return Math.max(0, ...lines.flat().map(({ value }) => value ?? 0));
 }
 

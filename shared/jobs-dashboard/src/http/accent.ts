@@ -1,5 +1,5 @@
 /** Minimum contrast of text with its background (WCAG 2.2, success criterion 1.4.3). */
-const LEAST_CONTRAST = 4.5;
+const MIN_CONTRAST = 4.5;
 
 /** Number of steps in which a colour is lightened towards white. */
 const STEPS = 40;
@@ -27,15 +27,15 @@ export interface Accent {
  */
 export function accentOf(colour: string, backgrounds: Backgrounds): Accent {
   const own = parse(colour);
-  const ratio = leastContrast(own, backgrounds.light);
-  if (ratio < LEAST_CONTRAST) {
+  const ratio = minContrast(own, backgrounds.light);
+  if (ratio < MIN_CONTRAST) {
     throw new TypeError(
-      `The accent colour ${colour} has a contrast of ${ratio.toFixed(1)}:1 with light backgrounds; choose a darker one, with at least ${LEAST_CONTRAST}:1`,
+      `The accent colour ${colour} has a contrast of ${ratio.toFixed(1)}:1 with light backgrounds; choose a darker one, with at least ${MIN_CONTRAST}:1`,
     );
   }
   for (let step = 0; step < STEPS; step += 1) {
     const lighter = own.map((part) => Math.round(part + ((255 - part) * step) / STEPS)) as unknown as Colour;
-    if (leastContrast(lighter, backgrounds.dark) >= LEAST_CONTRAST)
+    if (minContrast(lighter, backgrounds.dark) >= MIN_CONTRAST)
       return { light: format(own), dark: format(lighter) };
   }
   return { light: format(own), dark: '#ffffff' };
@@ -46,7 +46,7 @@ export function contrastOf(one: string, other: string): number {
   return contrast(parse(one), parse(other));
 }
 
-function leastContrast(colour: Colour, backgrounds: readonly string[]): number {
+function minContrast(colour: Colour, backgrounds: readonly string[]): number {
   return Math.min(...backgrounds.map((background) => contrast(colour, parse(background))));
 }
 

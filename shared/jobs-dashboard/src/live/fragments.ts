@@ -3,7 +3,7 @@ import type { Cache } from '../cache.js';
 import { compress, zip } from '../http/compression.js';
 
 /** The data in a part of a page that differs between viewers. */
-export interface OfViewer {
+export interface ViewerData {
   readonly formToken: () => string;
 }
 
@@ -22,8 +22,8 @@ export class Fragments {
   async send(
     ctx: Context,
     key: string,
-    ofViewer: OfViewer,
-    render: (ofViewer: OfViewer) => string,
+    ofViewer: ViewerData,
+    render: (ofViewer: ViewerData) => string,
   ): Promise<void> {
     ctx.type = 'html';
     const known = await this.#cache.peek<SharedText>(key);

@@ -31,14 +31,14 @@ export interface Rows<Row> {
 }
 
 /**
- * Returns up to `most` rows. Reads one more row to find out whether the list continues.
+ * Returns up to `limit` rows. Reads one more row to find out whether the list continues.
  *
  * @param read returns at most `limit` rows
  */
 export async function readRows<Row>(
-  most: number,
+  limit: number,
   read: (limit: number) => Promise<readonly Row[]>,
 ): Promise<Rows<Row>> {
-  const found = await read(most + 1);
-  return { rows: found.slice(0, most), isComplete: found.length <= most };
+  const found = await read(limit + 1);
+  return { rows: found.slice(0, limit), isComplete: found.length <= limit };
 }

@@ -3,8 +3,8 @@ import { finishedStates, isId } from '@longshore/jobs/storage';
 import { badRequest, type Problem } from '../http/problem.js';
 
 /** Formats the set of jobs that a confirmation page shows, as the value of a form field. */
-export function confirmedField({ count, asOf, firstIds }: BulkPreview): string {
-  return JSON.stringify({ count, asOf: asOf.toISOString(), firstIds });
+export function confirmedField({ count, asOf, oldestSearchedIds }: BulkPreview): string {
+  return JSON.stringify({ count, asOf: asOf.toISOString(), oldestSearchedIds });
 }
 
 /**
@@ -13,10 +13,10 @@ export function confirmedField({ count, asOf, firstIds }: BulkPreview): string {
  * @throws {Problem} 400 if it is missing or invalid: without it, the action could change more jobs than the page showed
  */
 export function parseConfirmed(text: string | null): BulkPreview {
-  const { count, asOf, firstIds } = objectIn(text);
+  const { count, asOf, oldestSearchedIds } = objectIn(text);
   const time = new Date(typeof asOf === 'string' ? asOf : Number.NaN);
   if (Number.isNaN(time.getTime())) throw unconfirmed();
-  return { count: countIn(count), asOf: time, firstIds: idsIn(firstIds) };
+  return { count: countIn(count), asOf: time, oldestSearchedIds: idsIn(oldestSearchedIds) };
 }
 
 function countIn(value: unknown): BulkPreview['count'] {
@@ -26,7 +26,7 @@ function countIn(value: unknown): BulkPreview['count'] {
   return { count: count as number, exact };
 }
 
-function idsIn(value: unknown): BulkPreview['firstIds'] {
+function idsIn(value: unknown): BulkPreview['oldestSearchedIds'] {
   const ids = membersOf(value);
   const known = finishedStates.flatMap((state) => {
     const id = ids[state];

@@ -16,7 +16,7 @@ import { hiddenTermError } from './hidden-terms.js';
 const MAX_IDS = 1_000;
 
 /** Parameters of a confirmation page that are not part of the selection. */
-const others = new Set(['action', 'selected']);
+const nonSelectionParameters = new Set(['action', 'selected']);
 
 /** The jobs of a bulk action, selected by their ids or by filters. */
 export interface JobSelection {
@@ -43,7 +43,7 @@ export interface Reading {
  * @throws {Problem} 400 if a condition is invalid, or if every job would match
  */
 export function parseJobSelection(query: URLSearchParams, { nowMs, redact }: Reading): JobSelection {
-  const given = [...query].filter(([name]) => !others.has(name));
+  const given = [...query].filter(([name]) => !nonSelectionParameters.has(name));
   const ids = given.filter(([name]) => name === 'id').map(([, id]) => id);
   if (ids.length > 0) return selectionOfIds(ids, given.length);
   if (query.has('selected'))

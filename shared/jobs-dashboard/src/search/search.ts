@@ -19,7 +19,7 @@ const uuid = /[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/i;
 const value = String.raw`(?:"((?:[^"]|"")*)"|(\S+))`;
 const known = String.raw`state|${plainKeys.join('|')}|args(?:\.[^:\s"]*)?`;
 /** Matches terms with a key. An id in the value of such a term does not open a page. */
-const ofAnother = new RegExp(String.raw`(?<!\S)(?:${known}):${value}`, 'gi');
+const keyedTerm = new RegExp(String.raw`(?<!\S)(?:${known}):${value}`, 'gi');
 const term = new RegExp(String.raw`(?:(id|${known}):)?${value}?`, 'gi');
 
 /**
@@ -29,7 +29,7 @@ const term = new RegExp(String.raw`(?:(id|${known}):)?${value}?`, 'gi');
  */
 export function parseSearch(text: string): Search {
   let filters = noFilters;
-  const pasted = uuid.exec(text.replaceAll(ofAnother, ' '))?.[0];
+  const pasted = uuid.exec(text.replaceAll(keyedTerm, ' '))?.[0];
   if (pasted !== undefined) return { kind: 'id', id: pasted.toLowerCase() };
   for (const [whole, key = 'q', inQuotes = '', word] of text.matchAll(term)) {
     if (whole === '') continue;

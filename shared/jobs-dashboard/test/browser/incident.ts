@@ -5,7 +5,7 @@ import Koa from 'koa';
 import type { Page } from 'playwright-core';
 import { createDashboard } from '../../src/index.js';
 import { listenerOf } from '../dashboard-site.js';
-import { NEVER_MS, SeededStorage } from '../seeded-storage.js';
+import { SEED_TIMEOUT_MS, SeededStorage } from '../seeded-storage.js';
 
 const MINUTE = 60_000;
 
@@ -21,7 +21,14 @@ export class Incident {
   }
 
   async startServer(queues: string[], own: Partial<ServerDescription> = {}): Promise<string> {
-    const server = { host: 'worker-1', pid: 4127, queues, concurrency: 10, timeoutMs: NEVER_MS, ...own };
+    const server = {
+      host: 'worker-1',
+      pid: 4127,
+      queues,
+      concurrency: 10,
+      timeoutMs: SEED_TIMEOUT_MS,
+      ...own,
+    };
     return (await this.storage.servers.register(server)).id;
   }
 

@@ -3,7 +3,7 @@ import {
   alertRetryMs,
   type AlertMessage,
   type Alerts,
-  changesOf,
+  diffAlerts,
   type Clock,
   storableFailure,
   failuresKeptMs,
@@ -12,7 +12,7 @@ import {
   storableWarning,
 } from '@longshore/jobs/storage';
 import type { Database } from '../connection/database.js';
-import { runOn } from '../connection/run.js';
+import { runOnConnection } from '../connection/run.js';
 import * as sql from './alerts.sql.js';
 
 /** Shares alerts and their messages among the processes that send them. */
@@ -27,18 +27,18 @@ export class PostgresAlerts implements Alerts {
     this.#ids = new IdSource(clock);
   }
 
-  async takeTurn(everyMs: number): Promise<boolean> {
+  async reserveCheck(everyMs: number): Promise<boolean> {
     return (await this.#database.query(sql.takeTurn, [everyMs])).length > 0;
   }
 
   async observe(warnings: readonly ObservedWarning[], targets: readonly string[]): Promise<void> {
     const observed = warnings.map(storableWarning);
     await this.#database.transaction(async (client) => {
-      const run = runOn(client);
+      const run = runOnConnection(client);
       const [turn] = (await run(sql.lockTurn, [])) as readonly { now: Date }[];
       if (turn === undefined) throw new Error('The row of alert_turn is missing');
       const alerts = ((await run(sql.selectAlerts, [])) as readonly sql.AlertRow[]).map(toAlert);
-      const { begun, seen, ended, messages } = changesOf(alerts, observed, turn.now);
+      const { begun, seen, ended, messages } = diffAlerts(alerts, observed, turn.now);
       const present = [...begun, ...seen];
       if (present.length > 0) await run(sql.upsertAlerts, [...columnsOf(present), turn.now]);
       if (ended.length > 0) await run(sql.deleteAlerts, [ended.map(({ key }) => key)]);
@@ -66,7 +66,7 @@ export class PostgresAlerts implements Alerts {
 
   async failed({ id, target }: Pick<AlertMessage, 'id' | 'target'>, error: string): Promise<void> {
     await this.#database.transaction(async (client) => {
-      const run = runOn(client);
+      const run = runOnConnection(client);
       const [row] = (await run(sql.lockMessage, [id, target])) as readonly {
         attempts: number;
         age: number;

@@ -1,5 +1,5 @@
 import { isPaused, pausedTypes } from '../control/pause.sql.js';
-import { type Forms, written } from './form.js';
+import { type Forms, replacedBy } from './form.js';
 
 /**
  * The CTEs that a claim begins with. They read the coordinator's tables, and the server's row stays locked until the
@@ -124,6 +124,6 @@ const claimWithinLimits = `
  * commits wait for the disk, and rows are found by id instead of `ctid`.
  */
 export const claimForms: Forms = {
-  'longshore-claim-ready': written(claimReady),
-  'longshore-claim-within-limits': written(claimWithinLimits),
+  'longshore-claim-ready': replacedBy(claimReady),
+  'longshore-claim-within-limits': replacedBy(claimWithinLimits),
 };

@@ -2,7 +2,7 @@ import { attemptColumns, jobColumns } from '../read/job-columns.sql.js';
 import { fromNow } from '../connection/from-now.sql.js';
 import type { JobKind } from '../complete/completions.sql.js';
 import { type RecordedColumns, transitionRecorded } from '../read/job-transitions.sql.js';
-import { type Form, type Forms, written } from './form.js';
+import { type Form, type Forms, replacedBy } from './form.js';
 import { numberOf, outboxNumbers } from './numbers.sql.js';
 
 /**
@@ -41,7 +41,7 @@ function finish(kind: JobKind, { state, columns, values, stored, others, result 
       select ${numberOf('finished_place')}, queue_id, id, 'processing', '${state}', meta from ${finished(kind, '', '')}
       where meta ?| array['batchId', 'concurrencyKey', 'followed']
     ),`;
-  return written(`
+  return replacedBy(`
     with${kind === 'any' ? `${outboxNumbers('unnest($2::uuid[])')},` : ''}${stored(finished(kind, columns, values, 'for update'))},${others?.(source) ?? ''}${kind === 'any' ? outbox : ''}
     counted as (
       insert into longshore.job_count (queue_id, state, jobs)
@@ -125,7 +125,7 @@ const outcomes: Readonly<Record<string, Outcome>> = {
   retry: retried,
 };
 
-const alreadyFinished = written(`
+const alreadyFinished = replacedBy(`
     with claim as materialized (select * from unnest($1::uuid[], $2::uuid[], $3::smallint[]) as claim (id, server_id, attempt)),
     ended as materialized (
       select id, server_id, attempt from longshore.job_history

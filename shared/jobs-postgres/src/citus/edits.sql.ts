@@ -4,7 +4,7 @@ import { becomeReady } from '../enqueue/become-ready.sql.js';
 import { metaFrom } from '../enqueue/replace-jobs.sql.js';
 import { outboxEntries } from '../dependencies/outbox.sql.js';
 import { jobColumns } from '../read/job-columns.sql.js';
-import { type Form, type Forms, written } from './form.js';
+import { type Form, type Forms, replacedBy } from './form.js';
 
 const edit = `
     edit as materialized (
@@ -28,7 +28,7 @@ const runAt = `case when date_trunc('milliseconds', removed.run_at) is not disti
  * @param more additional CTEs, each followed by a comma
  */
 function editWaiting(table: 'job_scheduled' | 'job_awaiting', columns: string, more = ''): Form {
-  return written(`
+  return replacedBy(`
     with ${edit},
     removed as (
       delete from longshore.${table} where queue_id = $1 and id = any($2::uuid[]) returning *
@@ -56,7 +56,7 @@ const moveDependencies = `
       where child_id = edit.id and edit.to_queue <> $1
     ),`;
 
-const recordNewQueues = written(`
+const recordNewQueues = replacedBy(`
     with moved as materialized (select * from unnest($2::uuid[], $3::integer[]) as moved (id, to_queue)),
     recorded as (
       insert into longshore.moved_job (job_id, queue_id) select id, to_queue from moved order by id
@@ -84,7 +84,7 @@ const removed = (table: string, more: string): string => `
  * Like the single-node form, but computes new values outside the updates, because Citus does not compute non-constant
  * values in updates.
  */
-const replaceJobs = written(`
+const replaceJobs = replacedBy(`
     with content as materialized (
       select * from rows from (
         unnest($2::uuid[]), jsonb_array_elements($3::jsonb), unnest($4::smallint[]), unnest($5::smallint[]),

@@ -1,6 +1,6 @@
 import { dueFrom, fromNow } from '../connection/from-now.sql.js';
 import type { Forms } from './form.js';
-import { written } from './form.js';
+import { replacedBy } from './form.js';
 import { jobNumbers, numberOf, outboxNumbers, seqOf } from './numbers.sql.js';
 
 /** SQL for the columns of new jobs: $2 ids, $3 arguments, $4 names, $5 priorities, $6 maximum attempts, $7 metadata. */
@@ -26,7 +26,7 @@ const counted = (state: string): string => `
     counted as (insert into longshore.job_count (queue_id, state, jobs) values ($1, '${state}', cardinality($2::uuid[])))
     select now() as created_at`;
 
-const alike = written(`
+const alike = replacedBy(`
     with ${nodeKnown}, ${numbered},
     inserted as (
       insert into longshore.job (queue_id, id, seq, name, priority, max_attempts, args)
@@ -42,12 +42,12 @@ const inserted = (table: string, condition = ''): string => `
       select queue_node.queue_id, ${seqOf('place')}, ${selected}
       from ${onNode(newJobs, columns)} ${condition}`;
 
-const ready = written(`
+const ready = replacedBy(`
     with ${nodeKnown}, ${numbered}, inserted as (${inserted('job')}), ${counted('enqueued')}`);
 
 const hasKey = `coalesce(new.meta ? 'concurrencyKey', false)`;
 
-const withConcurrencyKeys = written(`
+const withConcurrencyKeys = replacedBy(`
     with ${nodeKnown}, ${numbered}, ${outboxNumbers('unnest($2::uuid[])')},
     ready as (${inserted('job', `and not ${hasKey}`)}),
     blocked as (${inserted('job_blocked', `and ${hasKey}`)}),
@@ -58,7 +58,7 @@ const withConcurrencyKeys = written(`
       from ${onNode('unnest($2::uuid[]), unnest($7::jsonb[])', 'id, meta')} and ${hasKey}
     ), ${counted('enqueued')}`);
 
-const waiting = written(`
+const waiting = replacedBy(`
     with ${nodeKnown},
     inserted as (
       insert into longshore.job_scheduled (queue_id, id, name, priority, max_attempts, args, meta, run_at)
@@ -66,7 +66,7 @@ const waiting = written(`
       from ${onNode(`${newJobs}, unnest($8::timestamptz[]), unnest($9::float8[])`, `${columns}, due_at, due_in`)}
     ), ${counted('scheduled')}`);
 
-const awaiting = written(`
+const awaiting = replacedBy(`
     with ${nodeKnown},
     inserted as (
       insert into longshore.job_awaiting (queue_id, id, name, priority, max_attempts, args, meta, run_at, delay_ms)

@@ -8,7 +8,7 @@ export type Form = (usual: string) => string;
 export type Forms = Readonly<Record<string, Form>>;
 
 /** Returns a Citus form whose text is independent of the single-node one. */
-export function written(text: string): Form {
+export function replacedBy(text: string): Form {
   return () => text;
 }
 
@@ -17,7 +17,9 @@ export function written(text: string): Form {
  *
  * @throws {Error} when the form is used, if the single-node text lacks one of the fragments
  */
-export function changed(...changes: readonly (readonly [part: string | RegExp, other: string])[]): Form {
+export function withReplacements(
+  ...changes: readonly (readonly [part: string | RegExp, other: string])[]
+): Form {
   return (usual) =>
     changes.reduce((text, [part, other]) => {
       const result = text.replaceAll(typeof part === 'string' ? part : new RegExp(part, 'g'), () => other);

@@ -1,4 +1,4 @@
-import { skippedName } from '@longshore/jobs/storage';
+import { skippedErrorName } from '@longshore/jobs/storage';
 
 /**
  * Returns the global ids of the transactions that the nodes have prepared for the coordinator. Fails if a node cannot
@@ -133,7 +133,7 @@ const statesOfJobs = `
  * being committed. A job that has never moved has no row to lock, but then the caller has found it in its original
  * queue, or finds its row when it searches again.
  */
-const holdMoves = `
+const blockMoves = `
   create or replace function longshore.hold_moves(jobs uuid[]) returns void language plpgsql as $$
   begin
     perform 1 from longshore.moved_job where job_id = any (jobs) order by job_id for update;
@@ -278,7 +278,7 @@ const skippedBecauseOf = `
       into jobs, batches
       from (
         select id, (meta ->> 'batchId')::uuid as batch_id from longshore.job_history_cancelled
-        where id = any (children) and attempt = 0 and error ->> 'name' = '${skippedName}'
+        where id = any (children) and attempt = 0 and error ->> 'name' = '${skippedErrorName}'
       ) as skipped;
       return query select job, false from unnest(jobs) as job where job <> all (seen);
       return query select batch, true from unnest(batches) as batch where batch <> all (seen);
@@ -351,7 +351,7 @@ export const citusFunctions: readonly string[] = [
   takeOutboxEntries,
   takeUnmarkedDependencies,
   statesOfJobs,
-  holdMoves,
+  blockMoves,
   sweepUnique,
   deleteGoneMovedJobs,
   summarizeTimes,

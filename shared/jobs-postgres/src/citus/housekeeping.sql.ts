@@ -1,7 +1,7 @@
-import { changed, type Form, type Forms, written } from './form.js';
+import { withReplacements, type Form, type Forms, replacedBy } from './form.js';
 
 /** Considers only tables of the coordinator for rewriting. Tables on the nodes are kept small by vacuum. */
-const findChores = changed([
+const findChores = withReplacements([
   /from \(values \('job_count'[^)]*\)(?:, \([^)]*\))*\)/,
   `from (values ('scan_gap', 1048576), ('server', 262144))`,
 ]);
@@ -27,10 +27,13 @@ const histories = ['job_history_done', 'job_history_failed', 'job_history_cancel
 /** Housekeeping statements that need the sizes or indexes of tables on the nodes, or the positions of their rows. */
 export const housekeepingForms: Forms = {
   'longshore-find-chores': findChores,
-  'longshore-select-indexed-days': changed(['pg_relation_size(part.oid)', 'citus_relation_size(part.oid)']),
-  'longshore-select-ready-pages': changed(['pg_relation_size(', 'citus_relation_size(']),
+  'longshore-select-indexed-days': withReplacements([
+    'pg_relation_size(part.oid)',
+    'citus_relation_size(part.oid)',
+  ]),
+  'longshore-select-ready-pages': withReplacements(['pg_relation_size(', 'citus_relation_size(']),
   ...Object.fromEntries(
     histories.map((history) => [`longshore-delete-strays-${history}`, deleteStrays(history)]),
   ),
-  'longshore-summarize-times': written('select longshore.summarize_times($1::text[])::text'),
+  'longshore-summarize-times': replacedBy('select longshore.summarize_times($1::text[])::text'),
 };

@@ -1,6 +1,6 @@
-import { type Forms, written } from './form.js';
+import { type Forms, replacedBy } from './form.js';
 
-const claimUnique = written(`
+const claimUnique = replacedBy(`
     with wanted as materialized (
       select namespace, key, job_id, states::longshore.job_state[] as states,
         now() + period_ms * interval '1 millisecond' as expires_at, fingerprint
@@ -18,7 +18,7 @@ const claimUnique = written(`
  */
 export const keyForms: Forms = {
   'longshore-claim-unique': claimUnique,
-  'longshore-select-holders': written('select * from longshore.holders_of($1, $2::uuid[], $3::boolean[])'),
-  'longshore-sweep-unique': written('select * from longshore.sweep_unique($1, $2, $3, $4)'),
-  'longshore-delete-gone-moved-jobs': written('select longshore.delete_gone_moved_jobs($1)::text'),
+  'longshore-select-holders': replacedBy('select * from longshore.holders_of($1, $2::uuid[], $3::boolean[])'),
+  'longshore-sweep-unique': replacedBy('select * from longshore.sweep_unique($1, $2, $3, $4)'),
+  'longshore-delete-gone-moved-jobs': replacedBy('select longshore.delete_gone_moved_jobs($1)::text'),
 };

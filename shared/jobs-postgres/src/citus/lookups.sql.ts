@@ -1,6 +1,6 @@
 import { columnsIn, finished, inLiveTables, type LiveTable } from '../read/job-columns.sql.js';
 import { listedColumns } from '../read/job-documents.js';
-import { type Forms, written } from './form.js';
+import { type Forms, replacedBy } from './form.js';
 
 /**
  * Condition that lets each shard use its index, whose first column is the queue: nested loops over the queues are
@@ -59,22 +59,22 @@ const ofQueues = ' and $2::integer[] is not null';
  * Citus does not support.
  */
 export const lookupForms: Forms = {
-  'longshore-find-job': written(findJob),
-  'longshore-find-documents': written(findDocuments),
-  'longshore-find-jobs': written(listed('all')),
-  'longshore-find-bare-jobs': written(listed('none')),
-  'longshore-find-small-jobs': written(listed('small', ofQueues)),
-  'longshore-find-undocumented-jobs': written(listed('none', ofQueues)),
-  'longshore-select-documents': written(`
+  'longshore-find-job': replacedBy(findJob),
+  'longshore-find-documents': replacedBy(findDocuments),
+  'longshore-find-jobs': replacedBy(listed('all')),
+  'longshore-find-bare-jobs': replacedBy(listed('none')),
+  'longshore-find-small-jobs': replacedBy(listed('small', ofQueues)),
+  'longshore-find-undocumented-jobs': replacedBy(listed('none', ofQueues)),
+  'longshore-select-documents': replacedBy(`
     select distinct on (found.id) found.id, found.args::text as args, found.result::text as result
     from (${jobsWhere(`id = any($1::uuid[])${ofQueues}`)}) as found`),
-  'longshore-size-of-jobs': written(`
+  'longshore-size-of-jobs': replacedBy(`
     with found as materialized (
       select distinct on (id) id, octet_length(args::text) + coalesce(octet_length(result::text), 0) as bytes
       from (${jobsWhere('id = any($1::uuid[])')}) as found
     )
     select coalesce(sum(bytes), 0)::float8 as bytes from found`),
-  'longshore-find-parents': written(`
+  'longshore-find-parents': replacedBy(`
     with wanted as materialized (select unnest($1::uuid[]) as id),
     job as materialized (
       select * from (${[

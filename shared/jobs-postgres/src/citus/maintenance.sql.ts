@@ -1,7 +1,7 @@
 import { fromNow } from '../connection/from-now.sql.js';
 import { isPaused } from '../control/pause.sql.js';
 import { liveTables } from '../read/job-columns.sql.js';
-import { changed, type Forms, written } from './form.js';
+import { withReplacements, type Forms, replacedBy } from './form.js';
 
 /** A CTE with those of the ids in `last` whose jobs are unfinished. */
 const busy = `
@@ -16,7 +16,7 @@ const inTurn = `turn as materialized (
 /**
  * Folds counts only if no other process is doing so, because Citus cannot skip locked rows in a search of all shards.
  */
-const foldCounts = changed(
+const foldCounts = withReplacements(
   ['with folded as', `with ${inTurn},\n    folded as`],
   [
     'where ctid = any (array(select ctid from longshore.job_count for update skip locked))',
@@ -24,7 +24,7 @@ const foldCounts = changed(
   ],
 );
 
-const noteRoom = written(`
+const noteRoom = replacedBy(`
     with taken as materialized (
       select queue_id, meta ->> 'concurrencyKey' as key, count(*) as jobs from longshore.job
       where queue_id > 0 and meta ? 'concurrencyKey' group by queue_id, meta ->> 'concurrencyKey'
@@ -54,7 +54,7 @@ const holding = `
     ),
     served as materialized (select unnest(queues) as name from longshore.server)`;
 
-const retireQueue = written(`
+const retireQueue = replacedBy(`
     with ${holding},
     setting as materialized (
       select id, name, retired_at, paused_at, paused_until, concurrency_limit, rate_limit, ${isPaused} as paused
@@ -80,7 +80,7 @@ const retireQueue = written(`
     )
     select holds_jobs, served, exists (select 1 from retired) as retired from found`);
 
-const returnQueues = written(`
+const returnQueues = replacedBy(`
     with ${holding},
     in_use as materialized (
       select id from longshore.queue
@@ -88,7 +88,7 @@ const returnQueues = written(`
     )
     update longshore.queue set retired_at = null, idle_since = null from in_use where queue.id = in_use.id`);
 
-const retireIdleQueues = written(`
+const retireIdleQueues = replacedBy(`
     with ${holding},
     ended as materialized (select queue_id as id, max(at) as at from longshore.throughput group by queue_id),
     looked_at as materialized (
@@ -114,7 +114,7 @@ const retireIdleQueues = written(`
  * Finds skipped jobs with a function that searches one generation of dependents after another, because Citus supports
  * no recursion across nodes.
  */
-const skipped = changed([
+const skipped = withReplacements([
   /with recursive\s+found \(id, is_batch\) as \([\s\S]*?related\.id is not null\s+\)/,
   'with found as materialized (select id, is_batch from longshore.skipped_because_of($1::uuid[]))',
 ]);
@@ -123,7 +123,7 @@ const skipped = changed([
  * Selects the ranges in a separate CTE, so that the gaps are inserted on the coordinator and get the id of its
  * transaction, not of a node's.
  */
-const resumeType = changed(
+const resumeType = withReplacements(
   [
     /gap as \(\s+insert into longshore\.scan_gap \(queue_id, priority, first_seq, last_seq\)/,
     'places as materialized (',
@@ -146,7 +146,7 @@ const resumeType = changed(
  * Reads the open dependencies in a separate CTE, because they are stored on the coordinator and the jobs are not. The
  * caller has already locked the jobs.
  */
-const releaseAwaiting = changed([
+const releaseAwaiting = withReplacements([
   /with removed as \(\s+delete from longshore\.job_awaiting[\s\S]*?as due\s+\)/,
   `with open as materialized (
       select coalesce(array_agg(child_id), '{}') as ids from longshore.job_dependency
@@ -174,14 +174,14 @@ export const maintenanceForms: Forms = {
   'longshore-resume-type': resumeType,
   'longshore-resume-type-when-due': resumeType,
   'longshore-release-awaiting': releaseAwaiting,
-  'longshore-lock-unsuccessful': written('select id from longshore.lock_unsuccessful($1::uuid[]) as id'),
-  'longshore-pause-type': changed(['paused_at = now()', 'paused_at = excluded.paused_at']),
-  'longshore-insert-reports': changed(['written_at = now()', 'written_at = excluded.written_at']),
-  'longshore-take-outbox-entries': written('select * from longshore.take_outbox_entries($1)'),
-  'longshore-take-unmarked-dependencies': written(
+  'longshore-lock-unsuccessful': replacedBy('select id from longshore.lock_unsuccessful($1::uuid[]) as id'),
+  'longshore-pause-type': withReplacements(['paused_at = now()', 'paused_at = excluded.paused_at']),
+  'longshore-insert-reports': withReplacements(['written_at = now()', 'written_at = excluded.written_at']),
+  'longshore-take-outbox-entries': replacedBy('select * from longshore.take_outbox_entries($1)'),
+  'longshore-take-unmarked-dependencies': replacedBy(
     'select * from longshore.take_unmarked_dependencies($1, $2)',
   ),
-  'longshore-lock-due-recurring': changed(
+  'longshore-lock-due-recurring': withReplacements(
     [
       'select *, args::text',
       `with last as materialized (
@@ -194,7 +194,7 @@ export const maintenanceForms: Forms = {
       '(last_job_id is null or last_job_id not in (select id from busy))',
     ],
   ),
-  'longshore-select-busy-recurring': written(`
+  'longshore-select-busy-recurring': replacedBy(`
     with last as materialized (select array_agg(last_job_id) as ids from longshore.recurring_job where id = any($1::text[])), ${busy}
     select id from longshore.recurring_job where id = any($1::text[]) and last_job_id in (select id from busy)`),
 };

@@ -1,5 +1,5 @@
 import { jobColumns } from '../read/job-columns.sql.js';
-import { type Form, type Forms, written } from './form.js';
+import { type Form, type Forms, replacedBy } from './form.js';
 import { jobNumbers, numberOf, outboxNumbers, seqOf } from './numbers.sql.js';
 
 const hasKey = `coalesce(meta ? 'concurrencyKey', false)`;
@@ -16,7 +16,7 @@ const inserted = (table: string, condition: string): string => `
 
 /** Returns the Citus form that makes due jobs ready, in which every CTE is a single task on the queue's node. */
 function promote(which: string): Form {
-  return written(`
+  return replacedBy(`
     with locked as materialized (select id from longshore.job_scheduled where ${which} for update skip locked),
     ids as materialized (select array_agg(id) as all_of from locked), ${jobNumbers('locked')}, ${outboxNumbers('locked')},
     ready as (${inserted('job', `not ${hasKey}`)}),

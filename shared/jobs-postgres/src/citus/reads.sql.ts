@@ -1,7 +1,7 @@
 import { limitOf } from '../dependencies/concurrency-semaphore.sql.js';
 import { maxKeys } from '../dependencies/blocking-keys.sql.js';
 import { progressOf } from '../read/reports.sql.js';
-import { changed, type Form, type Forms, written } from './form.js';
+import { withReplacements, type Form, type Forms, replacedBy } from './form.js';
 
 /**
  * Returns the Citus form of a list, which first selects the jobs and then joins the progress of all of them on the
@@ -42,7 +42,7 @@ export const busyQueues = `(
         group by queue_id having sum(jobs) > 0
       )`;
 
-const stalled = changed(
+const stalled = withReplacements(
   ['with expired as', 'with alive as materialized (select id from longshore.server),\n    expired as'],
   [
     'exists (select 1 from longshore.server where server.id = job.server_id)',
@@ -53,7 +53,7 @@ const stalled = changed(
 const keyOf = `meta ->> 'concurrencyKey'`;
 
 /** Counts the blocked jobs of all keys, whereas the single-node form steps from key to key in the index. */
-const blockingKeys = written(`
+const blockingKeys = replacedBy(`
     with counted as materialized (
       select queue_id, ${keyOf} as key, count(*)::integer as blocked, min(priority) as priority from longshore.job_blocked
       where queue_id between greatest($1::integer, 1) and $2::integer

@@ -1,7 +1,7 @@
 import { attemptColumns } from '../read/job-columns.sql.js';
 import { outboxEntries } from '../dependencies/outbox.sql.js';
 import { transitionRecorded } from '../read/job-transitions.sql.js';
-import { type Form, type Forms, written } from './form.js';
+import { type Form, type Forms, replacedBy } from './form.js';
 
 /** CTEs with the live and the lost servers, from the coordinator's tables, and the running jobs of the queue. */
 const servers = `
@@ -26,7 +26,7 @@ const isLost = `server_id is not null and (lease_until < now() or server_id not 
  * without first locking their records in a fixed order.
  */
 function rescue(which: string): Form {
-  return written(`
+  return replacedBy(`
     with ${servers},
     placed as materialized (
       select running.id, running.server_id, running.lease_until,
@@ -122,7 +122,7 @@ function rescue(which: string): Form {
 export const rescueForms: Forms = {
   'longshore-rescue-jobs': rescue(''),
   'longshore-rescue-some': rescue('and job.id = any($2::uuid[])'),
-  'longshore-select-lost': written(`
+  'longshore-select-lost': replacedBy(`
     with ${servers}
     select id from running where ${isLost} and id <> all($2::uuid[])
     order by id limit $3`),

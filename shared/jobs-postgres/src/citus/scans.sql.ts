@@ -1,7 +1,7 @@
 import { stateChangeColumns } from '../read/feed.sql.js';
 import { maxSwept } from '../claim/ready-scans.sql.js';
 import { pausedTypes } from '../control/pause.sql.js';
-import { changed, type Forms, written } from './form.js';
+import { withReplacements, type Forms, replacedBy } from './form.js';
 
 // On Citus, no snapshot shows which transactions have ended on all nodes, so there is no commit horizon. Scans from the
 // floor, and polls for due jobs, start at the head instead. CTEs named `given` only give types to unused parameters.
@@ -29,7 +29,7 @@ const names = (server: string): string => `
 const isRunnable = `job.server_id is null and coalesce(job.name = any ((select handled from names)::text[]), true)
           and job.name <> all ((select paused from names)::text[])`;
 
-const pollReady = changed(
+const pollReady = withReplacements(
   ...noHorizon,
   [
     'with closed as',
@@ -136,13 +136,13 @@ const settledUpTo = `
 
 /** Scans of all queues, for which each node scans the queues that it stores. */
 export const scanForms: Forms = {
-  'longshore-scan-state': changed(...noHorizon),
+  'longshore-scan-state': withReplacements(...noHorizon),
   'longshore-poll-ready': pollReady,
-  'longshore-sweep-ready': written(sweepReady),
-  'longshore-next-due': written(nextDue),
-  'longshore-settled-up-to': written(settledUpTo),
-  'longshore-select-heads': written(heads('')),
-  'longshore-select-heads-from': written(heads('given as (select $2::jsonb), ')),
-  'longshore-select-started': written(started),
-  'longshore-select-created': written(created),
+  'longshore-sweep-ready': replacedBy(sweepReady),
+  'longshore-next-due': replacedBy(nextDue),
+  'longshore-settled-up-to': replacedBy(settledUpTo),
+  'longshore-select-heads': replacedBy(heads('')),
+  'longshore-select-heads-from': replacedBy(heads('given as (select $2::jsonb), ')),
+  'longshore-select-started': replacedBy(started),
+  'longshore-select-created': replacedBy(created),
 };

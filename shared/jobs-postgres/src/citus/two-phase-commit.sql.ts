@@ -6,4 +6,4 @@ import type { Statement } from '../connection/statement.js';
  * rows: any change to a table that Citus manages on the coordinator makes Citus use two-phase commit, even if it
  * matches nothing. If the transaction writes on no other node, there is no additional cost.
  */
-export const writeTogether: Statement = { text: 'delete from longshore.two_phase_commit' };
+export const forceTwoPhaseCommit: Statement = { text: 'delete from longshore.two_phase_commit' };

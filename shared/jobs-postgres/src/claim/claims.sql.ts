@@ -3,7 +3,7 @@ import type { JobMeta } from '@longshore/jobs/storage';
 import { prepared } from '../connection/statement.js';
 import { isPaused, pausedTypes } from '../control/pause.sql.js';
 import { transitionRecorded } from '../read/job-transitions.sql.js';
-import { gapNoted } from './ready-scans.sql.js';
+import { gapCte } from './ready-scans.sql.js';
 
 /**
  * A claimed job. If nothing was claimed, the result is a single row in which the columns that describe a job are null.
@@ -289,7 +289,7 @@ export const releaseClaims = prepared(
       startedAt: 'started_at',
       serverId: 'server_id',
     })},
-    ${gapNoted('released')},
+    ${gapCte('released')},
     counted as (
       insert into longshore.job_count (queue_id, state, jobs)
       select $1, change.state, change.sign * total.jobs

@@ -68,7 +68,7 @@ export class PostgresClaims implements Claims {
   async release(claims: readonly Claim[]): Promise<Claim[]> {
     const stale = await this.#eachQueue(claims, releaseClaims, () => []);
     for (const queue of new Set(claims.map((claim) => claim.queue)))
-      await this.#scans.returned(await this.#queues.idOf(queue));
+      await this.#scans.notifyReleased(await this.#queues.idOf(queue));
     return stale;
   }
 

@@ -5,7 +5,7 @@
 const longMs = 5_000;
 
 /** Maximum time, in milliseconds, between a transaction taking a sequence number and getting its transaction id. */
-const numberedMs = 5;
+const maxXidDelayMs = 5;
 
 interface Observation {
   readonly seq: bigint;
@@ -25,7 +25,7 @@ interface Observation {
 export class CommitHorizon {
   #observations: Observation[] = [];
   /** Transactions in progress, by id, with the time at which each was first seen. */
-  #underWay = new Map<bigint, number>();
+  #inProgress = new Map<bigint, number>();
   #place = 0n;
 
   /** The horizon; 0 until enough snapshots have been observed. */
@@ -46,8 +46,8 @@ export class CommitHorizon {
   observe(snapshot: string, seq: bigint, mark: bigint | null, nowMs: number): void {
     const [, xmax = '0', underWay = ''] = snapshot.split(':');
     const ids = underWay === '' ? [] : underWay.split(',').map(BigInt);
-    this.#underWay = new Map(ids.map((id) => [id, this.#underWay.get(id) ?? nowMs]));
-    const oldest = ids.find((id) => nowMs - (this.#underWay.get(id) ?? nowMs) < longMs) ?? BigInt(xmax);
+    this.#inProgress = new Map(ids.map((id) => [id, this.#inProgress.get(id) ?? nowMs]));
+    const oldest = ids.find((id) => nowMs - (this.#inProgress.get(id) ?? nowMs) < longMs) ?? BigInt(xmax);
     const isPast = (observation: Observation): boolean =>
       observation.mark !== null && observation.mark < oldest;
     for (const observation of this.#observations) {
@@ -55,7 +55,7 @@ export class CommitHorizon {
     }
     this.#observations = this.#observations.filter((observation) => !isPast(observation));
     for (const observation of this.#observations)
-      if (nowMs - observation.atMs >= numberedMs) observation.mark ??= mark;
+      if (nowMs - observation.atMs >= maxXidDelayMs) observation.mark ??= mark;
     if (seq > this.#place) this.#observations.push({ seq, atMs: nowMs, mark: null });
   }
 }

@@ -128,7 +128,7 @@ export type Visibility = 'soon' | 'late';
  * Returns a CTE that records the positions of the jobs in `source` as gaps, so that scans that have already passed
  * these positions come back to them once the transaction has committed.
  */
-export function gapNoted(source: string): string {
+export function gapCte(source: string): string {
   return `
     gap as (
       insert into longshore.scan_gap (queue_id, priority, first_seq, last_seq)
@@ -145,7 +145,7 @@ export const selectLastPlace = prepared(
 /**
  * $1 queue, $2 priorities, $3 a sequence number. Records a gap for each priority, with all numbers assigned after $3.
  */
-export const noteGaps = prepared(
+export const recordGaps = prepared(
   'longshore-note-gaps',
   `
     insert into longshore.scan_gap (queue_id, priority, first_seq, last_seq)

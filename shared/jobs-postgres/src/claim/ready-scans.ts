@@ -42,7 +42,7 @@ const sweepFactor = 50;
 const idleSweepEveryMs = 10_000;
 
 /** A server that has neither polled nor claimed for this long is considered gone. */
-const goneMs = 120_000;
+const serverExpiryMs = 120_000;
 
 /** One server's scan of one queue. */
 export interface ReadyScan {
@@ -172,7 +172,7 @@ export class ReadyScans {
   /**
    * Notifies servers of jobs that are ready again. Such jobs return to their old positions, which are recorded as gaps.
    */
-  async returned(queueId: number): Promise<void> {
+  async notifyReleased(queueId: number): Promise<void> {
     await this.refresh();
     this.#notifier.notify(await this.#queues.nameOf(queueId));
   }
@@ -220,7 +220,8 @@ export class ReadyScans {
   ): Promise<{ rows: readonly ScanRow[]; changed: ReadonlySet<number> }> {
     const nowMs = performance.now();
     const stale = this.#isStale(nowMs);
-    for (const [key, { usedAtMs }] of this.#scans) if (nowMs - usedAtMs > goneMs) this.#scans.delete(key);
+    for (const [key, { usedAtMs }] of this.#scans)
+      if (nowMs - usedAtMs > serverExpiryMs) this.#scans.delete(key);
     const queueIds = [...new Set([...this.#scans.values()].map(({ queueId }) => queueId))];
     const rows = await this.#database.query<ScanRow>(statement, [
       stale ? null : this.#snapshot,

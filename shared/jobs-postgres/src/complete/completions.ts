@@ -13,7 +13,7 @@ import { type Database, isOfData } from '../connection/database.js';
 import type { LimitedQueues } from '../claim/limited-queues.js';
 import type { PostgresSetAside } from '../maintain/set-aside.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
-import { withUsualTypes } from '../connection/usual-types.js';
+import { withDefaultParsers } from '../connection/usual-types.js';
 import type { Notifier } from '../connection/notifier.js';
 import {
   alreadyFinished,
@@ -78,7 +78,7 @@ export class PostgresCompletions {
 
   async complete(completions: readonly Completion[]): Promise<Claim[]> {
     const stale = await Promise.all(
-      [...alike(completions).values()].map((group) => this.#finishBisecting(group)),
+      [...groupByStatement(completions).values()].map((group) => this.#finishBisecting(group)),
     );
     if (completions.some(({ outcome }) => 'delayMs' in outcome)) this.#notifier.notify(null);
     this.#limits.ended(new Set(completions.map(({ claim }) => claim.queue)));
@@ -102,11 +102,11 @@ export class PostgresCompletions {
         ]);
         const [row] = rows;
         if (row === undefined) throw new ClaimLostError(jobId);
-        const result = await work(withUsualTypes(client, { afterCommit }));
+        const result = await work(withDefaultParsers(client, { afterCommit }));
         const jobKind = row.meta === null ? 'plain' : 'any';
         await client.query({ text: finishDone[jobKind].text }, [
           queueId,
-          ...fences([claim]),
+          ...claimParameters([claim]),
           [storedResult(result)],
         ]);
         return jobKind;
@@ -185,7 +185,7 @@ export class PostgresCompletions {
     const outcomes = group.map(({ outcome }) => outcome);
     const rows = await this.#database.write<TouchedRow & { jobs?: number }>(statements[kind], [
       await this.#queues.idOf(first.claim.queue),
-      ...fences(claims),
+      ...claimParameters(claims),
       ...columns.map((column) => column(outcomes)),
     ]);
     const counted = rows[0]?.jobs;
@@ -203,7 +203,7 @@ export class PostgresCompletions {
   }
 }
 
-function alike(completions: readonly Completion[]): Map<string, Completion[]> {
+function groupByStatement(completions: readonly Completion[]): Map<string, Completion[]> {
   const groups = new Map<string, Completion[]>();
   for (const completion of completions) {
     const { claim, outcome, hasMeta = false } = completion;
@@ -216,7 +216,7 @@ function alike(completions: readonly Completion[]): Map<string, Completion[]> {
 }
 
 /** Returns the parameters that identify the claims of one server: ids, the server, attempts. */
-function fences(claims: readonly Claim[]): unknown[] {
+function claimParameters(claims: readonly Claim[]): unknown[] {
   const [ids, , attempts] = claimArrays(claims);
   return [ids, claims[0]?.serverId, attempts];
 }

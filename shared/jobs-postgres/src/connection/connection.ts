@@ -7,7 +7,7 @@ import { storedTypes } from './stored-value.js';
 type Query = Statement & { readonly values?: unknown[] };
 
 /** Properties that affect how statements are sent on a connection. */
-interface Peculiarities {
+interface ConnectionTraits {
   /** Whether the connection belongs to the application's pool, which has its own type parsers and statements. */
   readonly isShared: boolean;
   /**
@@ -25,7 +25,7 @@ export class Connection {
   readonly #isPooled: boolean;
   readonly #schema: Schema;
 
-  constructor(client: pg.ClientBase, schema: Schema, { isShared, isPooled }: Peculiarities) {
+  constructor(client: pg.ClientBase, schema: Schema, { isShared, isPooled }: ConnectionTraits) {
     this.client = client;
     this.#schema = schema;
     this.isShared = isShared;

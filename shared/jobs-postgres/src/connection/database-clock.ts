@@ -14,7 +14,7 @@ const freshForMs = 60_000;
 /**
  * The clock is read again if Postgres reports a time that is later than expected by more than this many milliseconds.
  */
-const mayDifferMs = 1_000;
+const maxAheadMs = 1_000;
 
 /**
  * The database's clock, by which all stored times are measured. It is read occasionally and extrapolated with this
@@ -55,9 +55,9 @@ export class DatabaseClock implements Clock {
    * Compares a time that Postgres has just reported with the expected one, and reads the clock again if the reported
    * time is more than a second ahead or a minute behind.
    */
-  noticed(time: Date): void {
+  observe(time: Date): void {
     const ahead = time.getTime() - this.now();
-    if (ahead > mayDifferMs || ahead < -freshForMs) this.read().catch(() => undefined); // retried at the next call
+    if (ahead > maxAheadMs || ahead < -freshForMs) this.read().catch(() => undefined); // retried at the next call
   }
 
   async #read(): Promise<number> {

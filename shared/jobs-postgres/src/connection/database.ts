@@ -1,7 +1,7 @@
 import { ReadTimeoutError, StorageUnavailableError } from '@longshore/jobs';
 import pg from 'pg';
 import { coordinatorPlans } from '../citus/settings.js';
-import { writeTogether } from '../citus/two-phase-commit.sql.js';
+import { forceTwoPhaseCommit } from '../citus/two-phase-commit.sql.js';
 import { endTransaction } from '../control/servers.sql.js';
 import { arrayOf } from './array-literal.js';
 import { Connection } from './connection.js';
@@ -16,7 +16,7 @@ import {
   transactionTimeout,
 } from './settings.js';
 import { pipelined } from './pipeline.js';
-import { closePool, createPool, endOf, watch } from './pool.js';
+import { closePool, createPool, connectionErrorOf, watch } from './pool.js';
 import { codeOf, translate } from './errors.js';
 import { storedTypes } from './stored-value.js';
 import { unlessAborted } from './unless-aborted.js';
@@ -96,7 +96,7 @@ export class Database {
   readonly #pool: pg.Pool;
   readonly #begin: string;
   /** SQL that makes all nodes of a cluster commit a transaction or none; empty for a single node. */
-  readonly #together: string;
+  readonly #twoPhaseCommit: string;
   readonly #keptOpen: number;
   /** Whether each transaction sets its settings, because a pooler or the application owns the connection. */
   readonly #setsSettings: boolean;
@@ -119,7 +119,8 @@ export class Database {
     this.#begin = this.#setsSettings
       ? `${begin}; ${localSettings({ ...plans, ...sessionSettings(options) })}`
       : begin;
-    this.#together = options.distribution === 'citus' ? this.schema.render(writeTogether.text) : '';
+    this.#twoPhaseCommit =
+      options.distribution === 'citus' ? this.schema.render(forceTwoPhaseCommit.text) : '';
     this.#pool =
       options.pool ??
       createPool({
@@ -215,7 +216,7 @@ export class Database {
     const client = await this.#borrow();
     const pid = await this.#begun(client, settings, signal !== undefined).catch((error: unknown) => {
       client.release(true);
-      throw translate(error, this.schema, endOf(client));
+      throw translate(error, this.schema, connectionErrorOf(client));
     });
     try {
       const result = await unlessAborted(this.#runAndCommit(client, work), signal);
@@ -233,19 +234,19 @@ export class Database {
         () => true,
       );
       client.release(broken);
-      throw translate(error, this.schema, endOf(client));
+      throw translate(error, this.schema, connectionErrorOf(client));
     }
   }
 
   /** Begins a transaction. If `wanted`, returns the process id of the backend. */
-  async #begun(client: pg.PoolClient, settings: Settings, wanted: boolean): Promise<number | undefined> {
+  async #begun(client: pg.PoolClient, settings: Settings, withPid: boolean): Promise<number | undefined> {
     // A transaction named after a server has no limit, because it lasts as long as a job's handler. It is terminated if
     // the server dies.
     const bound = 'application_name' in settings ? '' : transactionTimeout(this.options.statementTimeoutMs);
-    const process = wanted ? 'select pg_backend_pid() as pid' : '';
-    const statements = [this.#begin, localSettings(settings), bound, this.#together, process];
+    const process = withPid ? 'select pg_backend_pid() as pid' : '';
+    const statements = [this.#begin, localSettings(settings), bound, this.#twoPhaseCommit, process];
     const results: unknown = await client.query(statements.filter(Boolean).join('; '));
-    if (!wanted) return undefined;
+    if (!withPid) return undefined;
     return (results as readonly pg.QueryResult<{ pid: number }>[]).at(-1)?.rows[0]?.pid;
   }
 
@@ -253,7 +254,7 @@ export class Database {
     client: pg.PoolClient,
     work: (client: Connection) => Promise<Result>,
   ): Promise<Result> {
-    const result = await work(this.#lent(client));
+    const result = await work(this.#wrap(client));
     // If a statement failed and `work` ignored the error, Postgres answers COMMIT with a successful ROLLBACK.
     const { command } = await client.query('commit');
     if (command !== 'COMMIT')
@@ -270,7 +271,7 @@ export class Database {
   async session<Result>(work: (client: Connection) => Promise<Result>): Promise<Result> {
     const client = await this.#borrow();
     try {
-      return await work(this.#lent(client));
+      return await work(this.#wrap(client));
     } catch (error) {
       throw translate(error, this.schema);
     } finally {
@@ -297,7 +298,7 @@ export class Database {
     }
   }
 
-  #lent(client: pg.PoolClient): Connection {
+  #wrap(client: pg.PoolClient): Connection {
     const { pool, pooler } = this.options;
     return new Connection(client, this.schema, {
       isShared: pool !== undefined,
@@ -334,7 +335,7 @@ export class Database {
    */
   async #queryShared<Row extends pg.QueryResultRow>(statement: Statement, values: unknown[]): Promise<Row[]> {
     const client = await this.#borrow();
-    const lent = this.#lent(client);
+    const lent = this.#wrap(client);
     const [begun, ran, ended] = await pipelined(client, () =>
       Promise.allSettled([
         client.query(this.#begin),
@@ -345,7 +346,8 @@ export class Database {
     const isDiscarded = ran.status === 'rejected' && codeOf(ran.reason) === discarded;
     client.release(ended.status === 'rejected' || isDiscarded);
     for (const result of [begun, ran, ended])
-      if (result.status === 'rejected') throw translate(result.reason, this.schema, endOf(client));
+      if (result.status === 'rejected')
+        throw translate(result.reason, this.schema, connectionErrorOf(client));
     return ran.status === 'fulfilled' ? ran.value.rows : [];
   }
 }

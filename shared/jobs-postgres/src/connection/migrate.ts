@@ -33,7 +33,7 @@ export async function jobStoreIn(schema: Schema): Promise<AnyMigrations> {
 }
 
 /** SQLSTATEs after which a migration is retried: lock timeout and deadlock. */
-const lost = /^(55P03|40P01)$/;
+const retryableStates = /^(55P03|40P01)$/;
 
 const maxAttempts = 60;
 const betweenAttemptsMs = 1_000;
@@ -67,10 +67,12 @@ export async function migrate(options: DatabaseOptions, { directory, schema }: A
         advisoryLockMode: 'wait',
         log: (line) => (name = /^### MIGRATION (\S+) \(UP\)/.exec(line)?.[1] ?? name),
       }).catch((error: unknown) => {
-        throw isTransient(error) || lost.test(codeOf(error)) ? error : new MigrationError(name, dir, error);
+        throw isTransient(error) || retryableStates.test(codeOf(error))
+          ? error
+          : new MigrationError(name, dir, error);
       }),
     );
-  await patiently(() => withDirectory(directory, run));
+  await retrying(() => withDirectory(directory, run));
 }
 
 /** A migration that failed because of its content. Nothing was changed, because all migrations run in one transaction. */
@@ -88,14 +90,14 @@ class MigrationError extends Error {
  * Runs a migration, and retries it while it cannot lock tables that are in use. Each attempt gives up quickly, because
  * other statements queue up behind it.
  */
-async function patiently(run: () => Promise<unknown>): Promise<void> {
+async function retrying(run: () => Promise<unknown>): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
       await run();
       return;
     } catch (error) {
       if (error instanceof MigrationError) throw error;
-      if (attempt === maxAttempts || !lost.test(codeOf(error)))
+      if (attempt === maxAttempts || !retryableStates.test(codeOf(error)))
         throw translate(error, new Schema(defaultSchema));
       await delay(betweenAttemptsMs);
     }

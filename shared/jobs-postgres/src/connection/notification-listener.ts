@@ -36,7 +36,7 @@ export class NotificationListener {
   readonly #options: NotificationListenerOptions;
   #client: pg.Client | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #hears = false;
+  #isReceiving = false;
   #isStarted = false;
   #isClosed = false;
 
@@ -45,8 +45,8 @@ export class NotificationListener {
   }
 
   /** Whether all notifications are known to arrive. Always `false` if callers' transactions can be prepared. */
-  get hears(): boolean {
-    return this.#hears;
+  get isReceiving(): boolean {
+    return this.#isReceiving;
   }
 
   /** Connects, and reconnects whenever the connection is lost. Further calls have no effect. */
@@ -126,9 +126,9 @@ export class NotificationListener {
     this.#timer = setTimeout(() => void this.#connect(), reconnectMs);
   }
 
-  #set(hears: boolean): void {
-    if (this.#hears === hears) return;
-    this.#hears = hears;
+  #set(isReceiving: boolean): void {
+    if (this.#isReceiving === isReceiving) return;
+    this.#isReceiving = isReceiving;
     if (!this.#isClosed) this.#options.onChange();
   }
 }

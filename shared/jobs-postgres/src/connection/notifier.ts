@@ -57,7 +57,7 @@ export class Notifier {
 
   /** Whether this process is notified of all work. While this is `false`, servers must poll often. */
   get isComplete(): boolean {
-    return this.#listener.hears && performance.now() >= this.#commitsUntil;
+    return this.#listener.isReceiving && performance.now() >= this.#commitsUntil;
   }
 
   /**
@@ -79,11 +79,11 @@ export class Notifier {
    * behind a statement that makes jobs ready, which saves a round trip. Returns `null` if a notification was sent less
    * than 10 ms ago; the caller must then call {@link notify} after its commit.
    */
-  following(queues: Iterable<string | null>): Query | null {
+  takeStatement(queues: Iterable<string | null>): Query | null {
     if (this.#sendTimer !== undefined || this.#closed || performance.now() < this.#sentAt + debounceMs)
       return null;
     for (const queue of queues) this.#pending.add(queue ?? background);
-    return this.#taken();
+    return this.#drainPending();
   }
 
   /** Notifies only the listeners of this process. */
@@ -106,13 +106,13 @@ export class Notifier {
 
   #send(): void {
     this.#sendTimer = undefined;
-    const { statement, values } = this.#taken();
+    const { statement, values } = this.#drainPending();
     // Polling makes up for lost notifications.
     this.#sending = this.#database.query(statement, values).catch(() => undefined);
   }
 
   /** Removes the pending notifications and returns the statement that sends them. */
-  #taken(): Query {
+  #drainPending(): Query {
     this.#sentAt = performance.now();
     const payloads = [...this.#pending].map((queue) => `${this.#origin} ${queue}`);
     this.#pending.clear();

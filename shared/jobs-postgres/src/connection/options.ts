@@ -155,7 +155,7 @@ function connectionOf({ url, pool, ssl, poolSize }: PostgresOptions): Connection
  * Returns the options of connections that do not come from a pool of the application. Throws as {@link databaseOptions}
  * does.
  */
-export function besideOptions(options: PostgresOptions): DatabaseOptions {
+export function ownConnectionOptions(options: PostgresOptions): DatabaseOptions {
   const { pool: _, ...rest } = databaseOptions(options);
   return rest;
 }
@@ -164,13 +164,13 @@ export function besideOptions(options: PostgresOptions): DatabaseOptions {
 export function readOptions(options: PostgresOptions): DatabaseOptions {
   const poolSize = bounded('readPoolSize', options.readPoolSize ?? 4, 1, 500);
   const statementTimeoutMs = bounded('readTimeoutMs', options.readTimeoutMs ?? 5_000, 1, 3_600_000);
-  return { ...besideOptions(options), poolSize, statementTimeoutMs, reads: true };
+  return { ...ownConnectionOptions(options), poolSize, statementTimeoutMs, reads: true };
 }
 
 /** Returns the options of the connections for searches. Throws as {@link databaseOptions} does. */
 export function searchOptions(options: PostgresOptions): DatabaseOptions {
   const statementTimeoutMs = bounded('searchTimeoutMs', options.searchTimeoutMs ?? 10_000, 1, 3_600_000);
-  return { ...besideOptions(options), poolSize: 2, statementTimeoutMs, reads: true };
+  return { ...ownConnectionOptions(options), poolSize: 2, statementTimeoutMs, reads: true };
 }
 
 /**

@@ -7,7 +7,7 @@ const closeGraceMs = 1_000;
 const connections = new WeakMap<pg.Pool, Set<pg.PoolClient>>();
 
 /** The first error of each lost connection. */
-const ends = new WeakMap<object, Error>();
+const connectionErrors = new WeakMap<object, Error>();
 
 /** Creates a pool that survives the loss of any of its connections. */
 export function createPool(config: pg.PoolConfig): pg.Pool {
@@ -38,13 +38,13 @@ export function watch(client: pg.PoolClient): void {
     throw new TypeError('pool uses the native bindings of pg, which the storage does not support');
   watched.add(client);
   client.on('error', (error) => {
-    if (!ends.has(client)) ends.set(client, error);
+    if (!connectionErrors.has(client)) connectionErrors.set(client, error);
   });
 }
 
 /** Returns the error with which a watched connection was lost between two queries; `undefined` if there is none. */
-export function endOf(client: object): Error | undefined {
-  return ends.get(client);
+export function connectionErrorOf(client: object): Error | undefined {
+  return connectionErrors.get(client);
 }
 
 /** Closes a pool. After a second, cuts off connections that are still in use. */

@@ -54,7 +54,7 @@ export interface QueueRow extends PauseRow {
 export class QueueIdCache {
   readonly #database: Database;
   readonly #reads: Database;
-  readonly #most: number;
+  readonly #maxQueues: number;
   readonly #ids = new Map<string, number>();
   readonly #names = new Map<number, string>();
   /** The priorities known to be stored in the database, by queue id. */
@@ -62,17 +62,17 @@ export class QueueIdCache {
 
   /**
    * @param reads connections for reads on behalf of users
-   * @param most maximum number of queues
+   * @param maxQueues maximum number of queues
    */
-  constructor(database: Database, reads: Database = database, most = Infinity) {
+  constructor(database: Database, reads: Database = database, maxQueues = Infinity) {
     this.#database = database;
     this.#reads = reads;
-    this.#most = most;
+    this.#maxQueues = maxQueues;
   }
 
   /** Stores the maximum number of queues, so that it also applies to jobs enqueued from SQL. */
   async setCap(): Promise<void> {
-    await this.#database.query(setCap, [Math.min(this.#most, maxInteger)]);
+    await this.#database.query(setCap, [Math.min(this.#maxQueues, maxInteger)]);
   }
 
   /**
@@ -86,10 +86,10 @@ export class QueueIdCache {
     if (known !== undefined) return known;
     const [row] = await this.#database.query<{ id: number | null }>(makeQueue, [
       name,
-      Math.min(this.#most, maxInteger),
+      Math.min(this.#maxQueues, maxInteger),
     ]);
     const id = row?.id ?? null;
-    if (id === null) throw new TooManyQueuesError(name, this.#most);
+    if (id === null) throw new TooManyQueuesError(name, this.#maxQueues);
     this.#remember(id, name);
     return id;
   }

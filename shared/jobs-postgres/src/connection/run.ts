@@ -1,6 +1,6 @@
 import type { TransactionClient } from '@longshore/jobs';
 import pg from 'pg';
-import { writeTogether } from '../citus/two-phase-commit.sql.js';
+import { forceTwoPhaseCommit } from '../citus/two-phase-commit.sql.js';
 import type { Connection } from './connection.js';
 import type { Database } from './database.js';
 import { checkTransaction, rowsOf } from '../drivers/check-transaction.js';
@@ -17,12 +17,12 @@ export function runAlone(database: Database): Run {
 }
 
 /** Returns a {@link Run} for the caller's transaction. */
-export function runWithin(given: TransactionClient, schema: Schema): Run {
+export function runInCallersTransaction(given: TransactionClient, schema: Schema): Run {
   const transaction = checkTransaction(given);
   // On several nodes, the caller's rows and the storage's must be committed together.
   let isPrepared = !schema.isDistributed;
   return async (statement, values) => {
-    if (!isPrepared) await transaction.query(schema.statement(writeTogether).text);
+    if (!isPrepared) await transaction.query(schema.statement(forceTwoPhaseCommit).text);
     isPrepared = true;
     // The caller's connection has its own type parsers.
     return rowsOf(await transaction.query(schema.statement(statement).text, values.map(portable))).map(
@@ -43,7 +43,9 @@ function portable(value: unknown): unknown {
 
 /** Returns a {@link Run} for the caller's transaction; if there is none, each statement gets its own transaction. */
 export function runOf(database: Database, transaction: TransactionClient | undefined): Run {
-  return transaction === undefined ? runAlone(database) : runWithin(transaction, database.schema);
+  return transaction === undefined
+    ? runAlone(database)
+    : runInCallersTransaction(transaction, database.schema);
 }
 
 /** Calls `write` in a savepoint of the caller's transaction, so that the transaction can continue if `write` throws. */
@@ -55,7 +57,7 @@ export async function inSavepoint<Result>(
   checkTransaction(transaction);
   await transaction.query('savepoint longshore');
   try {
-    const result = await write(runWithin(transaction, schema));
+    const result = await write(runInCallersTransaction(transaction, schema));
     await transaction.query('release savepoint longshore');
     return result;
   } catch (error) {
@@ -65,7 +67,7 @@ export async function inSavepoint<Result>(
 }
 
 /** Returns a {@link Run} for the transaction that is open on one of the storage's connections. */
-export function runOn(client: Connection): Run {
+export function runOnConnection(client: Connection): Run {
   return async (statement, values) => {
     const { rows } = await client.query<Record<string, unknown>>(statement, values);
     return rows;
@@ -80,7 +82,7 @@ const notifyOnCommit = unprepared('longshore-notify-on-commit', 'select longshor
  * report its commits (such as a plain `pg` client), adds a notification to the transaction instead, which Postgres
  * sends on commit.
  */
-export async function onceCommitted(
+export async function afterCommit(
   transaction: TransactionClient | undefined,
   schema: Schema,
   act: () => void,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { OtherForm, Statement } from './statement.js';
+import type { DistributedForm, Statement } from './statement.js';
 
 /** The schema name that statements and migrations are written with. */
 export const defaultSchema = 'longshore';
@@ -18,7 +18,7 @@ const references = /'longshore(?=[.'])|'longshore(?= for )|\blongshore(?=\.)/g;
 export class Schema {
   readonly name: string;
   readonly #isDefault: boolean;
-  readonly #otherFormOf: OtherForm | undefined;
+  readonly #otherFormOf: DistributedForm | undefined;
   /** Weak, because searches build new statements for each request. */
   readonly #rendered = new WeakMap<Statement, Statement>();
 
@@ -26,7 +26,7 @@ export class Schema {
    * @param name lowercase letters, digits and underscores, as checked by {@link checkSchema}
    * @param otherFormOf for a distributed store, returns the statement to send instead of the given one
    */
-  constructor(name: string, otherFormOf?: OtherForm) {
+  constructor(name: string, otherFormOf?: DistributedForm) {
     this.name = name;
     this.#isDefault = name === defaultSchema;
     this.#otherFormOf = otherFormOf;

@@ -37,24 +37,24 @@ function define(name: string, text: string): void {
 /**
  * Maps a statement to the form that a distributed store runs; returns the statement itself if it needs no other form.
  */
-export type OtherForm = (statement: Statement) => Statement;
+export type DistributedForm = (statement: Statement) => Statement;
 
-let otherForm: OtherForm | undefined;
+let otherForm: DistributedForm | undefined;
 
 /**
  * Sets the function that maps statements to their distributed forms. It is injected because the modules with the forms
  * import the statements, so importing these modules here would be circular.
  */
-export function setOtherForms(form: OtherForm): void {
+export function setDistributedForms(form: DistributedForm): void {
   otherForm = form;
 }
 
 /**
  * Returns the form of a statement for a distributed store.
  *
- * @throws {Error} if {@link setOtherForms} has not been called
+ * @throws {Error} if {@link setDistributedForms} has not been called
  */
-export const distributedForm: OtherForm = (statement) => {
+export const distributedForm: DistributedForm = (statement) => {
   if (otherForm === undefined)
     throw new Error('The forms of statements for a distributed store are not loaded');
   return otherForm(statement);

@@ -7,7 +7,7 @@ import type { Connection } from './connection.js';
  *
  * @param members additional members of the returned client
  */
-export function withUsualTypes<Members extends object>(
+export function withDefaultParsers<Members extends object>(
   { client, isShared }: Connection,
   members: Members,
 ): pg.ClientBase & Members {

@@ -7,7 +7,7 @@ import {
   storableEntry,
 } from '@longshore/jobs/storage';
 import type { Database } from '../connection/database.js';
-import { type Run, runOn, runWithin } from '../connection/run.js';
+import { type Run, runOnConnection, runInCallersTransaction } from '../connection/run.js';
 import { prepared } from '../connection/statement.js';
 
 /** A row of the audit log. The driver returns the bigint `count` as text. */
@@ -75,8 +75,8 @@ export function inTransaction<Result, Returned>(
 ): Promise<Returned> {
   const { transaction } = options;
   const on = (run: Run): Promise<Returned> => act(run, recordWith(run, options));
-  if (transaction !== undefined) return on(runWithin(transaction, database.schema));
-  return database.transaction((client) => on(runOn(client)));
+  if (transaction !== undefined) return on(runInCallersTransaction(transaction, database.schema));
+  return database.transaction((client) => on(runOnConnection(client)));
 }
 
 export function recordEntry(run: Run, entry: NewAuditEntry): Promise<unknown> {

@@ -7,7 +7,7 @@ import { prepared, type Statement } from '../connection/statement.js';
 import { type Position, type Stage, stages, stageTables } from './bulk-walk.js';
 import {
   becomeCancelled,
-  becomeForgotten,
+  deleteWithReports,
   becomeReadyAgain,
   becomeReadyNow,
   neverStarted,
@@ -144,7 +144,7 @@ const moves: Record<BulkAction, (stage: Stage) => string> = {
     stage === 'awaiting'
       ? `${dependenciesResolved}, ${becomeReadyNow('awaiting')}`
       : becomeReadyNow('scheduled'),
-  delete: () => becomeForgotten,
+  delete: () => deleteWithReports,
 };
 
 /**

@@ -31,7 +31,7 @@ export interface BulkRow {
    * microseconds.
    */
   as_of: string;
-  first_ids: BulkPreview['firstIds'];
+  first_ids: BulkPreview['oldestSearchedIds'];
   /** Maximum number of jobs to change; `null` for no limit. */
   most: string | null;
   /** Whether to restore the dependents of retried jobs. */
@@ -57,7 +57,7 @@ export function readFilter(json: unknown): JobFilter {
  *
  * @throws {RangeError} if it is not fully readable, because it might match other jobs
  */
-export function readOrderedFilter(json: unknown): JobFilter {
+export function readFilterStrictly(json: unknown): JobFilter {
   if (!isObject(json)) throw new RangeError('The filter of the operation cannot be read');
   const filter = readFilter(json);
   for (const [name, value] of Object.entries(filter)) {
@@ -124,7 +124,7 @@ export function bulkValues(
     matched?.count,
     matched?.exact,
     confirmed?.asOf,
-    confirmed?.firstIds ?? {},
+    confirmed?.oldestSearchedIds ?? {},
     confirmed?.count?.exact === true ? confirmed.count.count : null,
     delayMs,
     dependents,
@@ -160,7 +160,7 @@ export const selectRunningBulks = prepared(
 );
 
 /** $1 id. Locks the operation until the transaction ends; returns no row if another server has locked it. */
-export const takeBulk = prepared(
+export const claimBulk = prepared(
   'longshore-take-bulk',
   `
     select ${columns} from longshore.bulk_operation where id = $1 and state = 'running'

@@ -20,7 +20,7 @@ import {
 import type { Connection } from '../connection/connection.js';
 import { type Database, isOfData } from '../connection/database.js';
 import type { DatabaseClock } from '../connection/database-clock.js';
-import { onceCommitted } from '../connection/run.js';
+import { afterCommit } from '../connection/run.js';
 import { arrayOf } from '../connection/array-literal.js';
 import { restoreSkipped } from '../dependencies/skipped-jobs.sql.js';
 import { maxCounted } from '../read/count-jobs.sql.js';
@@ -79,7 +79,7 @@ export class PostgresBulkOperations implements BulkOperations {
       counted !== null && counted.count < maxCounted && unfinished.length === 0
         ? { ...counted, exact: true }
         : counted;
-    return { count, asOf: new Date(Math.ceil(await this.#clock.read())), firstIds: lastIds };
+    return { count, asOf: new Date(Math.ceil(await this.#clock.read())), oldestSearchedIds: lastIds };
   }
 
   async start(request: BulkRequest, options: ActionOptions<BulkOperation> = {}): Promise<BulkOperation> {
@@ -95,7 +95,7 @@ export class PostgresBulkOperations implements BulkOperations {
       await record(sql.toBulkOperation(row));
       return sql.toBulkOperation(row);
     });
-    await onceCommitted(options.transaction, this.#database.schema, () => this.#notify(null));
+    await afterCommit(options.transaction, this.#database.schema, () => this.#notify(null));
     return operation;
   }
 
@@ -137,7 +137,7 @@ export class PostgresBulkOperations implements BulkOperations {
   /** Carries out one step of an operation. Returns `false` if another server is working on it or it has ended. */
   async #advance({ id, action, filter: json }: sql.BulkRow): Promise<boolean> {
     try {
-      const request = { action, filter: sql.readOrderedFilter(json) };
+      const request = { action, filter: sql.readFilterStrictly(json) };
       checkBulkRequest(request); // an unreadable filter must not match every job
       const counts = selectionOf(request) === null ? noJobs : await this.#reader.counts();
       const scope = { request, queueIds: await this.#reader.queueIds(request.filter), counts, limit: chunk };
@@ -159,7 +159,7 @@ export class PostgresBulkOperations implements BulkOperations {
     for (let limit = chunk; ; limit = Math.ceil(limit / 2)) {
       try {
         return await this.#database.transaction(async (client) => {
-          const { rows } = await client.query<sql.BulkRow>(sql.takeBulk, [id]);
+          const { rows } = await client.query<sql.BulkRow>(sql.claimBulk, [id]);
           return rows[0] === undefined ? null : advanceOperation(client, { ...scope, limit }, rows[0]);
         });
       } catch (error) {
@@ -171,7 +171,7 @@ export class PostgresBulkOperations implements BulkOperations {
 
   async #skipFailingJob(id: string, scope: Scope, error: unknown): Promise<Step | null> {
     return this.#database.transaction(async (client) => {
-      const { rows } = await client.query<sql.BulkRow>(sql.takeBulk, [id]);
+      const { rows } = await client.query<sql.BulkRow>(sql.claimBulk, [id]);
       if (rows[0] === undefined) return null;
       return advanceOperation(client, { ...scope, limit: 1 }, rows[0], async ({ queueId, id: jobId }) => {
         const key = bulkKey(scope.request.action, jobId);

@@ -101,7 +101,7 @@ export function becomeReadyNow(from: 'scheduled' | 'awaiting'): string {
  * Deletes the reports of finished jobs that are being deleted. The attempts to which the reports belong started between
  * the job's creation and its end, so Postgres need not search the partitions of other days.
  */
-export const becomeForgotten = `
+export const deleteWithReports = `
     reports as (
       delete from longshore.job_report as report using removed
       where report.queue_id = removed.queue_id and report.job_id = removed.id

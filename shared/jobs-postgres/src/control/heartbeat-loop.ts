@@ -2,7 +2,7 @@ import type { ServerRequest, ServerState } from '@longshore/jobs/storage';
 import type { HeartbeatConnection } from './heartbeat-connection.js';
 
 /** A server whose heartbeats a thread sends. */
-export interface BeatingServer {
+export interface HeartbeatServer {
   readonly id: string;
   readonly intervalMs: number;
   /** Two 32-bit integers: the number of running jobs and the index of the server's state in `states`. */
@@ -16,7 +16,7 @@ export type HeartbeatNews = 'lost' | ServerRequest;
 /** Sends the heartbeats of one server until it is stopped or has been declared dead. */
 export class HeartbeatLoop {
   readonly #connection: HeartbeatConnection;
-  readonly #server: BeatingServer;
+  readonly #server: HeartbeatServer;
   readonly #reported: Int32Array;
   readonly #onNews: (news: HeartbeatNews) => void;
   #timer: NodeJS.Timeout;
@@ -29,7 +29,11 @@ export class HeartbeatLoop {
   #lastNews: HeartbeatNews | null = null;
 
   /** @param onNews called when there is news that differs from the last */
-  constructor(connection: HeartbeatConnection, server: BeatingServer, onNews: (news: HeartbeatNews) => void) {
+  constructor(
+    connection: HeartbeatConnection,
+    server: HeartbeatServer,
+    onNews: (news: HeartbeatNews) => void,
+  ) {
     this.#connection = connection;
     this.#server = server;
     this.#reported = new Int32Array(server.reported);
@@ -44,12 +48,12 @@ export class HeartbeatLoop {
   }
 
   async #next(): Promise<void> {
-    const pauseMs = await this.#beat().catch(() => this.#retryMs);
+    const pauseMs = await this.#sendHeartbeat().catch(() => this.#retryMs);
     if (!this.#stopped) this.#timer = setTimeout(() => void this.#next(), pauseMs);
   }
 
   /** Sends a heartbeat; resolves to the time until the next, in milliseconds. */
-  async #beat(): Promise<number> {
+  async #sendHeartbeat(): Promise<number> {
     const { id, intervalMs, states } = this.#server;
     const state = states[Atomics.load(this.#reported, 1)];
     const values = [id, Atomics.load(this.#reported, 0), state, this.#clockAheadMs];

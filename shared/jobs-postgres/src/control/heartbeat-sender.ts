@@ -1,10 +1,10 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { DatabaseOptions } from '../connection/database.js';
 import { HeartbeatConnection } from './heartbeat-connection.js';
-import { type BeatingServer, HeartbeatLoop, type HeartbeatNews } from './heartbeat-loop.js';
+import { type HeartbeatServer, HeartbeatLoop, type HeartbeatNews } from './heartbeat-loop.js';
 
 /** A message to the sender: a server to start with, the id of one to stop, or `close`. */
-export type HeartbeatCommand = { readonly start: BeatingServer } | { readonly stop: string } | 'close';
+export type HeartbeatCommand = { readonly start: HeartbeatServer } | { readonly stop: string } | 'close';
 
 /** A message from the sender. */
 export interface HeartbeatMessage {
@@ -20,7 +20,7 @@ export function sendHeartbeats(database: DatabaseOptions, port: MessagePort): vo
   const connection = new HeartbeatConnection(database);
   const loops = new Map<string, HeartbeatLoop>();
 
-  const start = (server: BeatingServer): void => {
+  const start = (server: HeartbeatServer): void => {
     const loop = new HeartbeatLoop(connection, server, (news) => {
       port.postMessage({ serverId: server.id, news } satisfies HeartbeatMessage);
     });

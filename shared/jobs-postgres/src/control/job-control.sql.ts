@@ -5,7 +5,7 @@ import { prepared, type Statement } from '../connection/statement.js';
 import type { FinishedState } from '@longshore/jobs/storage';
 import {
   becomeCancelled,
-  becomeForgotten,
+  deleteWithReports,
   becomeReadyAgain,
   becomeReadyNow,
   neverStarted,
@@ -94,7 +94,7 @@ export const deleteFinished = ofFinished((state) =>
     `longshore-delete-${state}`,
     `
     with ${removed(state)},
-    ${becomeForgotten}
+    ${deleteWithReports}
     select true as changed from removed`,
   ),
 );

@@ -14,7 +14,7 @@ import type { Database } from '../connection/database.js';
 import { findRowOn, type JobRow, toJob } from '../read/job-row.js';
 import type { PostgresJobReader } from '../read/job-reader.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
-import { onceCommitted, type Run, runAlone } from '../connection/run.js';
+import { afterCommit, type Run, runAlone } from '../connection/run.js';
 import { cancelOneAwaiting, runAwaiting } from '../dependencies/awaiting-jobs.sql.js';
 import { restoreSkipped } from '../dependencies/skipped-jobs.sql.js';
 import type { Notifier } from '../connection/notifier.js';
@@ -205,7 +205,7 @@ export class PostgresControl implements JobControl {
     control: Promise<ControlResult>,
   ): Promise<ControlResult> {
     const result = await control;
-    await onceCommitted(transaction, this.#database.schema, () => notify(result));
+    await afterCommit(transaction, this.#database.schema, () => notify(result));
     return result;
   }
 }

@@ -2,7 +2,7 @@ import { jobColumns, type LiveTable, liveTables, stateIn } from '../read/job-col
 import { becomeReady } from '../enqueue/become-ready.sql.js';
 import { dueFrom } from '../connection/from-now.sql.js';
 import { outboxEntries } from '../dependencies/outbox.sql.js';
-import { gapNoted } from '../claim/ready-scans.sql.js';
+import { gapCte } from '../claim/ready-scans.sql.js';
 import { prepared, type Statement } from '../connection/statement.js';
 
 const readyTables = ['job', 'job_blocked'] as const;
@@ -73,7 +73,7 @@ export const editReady = ofTables(readyTables, (table) =>
       update longshore.${table} as job set args = edit.args, priority = edit.priority
       from edit where job.queue_id = $1 and job.id = edit.id
       returning job.queue_id, job.priority, job.seq
-    )${table === 'job' ? `, ${gapNoted('edited')}` : ''}
+    )${table === 'job' ? `, ${gapCte('edited')}` : ''}
     select 1 from edited`,
   ),
 );

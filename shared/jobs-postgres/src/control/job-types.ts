@@ -10,7 +10,7 @@ import {
 import type { Database } from '../connection/database.js';
 import type { ReadyScans } from '../claim/ready-scans.js';
 import type { Notifier } from '../connection/notifier.js';
-import { onceCommitted, type Run } from '../connection/run.js';
+import { afterCommit, type Run } from '../connection/run.js';
 import { inTransaction } from './audit.js';
 import {
   lockType,
@@ -55,7 +55,7 @@ export class PostgresJobTypes implements JobTypes {
         await run(pauseType, [name, ...pauseValues(pause)]);
     });
     if (pause.until !== null)
-      await onceCommitted(options.transaction, this.#database.schema, () => this.#notifier.notify(null));
+      await afterCommit(options.transaction, this.#database.schema, () => this.#notifier.notify(null));
     return before;
   }
 
@@ -65,10 +65,10 @@ export class PostgresJobTypes implements JobTypes {
       const rows = (await run(resumeType, [name])) as readonly { queue_id: number | null }[];
       queueIds = rows.flatMap((row) => row.queue_id ?? []);
     });
-    const notify = (): Promise<unknown> => Promise.all(queueIds.map((id) => this.#scans.returned(id)));
+    const notify = (): Promise<unknown> => Promise.all(queueIds.map((id) => this.#scans.notifyReleased(id)));
     if (options.transaction === undefined) await notify();
     else
-      await onceCommitted(
+      await afterCommit(
         options.transaction,
         this.#database.schema,
         () => void notify().catch(() => undefined),

@@ -6,13 +6,13 @@ import { beginPause, endPause, isPaused, pauseColumns } from './pause.sql.js';
  * Condition that a queue's settings are still those that the caller has seen: $3 paused, $4 concurrency limit, $5 rate
  * limit. Always true if $2 is false.
  */
-const asSeen = `(not $2::boolean or (
+const matchesExpectedSettings = `(not $2::boolean or (
       ${isPaused} = $3::boolean
       and queue.concurrency_limit is not distinct from $4::integer
       and queue.rate_limit is not distinct from $5::jsonb))`;
 
 /** The assignments that end a queue's retirement, for use in statements that change its settings. */
-export const isBack = 'retired_at = null, idle_since = null';
+export const endRetirement = 'retired_at = null, idle_since = null';
 
 /**
  * $1 queue, $2 to $5 expected settings. Locks the settings until the transaction ends; returns no row if they differ.
@@ -21,20 +21,20 @@ export const lockQueue = prepared(
   'longshore-lock-queue',
   `
     select ${pauseColumns}, concurrency_limit, rate_limit from longshore.queue
-    where id = $1 and ${asSeen}
+    where id = $1 and ${matchesExpectedSettings}
     for update`,
 );
 
 /** $1 queue; $2 to $4 the pause. */
 export const pauseQueue = prepared(
   'longshore-pause-queue',
-  `update longshore.queue set ${beginPause}, ${isBack} where id = $1`,
+  `update longshore.queue set ${beginPause}, ${endRetirement} where id = $1`,
 );
 
 /** $1 queue. */
 export const resumeQueue = prepared(
   'longshore-resume-queue',
-  `update longshore.queue set ${endPause}, ${isBack} where id = $1`,
+  `update longshore.queue set ${endPause}, ${endRetirement} where id = $1`,
 );
 
 export interface RetiredRow {
@@ -58,19 +58,19 @@ export const retireQueue = prepared(
       update longshore.queue
       set retired_at = now(), idle_since = null, ${endPause}, concurrency_limit = null, rate_limit = null
       from found
-      where queue.id = found.id and not found.holds_jobs and not found.served and ${asSeen}
+      where queue.id = found.id and not found.holds_jobs and not found.served and ${matchesExpectedSettings}
       returning queue.id
     )
     select holds_jobs, served, exists (select 1 from retired) as retired from found`,
 );
 
 /** Condition on a queue: it is retired, but in use again. */
-export const needsReturn = `retired_at is not null and (${holdsJobs} or ${isServed})`;
+export const isUsedAgain = `retired_at is not null and (${holdsJobs} or ${isServed})`;
 
 /** Ends the retirement of queues that are in use again. */
 export const returnQueues = prepared(
   'longshore-return-queues',
-  `update longshore.queue set retired_at = null, idle_since = null where ${needsReturn}`,
+  `update longshore.queue set retired_at = null, idle_since = null where ${isUsedAgain}`,
 );
 
 /** Condition on a queue: jobs have ended since it was first found idle, even if it was idle again at each check. */
@@ -116,6 +116,6 @@ export const limitQueue = prepared(
     update longshore.queue
     set concurrency_limit = case when $2::boolean then $3::integer else concurrency_limit end,
       rate_limit = case when $4::boolean then $5::jsonb else rate_limit end,
-      ${isBack}
+      ${endRetirement}
     where id = $1`,
 );

@@ -21,7 +21,7 @@ import {
 import type { Database } from '../connection/database.js';
 import { noCounts, type PostgresCounters } from '../read/counters.js';
 import type { QueueIdCache, QueueRow } from '../connection/queue-id-cache.js';
-import { onceCommitted, type Run } from '../connection/run.js';
+import { afterCommit, type Run } from '../connection/run.js';
 import { QueueHeads } from '../read/queue-heads.js';
 import type { Notifier } from '../connection/notifier.js';
 import { type BlockingKeyRow, maxKeys, selectBlockingKeys } from '../dependencies/blocking-keys.sql.js';
@@ -94,7 +94,7 @@ export class PostgresQueues implements Queues {
       if (!isSamePause(settings, pause)) await run(pauseQueue, [queueId, ...pauseValues(pause)]);
     });
     if (pause.until !== null)
-      await onceCommitted(options.transaction, this.#database.schema, () => this.#notifier.notify(null));
+      await afterCommit(options.transaction, this.#database.schema, () => this.#notifier.notify(null));
     return before;
   }
 
@@ -103,7 +103,7 @@ export class PostgresQueues implements Queues {
     options: QueueControlOptions<QueueControlResult> = {},
   ): Promise<QueueControlResult> {
     const before = await this.#set(name, options, (run, queueId) => run(resumeQueue, [queueId]));
-    await onceCommitted(options.transaction, this.#database.schema, () => this.#notifier.notify(name));
+    await afterCommit(options.transaction, this.#database.schema, () => this.#notifier.notify(name));
     return before;
   }
 
@@ -121,7 +121,7 @@ export class PostgresQueues implements Queues {
       maxTokens,
     ];
     const before = await this.#set(name, options, (run, queueId) => run(limitQueue, [queueId, ...values]));
-    await onceCommitted(options.transaction, this.#database.schema, () => this.#notifier.notify(name));
+    await afterCommit(options.transaction, this.#database.schema, () => this.#notifier.notify(name));
     return before;
   }
 

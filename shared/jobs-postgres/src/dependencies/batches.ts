@@ -12,7 +12,7 @@ import {
 import type { Connection } from '../connection/connection.js';
 import { arrayOf } from '../connection/array-literal.js';
 import type { Database } from '../connection/database.js';
-import { onceCommitted, type Run, runAlone, runOf } from '../connection/run.js';
+import { afterCommit, type Run, runAlone, runOf } from '../connection/run.js';
 import { inTransaction } from '../control/audit.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import type { Statement } from '../connection/statement.js';
@@ -130,7 +130,7 @@ export class PostgresBatches implements DependencyResolver, Batches {
     while (rest[0] !== undefined) {
       if ((await countOf(runAlone(this.#database), rest[0])) < chunk) rest.shift();
     }
-    await onceCommitted(transaction, this.#database.schema, () => this.#notify(null));
+    await afterCommit(transaction, this.#database.schema, () => this.#notify(null));
     return { ...result, batch: (await this.find(id, transaction)) ?? result.batch };
   }
 

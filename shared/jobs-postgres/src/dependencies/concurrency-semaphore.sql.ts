@@ -68,7 +68,7 @@ export const admitBlocked = prepared(
  * directly from the tables. Steps from key to key through the index of blocked jobs, so the number of blocked jobs of
  * each key does not matter.
  */
-export const noteRoom = prepared(
+export const recordKeysWithRoom = prepared(
   'longshore-note-room',
   `
     with recursive wanted as (

@@ -10,11 +10,11 @@ import { findWork, type OutboxRow, takeEntries } from './outbox.sql.js';
 /**
  * Pause, in milliseconds, before locked parents are tried again: about as long as claiming or finishing a job takes.
  */
-const busyMs = 10;
+const lockedParentRetryMs = 10;
 const maxTries = 3;
 
 /** Maximum number of set-aside items retried in one transaction. */
-const maxAgain = 20;
+const maxSetAsideRetries = 20;
 
 /** How a resolver processes outbox rows: all together, or in parts so that faulty ones can be set aside. */
 export interface ResolveOptions {
@@ -76,7 +76,7 @@ export class OutboxRelay {
       const report = await this.#marker.mark();
       marked += report.marked;
       if (report.busy === 0 || attempt === maxTries) return marked;
-      await delay(busyMs);
+      await delay(lockedParentRetryMs);
     }
   }
 
@@ -104,7 +104,8 @@ export class OutboxRelay {
     await isolate(
       rows,
       (entries) => this.#resolve(client, entries, isolate, notified),
-      (entry, error) => this.#put(client, { ...about(entry), key: `move ${entry.id}`, item: [entry] }, error),
+      (entry, error) =>
+        this.#put(client, { ...subjectOf(entry), key: `move ${entry.id}`, item: [entry] }, error),
     );
     return rows.length;
   }
@@ -112,7 +113,7 @@ export class OutboxRelay {
   /** Retries each set-aside item separately; items that fail again stay set aside. */
   async #resolveAside(): Promise<number> {
     return this.#notifying(async (client, notified) => {
-      const { rows } = await client.query<AsideRow>(lockAsideDue, ['resolver', maxAgain]);
+      const { rows } = await client.query<AsideRow>(lockAsideDue, ['resolver', maxSetAsideRetries]);
       const isolate = bisecting(client);
       for (const row of rows) {
         await isolate(
@@ -164,6 +165,6 @@ interface AsideRow {
 }
 
 /** Returns the queue and job of an outbox row; neither if its queue is 0, as for the end of a batch. */
-function about({ queue_id: queueId, job_id: jobId }: OutboxRow): Pick<Aside, 'queueId' | 'jobId'> {
+function subjectOf({ queue_id: queueId, job_id: jobId }: OutboxRow): Pick<Aside, 'queueId' | 'jobId'> {
   return queueId > 0 ? { queueId, jobId } : {};
 }

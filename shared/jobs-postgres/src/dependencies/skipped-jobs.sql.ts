@@ -1,11 +1,11 @@
-import { skippedName } from '@longshore/jobs/storage';
+import { skippedErrorName } from '@longshore/jobs/storage';
 import { prepared } from '../connection/statement.js';
 import { becomeReadyAgain } from '../control/control-moves.sql.js';
 
 /**
  * Condition on a row of history: the job was skipped, which means cancelled because a parent did not end as required.
  */
-const skipped = `attempt = 0 and error ->> 'name' = '${skippedName}'`;
+const skipped = `attempt = 0 and error ->> 'name' = '${skippedErrorName}'`;
 
 /**
  * A recursive CTE: $1 jobs and batches. Finds the jobs that were skipped because of these, directly or through other

@@ -1,5 +1,5 @@
 import { jobColumns } from '../read/job-columns.sql.js';
-import { gapNoted, type Visibility } from '../claim/ready-scans.sql.js';
+import { gapCte, type Visibility } from '../claim/ready-scans.sql.js';
 
 const hasKey = `coalesce(meta ? 'concurrencyKey', false)`;
 
@@ -21,7 +21,7 @@ export function becomeReady(
     ready as (
       insert into longshore.job (${columns}) select ${columns} from ${source} where not ${hasKey} order by ${order}${
         visibility === 'late'
-          ? `\n      returning queue_id, priority, seq\n    ),${gapNoted('ready')},`
+          ? `\n      returning queue_id, priority, seq\n    ),${gapCte('ready')},`
           : '\n    ),'
       }
     blocked as (

@@ -1,6 +1,6 @@
 import type { NewJob } from '@longshore/jobs/storage';
 import type { Connection } from '../connection/connection.js';
-import { noteGaps, selectLastPlace } from '../claim/ready-scans.sql.js';
+import { recordGaps, selectLastPlace } from '../claim/ready-scans.sql.js';
 import { arrayOf } from '../connection/array-literal.js';
 import { type Database, repeatedly } from '../connection/database.js';
 import { pipelined } from '../connection/pipeline.js';
@@ -33,7 +33,7 @@ export class BulkInsert {
     return repeatedly(
       () =>
         this.#database.transactionOnce(async (client) => {
-          const places = new Places(await lastPlace(client));
+          const places = new SeqRange(await lastPlace(client));
           const createdAt = await runEach(this.#plainInserts(read(), places), client);
           await this.#noteGaps(client, places);
           return createdAt;
@@ -51,7 +51,7 @@ export class BulkInsert {
     client: Connection,
   ): Promise<Date | null> {
     if (jobs.length <= maxChunk) return runEach(inserts, client);
-    const places = new Places(await lastPlace(client));
+    const places = new SeqRange(await lastPlace(client));
     for (const job of jobs) places.add(job);
     const createdAt = await runEach(inserts, client);
     await this.#noteGaps(client, places);
@@ -59,7 +59,7 @@ export class BulkInsert {
   }
 
   /** Yields inserts of one queue each, as soon as enough jobs for a chunk have been read. */
-  async *#plainInserts(slices: AsyncIterable<readonly NewJob[]>, places: Places): AsyncGenerator<Insert> {
+  async *#plainInserts(slices: AsyncIterable<readonly NewJob[]>, places: SeqRange): AsyncGenerator<Insert> {
     const chunks = new Map<string, NewJob[]>();
     for await (const slice of slices) {
       for (const job of slice) {
@@ -87,15 +87,15 @@ export class BulkInsert {
    * Records gaps for a long bulk insert: its jobs become visible only when the transaction commits, and scans may have
    * passed their positions by then.
    */
-  async #noteGaps(client: Connection, { seq, priorities }: Places): Promise<void> {
+  async #noteGaps(client: Connection, { seq, priorities }: SeqRange): Promise<void> {
     if (seq === null) return;
     for (const [queue, own] of priorities)
-      await client.query(noteGaps, [await this.#queues.idOf(queue), arrayOf([...own]), seq]);
+      await client.query(recordGaps, [await this.#queues.idOf(queue), arrayOf([...own]), seq]);
   }
 }
 
 /** The positions that a bulk insert can occupy: all sequence numbers after `seq`, in these queues and priorities. */
-class Places {
+class SeqRange {
   readonly seq: string | null;
   readonly priorities = new Map<string, Set<number>>();
 

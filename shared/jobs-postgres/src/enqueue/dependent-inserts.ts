@@ -53,10 +53,10 @@ export async function checkParents(
   run: Run,
   visibleIds: VisibleQueueIds,
 ): Promise<void> {
-  const coming = new Set(jobs.map(({ id }) => id));
-  if (batch !== null) coming.add(batch.id);
+  const enqueuedTogether = new Set(jobs.map(({ id }) => id));
+  if (batch !== null) enqueuedTogether.add(batch.id);
   const parents = [...new Set(jobs.flatMap(({ after }) => after?.parents ?? []))].filter(
-    (id) => !coming.has(id),
+    (id) => !enqueuedTogether.has(id),
   );
   if (parents.length === 0) return;
   const rows = (await run(findParents, [arrayOf(parents)])) as ParentRow[];
@@ -64,7 +64,7 @@ export async function checkParents(
   for (const { after, visibleQueues = null } of jobs) {
     const queueIds = visibleQueues === null ? null : (visibleIds.get(visibleQueues) ?? new Set());
     const unknown = after?.parents.find(
-      (parent) => !coming.has(parent) && !isVisible(places.get(parent), queueIds),
+      (parent) => !enqueuedTogether.has(parent) && !isVisible(places.get(parent), queueIds),
     );
     if (unknown !== undefined) throw new UnknownParentError(unknown);
   }

@@ -3,8 +3,8 @@ import {
   hasKeys,
   checkNewJob,
   checkShown,
-  collected,
-  createdOf,
+  collectJobs,
+  withoutUncreatedJobs,
   type Enqueuer,
   type EnqueueResult,
   enqueueResultOf,
@@ -14,14 +14,14 @@ import {
   type NewBatch,
   type NewJob,
   type NewJobs,
-  noneShown,
+  noShownHolders,
 } from '@longshore/jobs/storage';
 import type { Connection } from '../connection/connection.js';
 import { arrayOf } from '../connection/array-literal.js';
 import { byQueue } from '../connection/by-queue.js';
 import { type Database, repeatedly } from '../connection/database.js';
 import type { DatabaseClock } from '../connection/database-clock.js';
-import { inSavepoint, onceCommitted, type Run, runOf, runOn } from '../connection/run.js';
+import { inSavepoint, afterCommit, type Run, runOf, runOnConnection } from '../connection/run.js';
 import { type JobRow, toJob } from '../read/job-row.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
 import type { Settings } from '../connection/settings.js';
@@ -65,7 +65,7 @@ export class PostgresEnqueuer implements Enqueuer {
     const isSliced = Symbol.asyncIterator in jobs;
     if (isSliced && transaction === undefined && this.#database.options.disableGlobalLocks)
       return this.#enqueueSlices(new ReplayableSlices(jobs));
-    return this.#enqueueAll(await collected(jobs), transaction);
+    return this.#enqueueAll(await collectJobs(jobs), transaction);
   }
 
   async #enqueueAll(jobs: readonly NewJob[], transaction?: TransactionClient): Promise<EnqueueResult> {
@@ -90,13 +90,13 @@ export class PostgresEnqueuer implements Enqueuer {
     }
     try {
       const createdAt = await this.#bulk.insertPlain(checked);
-      if (createdAt !== null) this.#clock.noticed(createdAt);
+      if (createdAt !== null) this.#clock.observe(createdAt);
       for (const slice of kept.slices) this.#notify(slice);
       return enqueueResultOf(createdAt);
     } catch (error) {
       if (kept.failure !== null) throw kept.failure.error; // the original error, not that of the transaction
       if (hasOnlyPlain()) throw error;
-      return this.#enqueueAll(await collected(kept.read()));
+      return this.#enqueueAll(await collectJobs(kept.read()));
     }
   }
 
@@ -138,14 +138,14 @@ export class PostgresEnqueuer implements Enqueuer {
       await checkParents(jobs, batch, run, await visibleQueueIds(jobs, this.#queues));
     if (transaction !== undefined) {
       const inserted = await insertEach(await this.#inserts(jobs, batch, 'late'), run);
-      await onceCommitted(transaction, this.#database.schema, () => this.#notify(jobs));
+      await afterCommit(transaction, this.#database.schema, () => this.#notify(jobs));
       return inserted;
     }
     const createdAt = await repeatedly(
       async () => this.#insert(await this.#inserts(jobs, batch, 'soon'), jobs),
       this.#database.schema,
     );
-    if (createdAt !== null) this.#clock.noticed(createdAt);
+    if (createdAt !== null) this.#clock.observe(createdAt);
     return createdAt;
   }
 
@@ -162,13 +162,13 @@ export class PostgresEnqueuer implements Enqueuer {
     const visibleIds = await visibleQueueIds(jobs, this.#queues);
     const write = async (run: Run, client?: Connection): Promise<KeyResolution & EnqueueResult> => {
       const resolution = await this.#keys.resolve(jobs, run);
-      const created = batch === null ? null : createdOf(batch, resolution.created);
+      const created = batch === null ? null : withoutUncreatedJobs(batch, resolution.created);
       if (resolution.created.some(waitsForParents))
         await checkParents(resolution.created, created, run, visibleIds);
       if (client !== undefined) await this.#lockQueues(client, resolution.created);
       const visibility = client === undefined || jobs.length > maxChunk ? 'late' : 'soon';
       const createdAt = await insertEach(await this.#inserts(resolution.created, created, visibility), run);
-      return { ...resolution, shown: await this.#show(jobs, resolution.holders, run), createdAt };
+      return { ...resolution, shownHolders: await this.#show(jobs, resolution.holders, run), createdAt };
     };
     if (transaction !== undefined) {
       const { created, replacements, ...result } = await inSavepoint(
@@ -176,13 +176,13 @@ export class PostgresEnqueuer implements Enqueuer {
         this.#database.schema,
         write,
       );
-      await onceCommitted(transaction, this.#database.schema, () =>
+      await afterCommit(transaction, this.#database.schema, () =>
         this.#notify([...created, ...replacements.values()]),
       );
       return result;
     }
     const { created, replacements, ...result } = await this.#database.transaction(
-      (client) => write(runOn(client), client),
+      (client) => write(runOnConnection(client), client),
       settings,
     );
     this.#notify([...created, ...replacements.values()]);
@@ -190,9 +190,9 @@ export class PostgresEnqueuer implements Enqueuer {
   }
 
   /** Reads the existing jobs that the result must include because they hold keys that new jobs asked for. */
-  async #show(jobs: readonly NewJob[], holders: Holders, run: Run): Promise<EnqueueResult['shown']> {
+  async #show(jobs: readonly NewJob[], holders: Holders, run: Run): Promise<EnqueueResult['shownHolders']> {
     const ids = holdersToShow(jobs, holders);
-    if (ids.length === 0) return noneShown;
+    if (ids.length === 0) return noShownHolders;
     const rows = (await run(findJobs, [arrayOf(ids)])) as JobRow[];
     const shown = new Map<string, Job>();
     for (const row of rows) shown.set(row.id, toJob(row, await this.#queues.nameOf(row.queue_id)));
@@ -213,14 +213,14 @@ export class PostgresEnqueuer implements Enqueuer {
   }
 
   #notify(jobs: readonly NewJob[]): void {
-    for (const queue of notified(jobs)) this.#notifier.notify(queue);
+    for (const queue of notificationsFor(jobs)) this.#notifier.notify(queue);
   }
 
   /**
    * Ensures that a queue exists and that its id is cached, so that enqueuing in a transaction needs no other
    * connection.
    */
-  async know(queue: string): Promise<void> {
+  async ensureQueue(queue: string): Promise<void> {
     await this.#queues.idOf(queue);
   }
 
@@ -254,7 +254,7 @@ export class PostgresEnqueuer implements Enqueuer {
       return this.#insertOnce(first.value, jobs);
     const createdAt = await this.#database.transactionOnce(async (client) => {
       await this.#lockQueues(client, jobs);
-      return this.#bulk.insertAll(beginningWith(first.value, second, inserts), jobs, client);
+      return this.#bulk.insertAll(prepend(first.value, second, inserts), jobs, client);
     });
     this.#notify(jobs);
     return createdAt;
@@ -265,8 +265,8 @@ export class PostgresEnqueuer implements Enqueuer {
    * delay.
    */
   async #insertOnce(insert: Insert, jobs: readonly NewJob[]): Promise<Date | null> {
-    const queues = notified(jobs);
-    const notification = this.#notifier.following(queues);
+    const queues = notificationsFor(jobs);
+    const notification = this.#notifier.takeStatement(queues);
     if (notification === null) {
       const rows = await this.#database.query(insert.statement, insert.values);
       this.#notify(jobs);
@@ -289,7 +289,7 @@ async function insertEach(inserts: Iterable<Insert>, run: Run): Promise<Date | n
   return createdAt;
 }
 
-function* beginningWith(
+function* prepend(
   first: Insert,
   second: IteratorResult<Insert, void>,
   rest: Iterable<Insert>,
@@ -302,7 +302,7 @@ function* beginningWith(
 /**
  * Returns the notifications that these jobs require: the queues with new ready jobs, and `null` if there is other work.
  */
-function notified(jobs: readonly NewJob[]): Set<string | null> {
+function notificationsFor(jobs: readonly NewJob[]): Set<string | null> {
   const queues = new Set<string | null>();
   for (const job of jobs) {
     queues.add(job.due === null && !waitsForParents(job) ? job.queue : null);

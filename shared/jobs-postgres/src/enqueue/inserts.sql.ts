@@ -1,7 +1,7 @@
 import type { NewJob } from '@longshore/jobs/storage';
 import { arrayOf } from '../connection/array-literal.js';
 import { dueFrom, fromNow } from '../connection/from-now.sql.js';
-import { gapNoted, type Visibility } from '../claim/ready-scans.sql.js';
+import { gapCte, type Visibility } from '../claim/ready-scans.sql.js';
 import { prepared, type Statement } from '../connection/statement.js';
 import { becomeReady } from './become-ready.sql.js';
 
@@ -26,7 +26,7 @@ function inserters(name: string, text: (visibility: Visibility) => string): Inse
 const inserted = (insert: string, visibility: Visibility): string =>
   visibility === 'soon'
     ? `with inserted as (${insert})`
-    : `with inserted as (${insert} returning queue_id, priority, seq), ${gapNoted('inserted')}`;
+    : `with inserted as (${insert} returning queue_id, priority, seq), ${gapCte('inserted')}`;
 
 /**
  * Inserts ready jobs of one queue with the same name, priority and maximum attempts and without metadata, as in most

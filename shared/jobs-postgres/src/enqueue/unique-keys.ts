@@ -35,12 +35,12 @@ interface LockedKey {
 type LockedKeys = ReadonlyMap<string, LockedKey>;
 
 /** The state and queue of a job that holds a key. If the job has been moved, its queue differs from that of the key. */
-interface HolderPlace {
+interface HolderLocation {
   readonly state: JobState;
   readonly queueId: number;
 }
 
-type HolderPlaces = ReadonlyMap<string, HolderPlace>;
+type HolderPlaces = ReadonlyMap<string, HolderLocation>;
 
 /** Claims unique keys in the transaction that creates the jobs. */
 export class UniqueKeys {
@@ -113,16 +113,16 @@ export class UniqueKeys {
 
   /** Returns the states and queues of the holders that exist. */
   async #placesOf(locked: LockedKeys, run: Run): Promise<HolderPlaces> {
-    const places = new Map<string, HolderPlace>();
+    const places = new Map<string, HolderLocation>();
     const holders = [...locked.values()].filter(
       ({ fresh, row }) => !fresh && !row.expired && row.states !== null,
     );
     const ofQueue = byQueue(holders.map(({ wanted: { queue }, row }) => ({ queue, row })));
     for (const [queue, group] of ofQueue) {
-      const endMatters = group.map(
+      const keepsKeyWhenFinished = group.map(
         ({ row: { job_id: id, states } }) => [id, states?.some(isFinished) ?? false] as const,
       );
-      await this.#find(await this.#queues.idOf(queue), new Map(endMatters), places, run);
+      await this.#find(await this.#queues.idOf(queue), new Map(keepsKeyWhenFinished), places, run);
     }
     return places;
   }
@@ -131,22 +131,22 @@ export class UniqueKeys {
    * Adds the states and queues of holders to `places`. Searches one queue, and then the queues to which the missing
    * holders were moved.
    *
-   * @param endMatters by holder id, whether the holder can keep its key after it has finished
+   * @param keepsKeyWhenFinished by holder id, whether the holder can keep its key after it has finished
    */
   async #find(
     queueId: number,
-    endMatters: ReadonlyMap<string, boolean>,
-    places: Map<string, HolderPlace>,
+    keepsKeyWhenFinished: ReadonlyMap<string, boolean>,
+    places: Map<string, HolderLocation>,
     run: Run,
   ): Promise<void> {
-    const values = [queueId, arrayOf([...endMatters.keys()]), [...endMatters.values()]];
+    const values = [queueId, arrayOf([...keepsKeyWhenFinished.keys()]), [...keepsKeyWhenFinished.values()]];
     const rows = (await run(selectHolders, values)) as HolderRow[];
     const moved = new Map<number, Map<string, boolean>>();
     for (const { id, state, moved_to: movedTo } of rows) {
       if (state !== null) places.set(id, { state, queueId });
       else if (movedTo !== null && movedTo !== queueId) {
         const there = moved.get(movedTo) ?? new Map<string, boolean>();
-        moved.set(movedTo, there.set(id, endMatters.get(id) ?? false));
+        moved.set(movedTo, there.set(id, keepsKeyWhenFinished.get(id) ?? false));
       }
     }
     for (const [movedTo, there] of moved) await this.#find(movedTo, there, places, run);

@@ -1,4 +1,4 @@
-import { needsReturn } from '../control/queues.sql.js';
+import { isUsedAgain } from '../control/queues.sql.js';
 import { isIdleCancellation } from '../control/job-control.sql.js';
 import { hasStrays } from './history-days.sql.js';
 import { prepared } from '../connection/statement.js';
@@ -10,7 +10,7 @@ export interface DueChores {
   /** Small tables that have grown, mostly because of dead rows. */
   bloated: string[];
   /** Whether there are requests to cancel jobs that are no longer running. */
-  missed: boolean;
+  missedCancellations: boolean;
   /** Whether rows have landed in a default partition of history. */
   strays: boolean;
   /** Whether retired queues are in use again. */
@@ -32,6 +32,6 @@ export const findChores = prepared(
       ) as bloated,
       exists (select 1 from longshore.job_cancellation as request where ${isIdleCancellation}) as missed,
       ${hasStrays} as strays,
-      exists (select 1 from longshore.queue where ${needsReturn}) as returning
+      exists (select 1 from longshore.queue where ${isUsedAgain}) as returning
     from (select (count(*) - count(distinct (queue_id, state)))::integer as foldable from longshore.job_count) as counted`,
 );

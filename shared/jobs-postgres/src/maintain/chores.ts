@@ -28,7 +28,7 @@ export class Chores {
     if (pausedUntil !== undefined && performance.now() < pausedUntil) return;
     try {
       await work();
-      if (this.#failed.delete(name)) await this.#setAside.settled('cleaner', [name]);
+      if (this.#failed.delete(name)) await this.#setAside.removeProcessed('cleaner', [name]);
     } catch (error) {
       if (!isOfData(error) && !isTimeout(error)) throw error;
       this.#failed.set(name, performance.now() + pauseMs);

@@ -32,11 +32,11 @@ export class DueCursor {
    * Where the next poll starts, apart from the exceptions in `earlier` and `underWay`: all jobs that were due before
    * this time have been seen.
    */
-  readonly everywhere: Timestamp;
+  readonly defaultStart: Timestamp;
   /** Earlier start times for the queues in which the last poll found due jobs. */
   readonly earlier: ReadonlyMap<number, Timestamp>;
   /** Transactions in progress, by id. When one has ended, jobs due since this time may have become visible. */
-  readonly underWay: ReadonlyMap<string, Timestamp>;
+  readonly inProgress: ReadonlyMap<string, Timestamp>;
   readonly #mark: Mark | null;
   /** Whether the next poll should be assigned a mark, because transactions have ended since the last one. */
   readonly isMarkDue: boolean;
@@ -45,32 +45,32 @@ export class DueCursor {
   static readonly start = new DueCursor('-infinity', new Map(), new Map(), null, true);
 
   private constructor(
-    everywhere: Timestamp,
+    defaultStart: Timestamp,
     earlier: ReadonlyMap<number, Timestamp>,
-    underWay: ReadonlyMap<string, Timestamp>,
+    inProgress: ReadonlyMap<string, Timestamp>,
     mark: Mark | null,
     isMarkDue: boolean,
   ) {
-    this.everywhere = everywhere;
+    this.defaultStart = defaultStart;
     this.earlier = earlier;
-    this.underWay = underWay;
+    this.inProgress = inProgress;
     this.#mark = mark;
     this.isMarkDue = isMarkDue;
   }
 
   /** Returns the cursor after a poll that started at this cursor or at {@link start}. */
   after({ snapshot, at, mark, due }: DuePoll): DueCursor {
-    const [, xmax = '0', underWay = ''] = snapshot.split(':');
+    const [, xmax = '0', inProgress = ''] = snapshot.split(':');
     const before = this.#mark;
     // If true, this snapshot lists every unfinished transaction that began before the mark.
     const isReached = before !== null && BigInt(xmax) > before.id;
     const since = (id: string): Timestamp =>
-      this.underWay.get(id) ?? (isReached && BigInt(id) > before.id ? before.at : this.everywhere);
+      this.inProgress.get(id) ?? (isReached && BigInt(id) > before.id ? before.at : this.defaultStart);
     const next = mark === null ? before : { id: BigInt(mark), at };
     return new DueCursor(
-      isReached ? before.at : this.everywhere,
+      isReached ? before.at : this.defaultStart,
       due,
-      new Map((underWay === '' ? [] : underWay.split(',')).map((id) => [id, since(id)])),
+      new Map((inProgress === '' ? [] : inProgress.split(',')).map((id) => [id, since(id)])),
       next,
       mark === null && (next === null || BigInt(xmax) > next.id + 1n),
     );

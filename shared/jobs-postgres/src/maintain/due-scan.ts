@@ -42,14 +42,17 @@ export class DueScan {
     return this.#whole.run(() => this.#pollFrom(DueCursor.start, false));
   }
 
-  async #pollFrom({ everywhere, earlier, underWay }: DueCursor, makesMark: boolean): Promise<WaitingQueue[]> {
+  async #pollFrom(
+    { defaultStart, earlier, inProgress }: DueCursor,
+    makesMark: boolean,
+  ): Promise<WaitingQueue[]> {
     const cursor = this.#cursor;
     const rows = await this.#database.query<DueRow>(nextDue, [
-      everywhere,
+      defaultStart,
       arrayOf([...earlier.keys()]),
       [...earlier.values()],
-      arrayOf([...underWay.keys()]),
-      [...underWay.values()],
+      arrayOf([...inProgress.keys()]),
+      [...inProgress.values()],
       makesMark,
     ]);
     const [first] = rows;

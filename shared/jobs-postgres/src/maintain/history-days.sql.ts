@@ -119,19 +119,19 @@ export const noteExpiring = unprepared(
  * Minimum time between recording that a day expires and dropping it. If the database's clock jumps ahead by days, there
  * is this much time to correct it.
  */
-const foreseen = `interval '20 hours'`;
+const minNotice = `interval '20 hours'`;
 
 export const selectExpired = unprepared(
   'longshore-select-expired',
   `
     with ${kept}
     select part, history, state, stray from day join longshore.expiring_day using (part)
-    where expires_at <= now() and seen_at <= now() - ${foreseen}
+    where expires_at <= now() and seen_at <= now() - ${minNotice}
     order by part`,
 );
 
 /** Takes the same lock as make_history_day(), so that only one process at a time creates or drops partitions. */
-export const onlyDropper = unprepared(
+export const lockPartitions = unprepared(
   'longshore-only-dropper',
   `select pg_advisory_xact_lock('longshore.job_history'::regclass::oid::bigint)::text`,
 );
@@ -142,7 +142,7 @@ export const onlyDropper = unprepared(
 export const lockPartition = (name: string): string => `lock table longshore.${name} in share mode`;
 
 /** $1 state. Subtracts the jobs of a partition from the counters. */
-export const countOff = (name: string): string => `
+export const subtractFromCounters = (name: string): string => `
   insert into longshore.job_count (queue_id, state, jobs)
   select queue_id, $1::longshore.job_state, -count(*) from longshore.${name} group by queue_id`;
 

@@ -18,7 +18,7 @@ import {
   deleteIdleCancellation,
   selectIdleCancellations,
 } from '../control/job-control.sql.js';
-import { noteRoom } from '../dependencies/concurrency-semaphore.sql.js';
+import { recordKeysWithRoom } from '../dependencies/concurrency-semaphore.sql.js';
 import { foldCounts } from '../read/counters.sql.js';
 import { deleteOldDependencies } from '../dependencies/dependencies.sql.js';
 import { deleteOldThroughput } from '../read/statistics.sql.js';
@@ -40,7 +40,7 @@ import type { PostgresSetAside } from './set-aside.js';
 
 const hourMs = 3_600_000;
 
-const roomNotedEveryMs = 60_000;
+const roomCheckIntervalMs = 60_000;
 
 /** Maximum number of recorded job ids of bulk operations that one statement deletes. */
 const idsAtOnce = 10_000;
@@ -97,13 +97,16 @@ export class Housekeeping {
     });
     await chores.do('rewrite small tables', () => this.#bloat.runOnce(due.bloated));
     await chores.do('delete old gaps', () => this.#gaps.runOnce());
-    if (due.missed) await chores.do('cancel jobs with missed requests', () => this.#cancelIdle());
+    if (due.missedCancellations)
+      await chores.do('cancel jobs with missed requests', () => this.#cancelIdle());
     await chores.do('sweep keys', () => this.#keys.runOnce());
     await chores.do('make partitions', () => this.days.runOnce(due.strays));
     if (due.returning) await chores.do('bring queues back', () => this.#database.query(returnQueues));
     await chores.do('record errors', () => this.#firstFailures.runOnce());
     await this.#runRarely();
-    return folds || recorded || due.bloated.length > 0 || due.missed || due.strays || due.returning;
+    return (
+      folds || recorded || due.bloated.length > 0 || due.missedCancellations || due.strays || due.returning
+    );
   }
 
   async #runRarely(): Promise<void> {
@@ -112,7 +115,7 @@ export class Housekeeping {
       await chores.do('drop old history', () => this.#retention.dropOldDays());
       this.#oldDaysDroppedAt = performance.now();
     }
-    if (performance.now() - this.#roomNotedAt >= roomNotedEveryMs)
+    if (performance.now() - this.#roomNotedAt >= roomCheckIntervalMs)
       await chores.do('admit blocked jobs', () => this.noteRoom());
     if (performance.now() - this.#cleanedAt < hourMs) return;
     this.#cleanedAt = performance.now();
@@ -142,7 +145,7 @@ export class Housekeeping {
 
   async noteRoom(): Promise<void> {
     this.#roomNotedAt = performance.now();
-    const noted = await this.#database.query(noteRoom);
+    const noted = await this.#database.query(recordKeysWithRoom);
     if (noted.length > 0) this.#notify(null);
   }
 

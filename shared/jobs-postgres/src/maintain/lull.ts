@@ -5,7 +5,7 @@ import { areBehind } from '../read/counters.sql.js';
 const usualQuietMs = 60_000;
 
 /** Maximum time that work is deferred, in milliseconds. */
-const patienceMs = 6 * 3_600_000;
+const maxDeferMs = 6 * 3_600_000;
 
 /** Defers processor-intensive work that is not urgent until servers keep up with their jobs, for at most six hours. */
 export class Lull {
@@ -28,7 +28,7 @@ export class Lull {
     }
     const [row] = await this.#database.query<{ behind: boolean }>(areBehind);
     if (row?.behind === true) this.#quietSince = performance.now();
-    return performance.now() - this.#quietSince >= this.#quietMs || now - this.#waitingSince >= patienceMs;
+    return performance.now() - this.#quietSince >= this.#quietMs || now - this.#waitingSince >= maxDeferMs;
   }
 
   /** Call this when the work has ended, so that the next work is deferred again. */

@@ -103,7 +103,7 @@ export class PostgresMaintenance implements Maintenance {
       }
       if (ended > 0) notifier.notify(null); // other jobs may depend on those that ended
       report.released += released;
-      if (released > 0) await scans.returned(id);
+      if (released > 0) await scans.notifyReleased(id);
     }
     return report;
   }

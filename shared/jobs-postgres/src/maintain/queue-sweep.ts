@@ -94,7 +94,7 @@ export class QueueSweep {
         },
       );
     });
-    await this.#setAside.settled(
+    await this.#setAside.removeProcessed(
       role,
       ids.filter((id) => !failed.has(id)),
     );

@@ -1,7 +1,7 @@
 import { attemptColumns } from '../read/job-columns.sql.js';
 import { transitionRecorded } from '../read/job-transitions.sql.js';
 import { outboxEntries } from '../dependencies/outbox.sql.js';
-import { gapNoted } from '../claim/ready-scans.sql.js';
+import { gapCte } from '../claim/ready-scans.sql.js';
 import { isOfDeadServer, silentServers } from '../control/servers.sql.js';
 import { prepared } from '../connection/statement.js';
 
@@ -160,7 +160,7 @@ function rescue(which: string): string {
       where job.queue_id = $1 and job.id = lost.id and job.attempt < job.max_attempts and not lost.cancelled
       returning job.priority, job.seq, lost.*
     ),
-    ${gapNoted('released')},
+    ${gapCte('released')},
     unstarted as (
       select * from released where not counts
     ),

@@ -1,15 +1,15 @@
 import {
-  automatic,
+  automaticFilter,
   automaticActor,
   type Pausable,
-  resumesAfter,
+  dueTimesCountAfter,
   type ResumptionReport,
-  resumptionOf,
+  resumeActionOf,
 } from '@longshore/jobs/storage';
 import type { ReadyScans } from '../claim/ready-scans.js';
 import { type Database, isOfData } from '../connection/database.js';
 import type { Notifier } from '../connection/notifier.js';
-import { type Run, runOn } from '../connection/run.js';
+import { type Run, runOnConnection } from '../connection/run.js';
 import { recordEntry } from '../control/audit.js';
 import { lockType, resumeTypeWhenDue } from '../control/job-types.sql.js';
 import { type RecurringJobRow, resumeRecurringJob, toRecurringJob } from '../recurring/recurring-jobs.sql.js';
@@ -56,15 +56,15 @@ export class Resumptions {
     const aside = { role: 'resumer', key: `${kind} ${key}` } as const;
     try {
       const notify = await database.transaction(async (client) => {
-        const run = runOn(client);
+        const run = runOnConnection(client);
         const notification = await this.#resumptions[kind](run, key);
         if (notification === null) return null;
-        const entry = { who: automaticActor, action: resumptionOf(kind), target: key };
-        await recordEntry(run, { ...entry, filter: automatic, count: 1 });
+        const entry = { who: automaticActor, action: resumeActionOf(kind), target: key };
+        await recordEntry(run, { ...entry, filter: automaticFilter, count: 1 });
         return notification;
       });
       await notify?.();
-      await setAside.settled(aside.role, [aside.key]);
+      await setAside.removeProcessed(aside.role, [aside.key]);
       return notify !== null;
     } catch (error) {
       if (!isOfData(error)) throw error;
@@ -84,14 +84,14 @@ export class Resumptions {
       const rows = (await run(resumeTypeWhenDue, [name])) as readonly { queue_id: number | null }[];
       if (rows.length === 0) return null;
       return () =>
-        Promise.all(rows.flatMap((row) => (row.queue_id === null ? [] : scans.returned(row.queue_id))));
+        Promise.all(rows.flatMap((row) => (row.queue_id === null ? [] : scans.notifyReleased(row.queue_id))));
     },
     recurring: async (run, id) => {
       const { notifier } = this.#parts;
       const [row] = (await run(lockRecurringWhenDue, [id])) as readonly (RecurringJobRow & { now: Date })[];
       if (row === undefined) return null;
       const job = toRecurringJob(row);
-      await run(resumeRecurringJob, [id, nextDueAt(job, resumesAfter(job, row.now))]);
+      await run(resumeRecurringJob, [id, nextDueAt(job, dueTimesCountAfter(job, row.now))]);
       return () => notifier.notify(null);
     },
   };

@@ -2,13 +2,13 @@ import type { RetentionDays } from '@longshore/jobs/storage';
 import { codeOf, type Database } from '../connection/database.js';
 import { isInUse } from './history-days.js';
 import {
-  countOff,
+  subtractFromCounters,
   deleteStrays,
   dropPartition,
   type ExpiredDay,
   lockPartition,
   noteExpiring,
-  onlyDropper,
+  lockPartitions,
   selectExpired,
 } from './history-days.sql.js';
 
@@ -55,9 +55,9 @@ export class Retention {
     try {
       await this.#database.transaction(
         async (client) => {
-          await client.query(onlyDropper.text);
+          await client.query(lockPartitions.text);
           await client.query(lockPartition(part));
-          if (state !== null) await client.query(countOff(part), [state]);
+          if (state !== null) await client.query(subtractFromCounters(part), [state]);
           await client.query(dropPartition(part));
         },
         { lock_timeout: lockTimeoutMs },

@@ -14,7 +14,7 @@ import {
 } from '@longshore/jobs/storage';
 import type { Connection } from '../connection/connection.js';
 import type { Database } from '../connection/database.js';
-import { onceCommitted, type Run, runOf } from '../connection/run.js';
+import { afterCommit, type Run, runOf } from '../connection/run.js';
 import { inTransaction } from '../control/audit.js';
 import { bulkValues, insertBulk } from '../control/bulk-operations.sql.js';
 import * as sql from './set-aside.sql.js';
@@ -70,7 +70,7 @@ export class PostgresSetAside implements SetAside {
   }
 
   /** Removes items that have been processed successfully. */
-  async settled(role: SetAsideRole, keys: readonly string[]): Promise<void> {
+  async removeProcessed(role: SetAsideRole, keys: readonly string[]): Promise<void> {
     await this.#database.query(sql.deleteProcessedAside, [role, keys]);
   }
 
@@ -104,7 +104,7 @@ export class PostgresSetAside implements SetAside {
       await run(sql.deleteAside, [item.id]);
       const matched = { count: 1, exact: true };
       await run(insertBulk, bulkValues(this.#ids.newId(), { action, filter, matched }));
-      await onceCommitted(options?.transaction, this.#database.schema, () => this.#notify(null));
+      await afterCommit(options?.transaction, this.#database.schema, () => this.#notify(null));
     });
   }
 

@@ -2,7 +2,7 @@ import type { JobState } from '@longshore/jobs';
 import { isFinished, type JobCount } from '@longshore/jobs/storage';
 import { occupiedStates, type Query, queryOf, searchOf, type SearchScope, united } from './job-search.sql.js';
 import { countHistory } from './search-history.sql.js';
-import { searchStage } from './search-stages.sql.js';
+import { searchUnfinished } from './search-stages.sql.js';
 
 /** Maximum count of jobs for filters that the counters cannot answer. */
 export const maxCounted = 10_000;
@@ -16,9 +16,9 @@ export function countOf(jobs: number): JobCount {
   return { count: Math.min(jobs, maxCounted), exact: jobs <= maxCounted };
 }
 
-/** Builds a query that counts up to `most` + 1 jobs, so that the caller knows whether there are more than `most`. */
-export function countJobs(scope: SearchScope, most: number): Query {
-  const { values, limit, parts } = countedIn(scope, most);
+/** Builds a query that counts up to `max` + 1 jobs, so that the caller knows whether there are more than `max`. */
+export function countJobs(scope: SearchScope, max: number): Query {
+  const { values, limit, parts } = countedIn(scope, max);
   const counted = [...parts.values()];
   if (counted.length === 0) return { text: 'select 0 as jobs', values: [] };
   return queryOf(
@@ -27,9 +27,9 @@ export function countJobs(scope: SearchScope, most: number): Query {
   );
 }
 
-/** Builds a query that counts up to `most` + 1 jobs of each state that can have matches. */
-export function countJobsByState(scope: SearchScope, most: number): Query {
-  const { values, parts } = countedIn(scope, most);
+/** Builds a query that counts up to `max` + 1 jobs of each state that can have matches. */
+export function countJobsByState(scope: SearchScope, max: number): Query {
+  const { values, parts } = countedIn(scope, max);
   if (parts.size === 0) return { text: 'select where false', values: [] };
   const counts = Array.from(
     parts,
@@ -45,13 +45,13 @@ interface Counted {
   readonly parts: ReadonlyMap<JobState, string>;
 }
 
-function countedIn(scope: SearchScope, most: number): Counted {
+function countedIn(scope: SearchScope, max: number): Counted {
   const values: unknown[] = [];
-  const request = { ...scope, newestFirst: true, limit: most + 1, offset: 0, after: undefined };
+  const request = { ...scope, newestFirst: true, limit: max + 1, offset: 0, after: undefined };
   const search = searchOf(request, values, false);
   const parts = new Map<JobState, string>();
   for (const state of occupiedStates(scope)) {
-    const counted = isFinished(state) ? countHistory(state, search) : searchStage(state, search);
+    const counted = isFinished(state) ? countHistory(state, search) : searchUnfinished(state, search);
     parts.set(state, `select 1 from (${counted}) as found`);
   }
   return { values, limit: search.limit, parts };

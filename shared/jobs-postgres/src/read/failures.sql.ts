@@ -3,7 +3,7 @@ import { prepared, type Statement } from '../connection/statement.js';
 import { type Bind, conditionsOf, oneOf } from './job-conditions.sql.js';
 import { all, type Query, queryOf } from './job-search.sql.js';
 import { listedColumns } from './job-documents.js';
-import { madeDays, startOfDay } from './search-history.sql.js';
+import { existingDays, startOfDay } from './search-history.sql.js';
 import { progressOf } from './reports.sql.js';
 import { finishedAs, lastError } from './job-columns.sql.js';
 
@@ -104,7 +104,7 @@ function rangeOf(
   const queues = queueIds === undefined ? [] : [oneOf('queue_id', queueIds, 'integer', bind)];
   const place = after === undefined ? [] : [before(bind(after.id), bind(after.failedAt))];
   return {
-    bounds: all([madeDays(now), ...finished, ...queues, ...place]),
+    bounds: all([existingDays(now), ...finished, ...queues, ...place]),
     max: `${bind(maxExamined)}::bigint`,
   };
 }

@@ -34,14 +34,14 @@ export function conditionsOf(filter: JobFilter, bind: Bind): JobConditions {
   const ids: string[] = [];
   if (createdAfter !== undefined) ids.push(`id >= ${bind(firstIdOf(createdAfter))}::uuid`);
   if (createdBefore !== undefined) ids.push(`id < ${bind(firstIdOf(createdBefore))}::uuid`);
-  const chosen = given(filter.id) ? [`id = any(${bind(filter.id.filter(isId))}::uuid[])`] : [];
+  const chosen = isNonEmpty(filter.id) ? [`id = any(${bind(filter.id.filter(isId))}::uuid[])`] : [];
   const rows: string[] = [];
-  if (given(filter.name)) rows.push(oneOf('name', filter.name, 'text', bind));
+  if (isNonEmpty(filter.name)) rows.push(oneOf('name', filter.name, 'text', bind));
   for (const { path, values } of filter.args ?? []) {
-    if (given(values)) rows.push(...holds(path, values, bind));
+    if (isNonEmpty(values)) rows.push(...argsConditions(path, values, bind));
   }
-  rows.push(...carried(filter, bind));
-  const claimed = given(filter.serverId)
+  rows.push(...metaConditions(filter, bind));
+  const claimed = isNonEmpty(filter.serverId)
     ? [`server_id = any(${bind(filter.serverId.filter(isId))}::uuid[])`]
     : [];
   const finished: string[] = [];
@@ -70,7 +70,7 @@ const maxNumbers = 3;
  * Returns a condition that compares the value at the path and, so that the index can be used, one that requires the
  * arguments to contain such a value.
  */
-function holds(path: ArgsFilter['path'], values: ArgsFilter['values'], bind: Bind): string[] {
+function argsConditions(path: ArgsFilter['path'], values: ArgsFilter['values'], bind: Bind): string[] {
   const texts = values.map((value) => JSON.stringify(value));
   const equal = `args #> ${bind(path)}::text[] = any(${bind(texts)}::jsonb[])`;
   if (values.length > maxValues || path.filter(isNumber).length > maxNumbers) return [equal];
@@ -101,7 +101,7 @@ function isNumber(key: string): boolean {
  * Returns the conditions on members of `meta`. There is one `@>` per value, because the index does not support `any`;
  * each implies that `meta` is not null, which the partial index requires.
  */
-function carried(filter: JobFilter, bind: Bind): string[] {
+function metaConditions(filter: JobFilter, bind: Bind): string[] {
   const members: (JobMeta[] | undefined)[] = [
     filter.tag?.map((tag) => ({ tags: [tag] })),
     filter.recurringJobId?.map((recurringJobId) => ({ recurringJobId })),
@@ -110,7 +110,7 @@ function carried(filter: JobFilter, bind: Bind): string[] {
     filter.concurrencyKey?.map((concurrencyKey) => ({ concurrencyKey })),
   ];
   return members.flatMap((metas) => {
-    if (!given(metas)) return [];
+    if (!isNonEmpty(metas)) return [];
     const any = metas.map((meta) => `meta @> ${bind(JSON.stringify(meta))}::jsonb`);
     return `(${any.join(' or ')})`;
   });
@@ -123,11 +123,11 @@ function errorConditions(
 ): string[] {
   const message = messageOf(error);
   const conditions: string[] = [];
-  if (given(texts)) {
+  if (isNonEmpty(texts)) {
     const any = texts.map((text) => `${message} ilike ${bind(containing(text))}`);
     conditions.push(`(${any.join(' or ')})`);
   }
-  if (given(errorFingerprint))
+  if (isNonEmpty(errorFingerprint))
     conditions.push(`${fingerprintOfError(error)} = any(${bind(errorFingerprint)}::text[])`);
   for (const word of wordsOf(q)) {
     const like = `like ${bind(containing(word.toLowerCase()))}`;
@@ -159,12 +159,12 @@ export function containing(text: string): string {
 
 /** Returns the states that a job matching the filter can have. */
 export function statesOf(filter: JobFilter): readonly JobState[] {
-  const states = given(filter.state) ? [...new Set(filter.state)] : jobStates;
+  const states = isNonEmpty(filter.state) ? [...new Set(filter.state)] : jobStates;
   const finished = filter.finishedAfter !== undefined || filter.finishedBefore !== undefined;
-  const failed = given(filter.error) || given(filter.errorFingerprint);
+  const failed = isNonEmpty(filter.error) || isNonEmpty(filter.errorFingerprint);
   return states.filter(
     (state) =>
-      (isFinished(state) || (!finished && (state === 'processing' || !given(filter.serverId)))) &&
+      (isFinished(state) || (!finished && (state === 'processing' || !isNonEmpty(filter.serverId)))) &&
       !(failed && state === 'done'),
   );
 }
@@ -184,12 +184,12 @@ export function isCounted(filter: JobFilter): boolean {
 export function isContained(filter: JobFilter): boolean {
   const { tag, recurringJobId, batchId, parentId, concurrencyKey, args = [] } = filter;
   return (
-    [tag, recurringJobId, batchId, parentId, concurrencyKey].some(given) ||
-    args.some(({ values }) => given(values))
+    [tag, recurringJobId, batchId, parentId, concurrencyKey].some(isNonEmpty) ||
+    args.some(({ values }) => isNonEmpty(values))
   );
 }
 
-export function given<Value>(values: readonly Value[] | undefined): values is readonly Value[] {
+export function isNonEmpty<Value>(values: readonly Value[] | undefined): values is readonly Value[] {
   return values !== undefined && values.length > 0;
 }
 

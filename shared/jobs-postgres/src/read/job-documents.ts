@@ -14,7 +14,7 @@ import { progressOf } from './reports.sql.js';
 export type ListedDocuments = 'all' | 'none' | 'small' | 'brief';
 
 /** A row of a list without its large documents. */
-export interface SparingRow {
+export interface PartialRow {
   /** Stored size of the job's arguments and result, in bytes. */
   readonly bytes: number;
   readonly args_left_out: boolean;
@@ -92,7 +92,7 @@ export const selectDocuments = prepared(
 const maxAtOnce = 8;
 const maxBytesAtOnce = 1_000_000;
 
-type Row = JobRow & SparingRow;
+type Row = JobRow & PartialRow;
 
 /**
  * Reads the documents that a list has omitted, up to a size limit, so that a page of a thousand jobs of a megabyte
@@ -109,7 +109,7 @@ export async function withDocuments(
   let bytes = 0;
   for (let next = 0; next < rows.length;) {
     const group = groupFrom(rows, next);
-    const documents = await documentsOf(database, group.filter(isSparing));
+    const documents = await documentsOf(database, group.filter(isPartial));
     for (const row of group) {
       const read = documents.get(row.id);
       bytes += read === undefined ? row.bytes : read.bytes;
@@ -117,7 +117,7 @@ export async function withDocuments(
       if (read !== undefined) {
         if (row.args_left_out) row.args = read.args;
         if (row.result_left_out) row.result = read.result;
-      } else if (isSparing(row)) continue; // the job has just been deleted
+      } else if (isPartial(row)) continue; // the job has just been deleted
       page.push(row);
     }
     next += group.length;
@@ -130,16 +130,16 @@ function groupFrom(rows: readonly Row[], first: number): Row[] {
   const group: Row[] = [];
   let bytes = 0;
   for (const row of rows.slice(first)) {
-    bytes += isSparing(row) ? row.bytes : 0;
+    bytes += isPartial(row) ? row.bytes : 0;
     const isFull =
-      group.length > 0 && (bytes > maxBytesAtOnce || group.filter(isSparing).length >= maxAtOnce);
-    if (isFull && isSparing(row)) break;
+      group.length > 0 && (bytes > maxBytesAtOnce || group.filter(isPartial).length >= maxAtOnce);
+    if (isFull && isPartial(row)) break;
     group.push(row);
   }
   return group;
 }
 
-function isSparing(row: Row): boolean {
+function isPartial(row: Row): boolean {
   return row.args_left_out || row.result_left_out;
 }
 

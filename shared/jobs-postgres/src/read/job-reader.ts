@@ -25,7 +25,7 @@ import {
   type LatestFailedQuery,
   maxExamined,
   type Orphan,
-  orphansAmong,
+  findOrphans,
   type SearchedRange,
   type SearchedRangeQuery,
   type SearchReach,
@@ -35,20 +35,20 @@ import { arrayOf } from '../connection/array-literal.js';
 import type { Database } from '../connection/database.js';
 import type { DatabaseClock } from '../connection/database-clock.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
-import { runWithin } from '../connection/run.js';
+import { runInCallersTransaction } from '../connection/run.js';
 import { RequestCoalescer } from '../connection/request-coalescer.js';
 import { selectDependents, selectDependentsOfEach } from '../dependencies/dependencies.sql.js';
 import { countSkipped } from '../dependencies/skipped-jobs.sql.js';
 import { selectServers, type ServerRow, toServer } from '../control/servers.sql.js';
-import { findBareJobs, type ListedDocuments, type SparingRow, withDocuments } from './job-documents.js';
+import { findBareJobs, type ListedDocuments, type PartialRow, withDocuments } from './job-documents.js';
 import { findRowOn, type JobRow, toAttempts, toJob } from './job-row.js';
 import { LocationCache } from './location-cache.js';
 import { noCounts, type PostgresCounters } from './counters.js';
 import { countJobs, countJobsByState, countOf, maxCounted } from './count-jobs.sql.js';
 import { type DocumentsRow, findDocuments, findJob, findJobs, selectWaitingNames } from './find-jobs.sql.js';
 import { isCounted, statesOf } from './job-conditions.sql.js';
-import { holdsNone, isText, type ListRequest, type SearchScope } from './job-search.sql.js';
-import { areNearAll, listJobs, listNearJobs } from './list-jobs.sql.js';
+import { noQueues, isText, type ListRequest, type SearchScope } from './job-search.sql.js';
+import { coversUnfinished, listJobs, listNearJobs } from './list-jobs.sql.js';
 import { selectLastSearched } from './searched-range.sql.js';
 import { rowsOfQueue } from './search-stages.sql.js';
 import { TextSearch } from './text-search.js';
@@ -73,7 +73,7 @@ interface JobReaderConnections {
   readonly lookups: Database;
 }
 
-type ListedRow = JobRow & SparingRow;
+type ListedRow = JobRow & PartialRow;
 
 interface Listed {
   readonly rows: ListedRow[];
@@ -116,7 +116,7 @@ export class PostgresJobReader implements JobReader {
     const row =
       transaction === undefined
         ? await this.findRow(id)
-        : await findRowOn(runWithin(transaction, this.#database.schema), id);
+        : await findRowOn(runInCallersTransaction(transaction, this.#database.schema), id);
     return row === undefined ? null : toJob(row, await this.#queues.nameOf(row.queue_id));
   }
 
@@ -265,7 +265,7 @@ export class PostgresJobReader implements JobReader {
       this.#searches.query<{ queue: string; name: string; jobs: number }>(selectWaitingNames, [maxExamined]),
       this.#database.query<ServerRow>(selectServers),
     ]);
-    return orphansAmong(waiting, servers.map(toServer));
+    return findOrphans(waiting, servers.map(toServer));
   }
 
   /** Returns a job's row; `undefined` if there is no such job. */
@@ -290,7 +290,7 @@ export class PostgresJobReader implements JobReader {
   async #nearRows(request: ListRequest, documents: ListedDocuments): Promise<Listed> {
     const query = listNearJobs(request, documents);
     const rows = await this.#database.query<ListedRow & { complete: boolean }>(query, query.values);
-    const isComplete = (rows[0]?.complete ?? true) && areNearAll(request);
+    const isComplete = (rows[0]?.complete ?? true) && coversUnfinished(request);
     return { rows: rows.filter(({ id }) => id !== null), isComplete };
   }
 
@@ -312,7 +312,7 @@ export class PostgresJobReader implements JobReader {
       filter,
       now: await this.#clock.fresh(),
       queueIds,
-      holding: (state) => holding.get(state) ?? holdsNone,
+      holding: (state) => holding.get(state) ?? noQueues,
     };
   }
 

@@ -114,7 +114,7 @@ export function pastAttemptsOf({ past_attempts: past }: Pick<JobRow, 'past_attem
 }
 
 /** The id shown in place of an unknown server. */
-const nobody = '00000000-0000-0000-0000-000000000000';
+const unknownServerId = '00000000-0000-0000-0000-000000000000';
 
 function readPastAttempt(past: Record<string, unknown>, place: number): PastAttempt {
   const { attempt, outcome, serverId, startedAt, finishedAt, runAt, readyAt, error } = past;
@@ -122,7 +122,7 @@ function readPastAttempt(past: Record<string, unknown>, place: number): PastAtte
   return {
     attempt: Number.isInteger(attempt) ? (attempt as number) : place + 1,
     outcome: outcome === 'lost' || outcome === 'cancelled' ? outcome : 'failed',
-    serverId: text(serverId) ?? nobody,
+    serverId: text(serverId) ?? unknownServerId,
     startedAt: text(startedAt) ?? '',
     finishedAt: text(finishedAt) ?? '',
     runAt: text(runAt),

@@ -21,9 +21,9 @@ export function queryOf(text: string, values: readonly unknown[]): Query {
 }
 
 /** The number and the ids of queues, and the number of their jobs, as in {@link HoldingRow}. */
-export type Holding = Pick<HoldingRow, 'queues' | 'jobs' | 'most' | 'ids'>;
+export type QueuesWithJobs = Pick<HoldingRow, 'queues' | 'jobs' | 'most' | 'ids'>;
 
-export const holdsNone: Holding = { queues: 0, jobs: 0, most: 0, ids: '{}' };
+export const noQueues: QueuesWithJobs = { queues: 0, jobs: 0, most: 0, ids: '{}' };
 
 export interface SearchScope {
   readonly filter: JobFilter;
@@ -32,7 +32,7 @@ export interface SearchScope {
   /** Ids of the queues that the filter names; `undefined` for all. */
   readonly queueIds: readonly number[] | undefined;
   /** Returns the queues that have jobs in an unfinished state. Other queues are not searched for that state. */
-  readonly holding: (state: JobState) => Holding;
+  readonly holding: (state: JobState) => QueuesWithJobs;
 }
 
 export interface ListRequest extends SearchScope {

@@ -5,7 +5,7 @@ import { type JobRow, type PastAttempt, pastAttemptsOf } from './job-row.js';
 import type { RecordedReason, TransitionRow } from './job-transitions.sql.js';
 
 /** A period of a job's life that ended when a transition overwrote its row. The last period is the current row. */
-interface Stretch {
+interface Period {
   readonly runAt: Date | null;
   readonly readyAt: Date | null;
   readonly startedAt: Date | null;
@@ -22,7 +22,7 @@ interface Stretch {
   } | null;
 }
 
-const stateAfter: Record<NonNullable<Stretch['endedBy']>['reason'], JobState> = {
+const stateAfter: Record<NonNullable<Period['endedBy']>['reason'], JobState> = {
   failed: 'scheduled',
   lost: 'enqueued',
   snoozed: 'scheduled',
@@ -37,7 +37,7 @@ const stateAfter: Record<NonNullable<Stretch['endedBy']>['reason'], JobState> = 
  * Returns every step of a job's life, oldest first, derived from its row, its attempts and its recorded transitions.
  */
 export function transitionsOf(row: JobRow, recorded: readonly TransitionRow[]): Transition[] {
-  const stretches = stretchesOf(row, recorded);
+  const stretches = periodsOf(row, recorded);
   const steps: Transition[] = [];
   let state: JobState | null = null;
   const step = (to: JobState, reason: TransitionReason, at: Date, rest: Partial<Transition> = {}): void => {
@@ -64,7 +64,7 @@ export function transitionsOf(row: JobRow, recorded: readonly TransitionRow[]): 
   return steps;
 }
 
-function stretchesOf(row: JobRow, recorded: readonly TransitionRow[]): Stretch[] {
+function periodsOf(row: JobRow, recorded: readonly TransitionRow[]): Period[] {
   const past = pastAttemptsOf(row);
   const retried = new Set(
     recorded.flatMap(({ reason, before }) => (reason === 'retried' ? (before.startedAt ?? []) : [])),
@@ -80,7 +80,7 @@ function stretchesOf(row: JobRow, recorded: readonly TransitionRow[]): Stretch[]
   return [...ended, { runAt, readyAt, startedAt, serverId, attempt, finished, endedBy: null }];
 }
 
-function ofTransition({ reason, at, attempt, before }: TransitionRow, past: readonly PastAttempt[]): Stretch {
+function ofTransition({ reason, at, attempt, before }: TransitionRow, past: readonly PastAttempt[]): Period {
   const error = before.error ?? past.find(({ startedAt }) => startedAt === before.startedAt)?.error ?? null;
   return {
     runAt: toDate(before.runAt),
@@ -96,7 +96,7 @@ function ofTransition({ reason, at, attempt, before }: TransitionRow, past: read
   };
 }
 
-function ofAttempt({ attempt, outcome, serverId, error, ...times }: PastAttempt): Stretch {
+function ofAttempt({ attempt, outcome, serverId, error, ...times }: PastAttempt): Period {
   const reason = outcome === 'lost' ? 'lost' : 'failed';
   return {
     runAt: toDate(times.runAt),
@@ -122,12 +122,12 @@ function untilThen(row: JobRow, runAt: Date | null): Date | null {
  * Returns why a job reached its final state. `AttemptLost` is the error with which the rescuer fails jobs whose last
  * attempt was lost.
  */
-function reasonOf({ state, error }: NonNullable<Stretch['finished']>): TransitionReason {
+function reasonOf({ state, error }: NonNullable<Period['finished']>): TransitionReason {
   if (error?.name === 'AttemptLost') return 'lost';
   return state === 'done' || state === 'failed' ? state : 'cancelled';
 }
 
-function timeOf({ endedBy }: Stretch): number {
+function timeOf({ endedBy }: Period): number {
   return endedBy?.at.getTime() ?? Infinity;
 }
 

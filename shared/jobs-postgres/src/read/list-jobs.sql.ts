@@ -12,9 +12,9 @@ import {
   type SearchScope,
   united,
 } from './job-search.sql.js';
-import { isNearHistoryAll, nearHistory, nearRowsOf, searchHistory } from './search-history.sql.js';
+import { coversHistory, nearHistory, nearRowsOf, searchHistory } from './search-history.sql.js';
 import { listedColumns, type ListedDocuments } from './job-documents.js';
-import { looksIntoRows, searchStage } from './search-stages.sql.js';
+import { needsRows, searchUnfinished } from './search-stages.sql.js';
 
 /**
  * Builds the query of a list. Ids are UUIDv7, so ordering by id is ordering by creation, and each table can read its
@@ -26,7 +26,7 @@ export function listJobs(request: ListRequest, documents: ListedDocuments = 'all
   const states = occupiedStates(request);
   if (states.length === 0) return nothing;
   const parts = states.map((state) =>
-    isFinished(state) ? searchHistory(state, search) : searchStage(state, search),
+    isFinished(state) ? searchHistory(state, search) : searchUnfinished(state, search),
   );
   const { order, limit } = search;
   const offset = search.bind(request.offset);
@@ -50,13 +50,13 @@ export function listNearJobs(request: ListRequest, documents: ListedDocuments = 
   const search = searchOf(request, values);
   const states = occupiedStates(request);
   if (states.length === 0) return nothing;
-  const most = nearRowsOf(request.filter);
+  const maxRows = nearRowsOf(request.filter);
   const parts = states.map((state) =>
-    isFinished(state) ? nearHistory(state, search) : searchStage(state, search, most),
+    isFinished(state) ? nearHistory(state, search) : searchUnfinished(state, search, maxRows),
   );
   const { order, limit } = search;
   const offset = search.bind(request.offset);
-  const complete = states.filter(isFinished).map((state) => isNearHistoryAll(state, search));
+  const complete = states.filter(isFinished).map((state) => coversHistory(state, search));
   const text = `
     with listed as materialized (select * from (${united(parts)}) as listed ${order} limit ${limit})
     select ${all(complete)} as complete, ${listedColumns('shown', documents)}, ${progressOf('shown')}
@@ -68,11 +68,11 @@ export function listNearJobs(request: ListRequest, documents: ListedDocuments = 
 }
 
 /** Returns whether {@link listNearJobs} covers all unfinished jobs. */
-export function areNearAll({ filter, holding }: SearchScope): boolean {
-  const most = nearRowsOf(filter);
-  if (!looksIntoRows(filter)) return true;
+export function coversUnfinished({ filter, holding }: SearchScope): boolean {
+  const maxRows = nearRowsOf(filter);
+  if (!needsRows(filter)) return true;
   return statesOf(filter).every(
-    (state) => isFinished(state) || state === 'processing' || holding(state).jobs <= most,
+    (state) => isFinished(state) || state === 'processing' || holding(state).jobs <= maxRows,
   );
 }
 

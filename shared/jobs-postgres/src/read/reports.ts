@@ -9,7 +9,7 @@ import type {
   Transition,
 } from '@longshore/jobs/storage';
 import { byQueue } from '../connection/by-queue.js';
-import { runWithin } from '../connection/run.js';
+import { runInCallersTransaction } from '../connection/run.js';
 import { claimArrays, type TouchedRow, without } from '../claim/claim-arrays.js';
 import type { Database } from '../connection/database.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
@@ -40,20 +40,20 @@ export class PostgresReports implements JobReports {
   readonly #reader: PostgresJobReader;
   readonly #keptDays: number;
 
-  /** @param keptDays the longest retention of all states, in days */
+  /** @param retentionDays the longest retention of all states, in days */
   constructor(
     { database, reads }: { readonly database: Database; readonly reads: Database },
     clock: Clock,
     queues: QueueIdCache,
     reader: PostgresJobReader,
-    keptDays: number,
+    retentionDays: number,
   ) {
     this.clock = clock;
     this.#database = database;
     this.#reads = reads;
     this.#queues = queues;
     this.#reader = reader;
-    this.#keptDays = keptDays;
+    this.#keptDays = retentionDays;
   }
 
   async report(reports: readonly JobReport[], transaction?: TransactionClient): Promise<Claim[]> {
@@ -71,7 +71,7 @@ export class PostgresReports implements JobReports {
       const rows =
         transaction === undefined
           ? await this.#database.query<TouchedRow>(insertReports, values)
-          : await runWithin(transaction, this.#database.schema)(insertReports, values);
+          : await runInCallersTransaction(transaction, this.#database.schema)(insertReports, values);
       for (const claim of without(claims, rows as readonly TouchedRow[])) stale.push(claim);
     }
     return stale;

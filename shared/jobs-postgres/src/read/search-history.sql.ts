@@ -59,7 +59,7 @@ export function nearHistory(state: FinishedState, search: JobSearch): string {
  * Returns SQL for whether the rows that {@link nearHistory} reads include every finished job that could be on the page:
  * all jobs up to the last row of `listed`, or all jobs of the state if `listed` is not full.
  */
-export function isNearHistoryAll(state: FinishedState, search: JobSearch): string {
+export function coversHistory(state: FinishedState, search: JobSearch): string {
   const { filter, newestFirst, limit } = search;
   if (search.ofHistory().length === 0) return 'true';
   const rows = nearRowsOf(filter);
@@ -101,7 +101,7 @@ function amongFirst(state: FinishedState, search: JobSearch, rows: number): stri
 
 /** Returns the conditions that limit which finished jobs are read. */
 export function boundsOf({ filter, conditions, after, now, bind }: JobSearch): string[] {
-  return [madeDays(now), ...conditions.chosen, ...conditions.ids, ...after, ...wholeDays(filter, bind)];
+  return [existingDays(now), ...conditions.chosen, ...conditions.ids, ...after, ...dayBounds(filter, bind)];
 }
 
 /** `offset 0` makes Postgres fetch all matches before it sorts and limits them. */
@@ -122,7 +122,7 @@ function isOrdered(filter: JobFilter, queueIds: readonly number[] | undefined): 
  * Returns a condition that excludes the partitions of future days, because planning for a partition takes as long as
  * reading it. The day is a constant, since generic plans do not know parameters. `now` is by the database's clock.
  */
-export function madeDays(now: Date): string {
+export function existingDays(now: Date): string {
   return `finished_at < '${startOfDay(now, 2).toISOString()}'::timestamptz`;
 }
 
@@ -130,7 +130,7 @@ export function madeDays(now: Date): string {
  * Returns conditions that exclude whole days before and after the filter's times. They are not exact: an exact bound
  * would make the scan within a day continue to its end.
  */
-export function wholeDays({ finishedAfter, finishedBefore }: JobFilter, bind: Bind): string[] {
+export function dayBounds({ finishedAfter, finishedBefore }: JobFilter, bind: Bind): string[] {
   const days: string[] = [];
   if (finishedAfter !== undefined)
     days.push(`finished_at >= ${bind(startOfDay(finishedAfter))}::timestamptz`);

@@ -2,11 +2,11 @@ import type { JobState } from '@longshore/jobs';
 import type { FinishedState, JobFilter } from '@longshore/jobs/storage';
 import { conditionsOf } from './job-conditions.sql.js';
 import { blocked, lastError, ready, running, waiting } from './job-columns.sql.js';
-import { all, type Holding, isText, type JobSearch } from './job-search.sql.js';
+import { all, type QueuesWithJobs, isText, type JobSearch } from './job-search.sql.js';
 import { textRows } from './search-history.sql.js';
 
 /** The SQL parts and limits of a search among unfinished jobs. */
-interface Lines {
+interface QueueSearch {
   /** SQL expression of the ids of the queues that have jobs in the state. */
   readonly queues: string;
   readonly bounds: readonly string[];
@@ -15,7 +15,7 @@ interface Lines {
   /** The end of the query: order and limit. */
   readonly page: string;
   /** Maximum number of rows read from each table. */
-  readonly most: number | null;
+  readonly maxRows: number | null;
   /** Number of rows of each queue that are searched for words. */
   readonly ofQueue: number;
 }
@@ -25,26 +25,26 @@ const nilId = '00000000-0000-0000-0000-000000000000';
 const maxId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /** With at most this many queues, a full page is read from each. */
-const fewLines = 20;
+const fewQueues = 20;
 
 /**
  * Builds the search for the first jobs of an unfinished state in the order of ids, which are indexed only within each
  * queue.
  *
- * @param most maximum number of rows to read, in any order; all by default
+ * @param maxRows maximum number of rows to read, in any order; all by default
  */
-export function searchStage(
+export function searchUnfinished(
   state: Exclude<JobState, FinishedState>,
   search: JobSearch,
-  most: number | null = null,
+  maxRows: number | null = null,
 ): string {
   const { conditions, after, order, sorted, limit, bind, holding } = search;
-  const lines: Lines = {
+  const lines: QueueSearch = {
     queues: `${bind(holding(state).ids)}::integer[]`,
     bounds: [...conditions.ids, ...after],
     contents: [...conditions.chosen, ...conditions.rows, ...conditions.error(lastError)],
     page: `${sorted ? order : ''} limit ${limit}`,
-    most,
+    maxRows,
     ofQueue: rowsOfQueue(holding(state)),
   };
   switch (state) {
@@ -53,7 +53,7 @@ export function searchStage(
     case 'awaiting':
       return searchTable('job_awaiting', waiting(state), search, lines);
     case 'enqueued':
-      return searchLines(search, lines);
+      return searchReady(search, lines);
     case 'processing': {
       const wanted = all([...lines.bounds, ...lines.contents, ...conditions.claimed]);
       return eachQueue(
@@ -64,7 +64,7 @@ export function searchStage(
   }
 }
 
-function searchTable(table: string, columns: string, search: JobSearch, lines: Lines): string {
+function searchTable(table: string, columns: string, search: JobSearch, lines: QueueSearch): string {
   const { queues, bounds, contents, page } = lines;
   if (isBounded(search, lines) && contents.length > 0)
     return `select ${columns} from ${rowsOf(table, [], search, lines)} ${page}`;
@@ -81,10 +81,10 @@ function searchTable(table: string, columns: string, search: JobSearch, lines: L
  * first job of the last of these queues. If rows must be read, one query for all queues takes 39 ms, and one per queue
  * 185 ms in total.
  */
-function searchLines(search: JobSearch, lines: Lines): string {
+function searchReady(search: JobSearch, lines: QueueSearch): string {
   const { order, newestFirst, limit, sorted, holding } = search;
   const { queues, bounds, contents, page } = lines;
-  const isFew = holding('enqueued').queues <= fewLines;
+  const isFew = holding('enqueued').queues <= fewQueues;
   if (contents.length > 0 ? isBounded(search, lines) || !isFew : !sorted && !isFew) {
     return `
     (select ${ready(`'enqueued'::longshore.job_state`)} from ${rowsOf('job', ['server_id is null'], search, lines)} ${page})
@@ -92,15 +92,23 @@ function searchLines(search: JobSearch, lines: Lines): string {
     (select ${blocked} from ${rowsOf('job_blocked', [], search, lines)} ${page})`;
   }
   const ofQueue = ['queue_id = queue.id', ...bounds, ...contents];
-  const ofLine = (jobColumns: string, heldColumns: string, wanted: string, some: string): string => `
+  const ofQueueTables = (
+    jobColumns: string,
+    blockedColumns: string,
+    wanted: string,
+    some: string,
+  ): string => `
     (select ${jobColumns} from longshore.job where server_id is null and ${wanted} ${some})
     union all
-    (select ${heldColumns} from longshore.job_blocked where ${wanted} ${some})`;
+    (select ${blockedColumns} from longshore.job_blocked where ${wanted} ${some})`;
   if (isFew)
-    return eachQueue(ofLine(ready(`'enqueued'::longshore.job_state`), blocked, all(ofQueue), page), queues);
+    return eachQueue(
+      ofQueueTables(ready(`'enqueued'::longshore.job_state`), blocked, all(ofQueue), page),
+      queues,
+    );
   const front = `
     select line.id, queue.id as queue_id from unnest(${queues}) as queue (id)
-    cross join lateral (${ofLine('id', 'id', all(ofQueue), `${order} limit 1`)}) as line
+    cross join lateral (${ofQueueTables('id', 'id', all(ofQueue), `${order} limit 1`)}) as line
     ${page}`;
   const last = `(select id from front ${order} offset ${limit} - 1 limit 1)`;
   const reached = newestFirst
@@ -108,29 +116,29 @@ function searchLines(search: JobSearch, lines: Lines): string {
     : `id <= coalesce(${last}, '${maxId}'::uuid)`;
   return `
     with front as materialized (${front})
-    ${eachQueue(ofLine(ready(`'enqueued'::longshore.job_state`), blocked, all([...ofQueue, reached]), page), 'array(select queue_id from front group by queue_id)')}`;
+    ${eachQueue(ofQueueTables(ready(`'enqueued'::longshore.job_state`), blocked, all([...ofQueue, reached]), page), 'array(select queue_id from front group by queue_id)')}`;
 }
 
 /**
- * Returns whether the number of rows read is limited: by `most`, or because the filter searches for words, for which no
+ * Returns whether the number of rows read is limited: by `maxRows`, or because the filter searches for words, for which no
  * index helps.
  */
-function isBounded({ filter }: JobSearch, { most }: Lines): boolean {
-  return most !== null || isText(filter);
+function isBounded({ filter }: JobSearch, { maxRows }: QueueSearch): boolean {
+  return maxRows !== null || isText(filter);
 }
 
 /** Returns whether the rows of unfinished jobs must be read to check whether they match. */
-export function looksIntoRows(filter: JobFilter): boolean {
+export function needsRows(filter: JobFilter): boolean {
   const { chosen, rows, error } = conditionsOf(filter, () => '');
   return [...chosen, ...rows, ...error('')].length > 0;
 }
 
 /** Returns SQL for the matching rows of all queues in a table. */
-function rowsOf(table: string, own: readonly string[], search: JobSearch, lines: Lines): string {
-  const { queues, bounds, contents, most, ofQueue } = lines;
+function rowsOf(table: string, own: readonly string[], search: JobSearch, lines: QueueSearch): string {
+  const { queues, bounds, contents, maxRows, ofQueue } = lines;
   const within = all([...own, `queue_id = any(${queues})`, ...bounds]);
-  if (most !== null)
-    return `(select * from longshore.${table} where ${within} limit ${most}) as looked_at where ${all(contents)}`;
+  if (maxRows !== null)
+    return `(select * from longshore.${table} where ${within} limit ${maxRows}) as looked_at where ${all(contents)}`;
   if (isText(search.filter))
     return `(${nearestRows(table, [...own, ...bounds], { queues, ofQueue, order: search.order })}) as near where ${all(contents)}`;
   return `longshore.${table} where ${within} and ${all(contents)}`;
@@ -144,7 +152,7 @@ const readRows = 40_000;
 const minOfQueue = 20;
 
 /** Returns how many rows of each queue are searched for words. */
-export function rowsOfQueue({ queues }: Holding): number {
+export function rowsOfQueue({ queues }: QueuesWithJobs): number {
   return Math.min(textRows, Math.max(minOfQueue, Math.ceil(readRows / Math.max(1, queues))));
 }
 
@@ -155,7 +163,7 @@ export function rowsOfQueue({ queues }: Holding): number {
 export function nearestRows(
   table: string,
   conditions: readonly string[],
-  { queues, ofQueue, order }: Pick<Lines, 'queues' | 'ofQueue'> & Pick<JobSearch, 'order'>,
+  { queues, ofQueue, order }: Pick<QueueSearch, 'queues' | 'ofQueue'> & Pick<JobSearch, 'order'>,
 ): string {
   const wanted = all(['queue_id = queue.id', ...conditions]);
   const rows = `select * from longshore.${table} where ${wanted} ${order} limit ${ofQueue}`;

@@ -182,8 +182,8 @@ function linesOf(state: Exclude<JobState, FinishedState>, search: JobSearch): st
 function isPartial(states: readonly JobState[], search: JobSearch): string {
   const live = states.filter((state) => !isFinished(state));
   const exceeds = live.some((state) => {
-    const held = search.holding(state);
-    return state !== 'processing' && (held.jobs > textRows || held.most > rowsOfQueue(held));
+    const holding = search.holding(state);
+    return state !== 'processing' && (holding.jobs > textRows || holding.most > rowsOfQueue(holding));
   });
   if (exceeds) return 'true';
   const parts = states.filter(isFinished).map((state) => {

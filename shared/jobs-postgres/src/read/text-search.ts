@@ -3,12 +3,12 @@ import {
   type JobSearchPage,
   type JobSearchQuery,
   spellingsOf,
-  typosIn,
+  allowedTypos,
   wordsOf,
 } from '@longshore/jobs/storage';
 import { arrayOf } from '../connection/array-literal.js';
 import type { Database } from '../connection/database.js';
-import { findListedJobs, type SparingRow, withDocuments } from './job-documents.js';
+import { findListedJobs, type PartialRow, withDocuments } from './job-documents.js';
 import type { JobRow } from './job-row.js';
 import type { SearchScope } from './job-search.sql.js';
 import { type FoundRow, searchTexts, textsToSearch } from './text-search.sql.js';
@@ -44,7 +44,10 @@ export class TextSearch {
     const { q, ...others } = filter;
     const scope = await this.#scopeOf(others);
     const words = wordsOf(q);
-    const spelt = spellingsOf(words, words.some((word) => typosIn(word) > 0) ? await this.#texts(scope) : []);
+    const spelt = spellingsOf(
+      words,
+      words.some((word) => allowedTypos(word) > 0) ? await this.#texts(scope) : [],
+    );
     const search = searchTexts({ ...scope, words: spelt, order, limit, offset, after });
     const found = search === undefined ? [] : await this.#searches.query<FoundRow>(search, search.values);
     const { total, partial } = found[0] ?? { total: 0, partial: false };
@@ -61,12 +64,12 @@ export class TextSearch {
   }
 
   /** Reads the jobs in the order of the page; a job that has been deleted since is left out. */
-  async #rowsOf(found: readonly FoundRow[], documents: 'small' | 'none'): Promise<(JobRow & SparingRow)[]> {
+  async #rowsOf(found: readonly FoundRow[], documents: 'small' | 'none'): Promise<(JobRow & PartialRow)[]> {
     const places = found.flatMap(({ id, queue_id }) =>
       id === null || queue_id === null ? [] : [{ id, queueId: queue_id }],
     );
     if (places.length === 0) return [];
-    return this.#database.query<JobRow & SparingRow>(findListedJobs[documents], [
+    return this.#database.query<JobRow & PartialRow>(findListedJobs[documents], [
       arrayOf(places.map(({ id }) => id)),
       arrayOf(places.map(({ queueId }) => queueId)),
     ]);

@@ -139,7 +139,7 @@ export const resumeRecurringJob = prepared(
 );
 
 /** Condition on a recurring job: it is not set aside, or it has been changed since it was set aside. */
-const isTried = `not exists (
+const isNotSetAside = `not exists (
   select 1 from longshore.set_aside as aside
   where aside.role = 'recurring' and aside.key = recurring_job.id and aside.failed_at >= recurring_job.updated_at
     and (aside.retry_at > now() or aside.discarded_at is not null)
@@ -152,13 +152,13 @@ const isTried = `not exists (
 export const nextDueRecurring = prepared(
   'longshore-next-due-recurring',
   `
-    select exists (select 1 from longshore.recurring_job where next_due_at <= now() and ${isTried}) as due,
+    select exists (select 1 from longshore.recurring_job where next_due_at <= now() and ${isNotSetAside}) as due,
       (select extract(epoch from least(min(next_due_at), now() + interval '1 day') - now())::float8 * 1000
         from longshore.recurring_job where next_due_at > now()) as next_due_in`,
 );
 
 /** Condition on a recurring job: the job that it enqueued last is unfinished. */
-const isBusy = `exists (
+const lastJobUnfinished = `exists (
   select 1 from longshore.queue cross join lateral (
     ${inLiveTables((table) => `select 1 from longshore.${table} where queue_id = queue.id and id = recurring_job.last_job_id`)}
   ) as unfinished
@@ -172,7 +172,7 @@ export const lockDueRecurring = prepared(
   'longshore-lock-due-recurring',
   `
     select *, args::text as args_text, now() as now from longshore.recurring_job
-    where next_due_at <= now() and ${isTried} and (overlap <> 'wait' or not ${isBusy})
+    where next_due_at <= now() and ${isNotSetAside} and (overlap <> 'wait' or not ${lastJobUnfinished})
     order by next_due_at limit $1
     for update skip locked`,
 );
@@ -183,11 +183,11 @@ export const lockDueRecurring = prepared(
  */
 export const selectBusy = prepared(
   'longshore-select-busy-recurring',
-  `select id from longshore.recurring_job where id = any($1::text[]) and ${isBusy}`,
+  `select id from longshore.recurring_job where id = any($1::text[]) and ${lastJobUnfinished}`,
 );
 
 /** $1 id, $2 next due time, $3 last due time with a job, $4 that job. Null in $3 or $4 keeps the old value. */
-export const moveOn = prepared(
+export const advanceRecurring = prepared(
   'longshore-move-on-recurring',
   `
     update longshore.recurring_job

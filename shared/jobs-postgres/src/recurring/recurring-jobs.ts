@@ -12,7 +12,7 @@ import {
   type FiredRecurringJob,
   type FiringReport,
   isSamePause,
-  jobOf,
+  buildRecurringRun,
   type JsonText,
   keepStoredDigits,
   type MissedRuns,
@@ -20,7 +20,7 @@ import {
   type PauseOptions,
   planFiring,
   type RecurringJobs,
-  resumesAfter,
+  dueTimesCountAfter,
   type RemovalOptions,
   type SynchronizationReport,
   type TriggeredJob,
@@ -31,7 +31,7 @@ import { arrayOf } from '../connection/array-literal.js';
 import { bisecting } from '../connection/isolation.js';
 import type { PostgresEnqueuer } from '../enqueue/enqueuer.js';
 import type { PostgresSetAside } from '../maintain/set-aside.js';
-import { onceCommitted, type Run, runOf, runOn, runWithin } from '../connection/run.js';
+import { afterCommit, type Run, runOf, runOnConnection, runInCallersTransaction } from '../connection/run.js';
 import { inTransaction, recordEntry, recordWith } from '../control/audit.js';
 import { pauseValues } from '../control/pause.sql.js';
 import type { Notifier } from '../connection/notifier.js';
@@ -86,7 +86,7 @@ export class PostgresRecurringJobs implements RecurringJobs {
     const values = sql.upsertValues(job, null, nextDueAt(job, await this.#now()));
     const run = runOf(this.#database, transaction);
     const [added] = (await run(sql.insertRecurringJob, values)) as readonly Row[];
-    await onceCommitted(transaction, this.#database.schema, () => this.#notifier.notify(null));
+    await afterCommit(transaction, this.#database.schema, () => this.#notifier.notify(null));
     return added === undefined ? null : sql.toRecurringJob(added);
   }
 
@@ -139,7 +139,8 @@ export class PostgresRecurringJobs implements RecurringJobs {
   ): Promise<number> {
     return this.#database.transaction(async (client) => {
       const removed = await query<{ id: string }>(client, sql.deleteRecurringJobs, [ids]);
-      if (audit !== undefined) for (const { id } of removed) await recordEntry(runOn(client), audit(id));
+      if (audit !== undefined)
+        for (const { id } of removed) await recordEntry(runOnConnection(client), audit(id));
       return removed.length;
     });
   }
@@ -169,7 +170,7 @@ export class PostgresRecurringJobs implements RecurringJobs {
     const { transaction } = options;
     if (transaction !== undefined) return this.#trigger(transaction, id, options);
     const found = await this.find(id);
-    if (found !== null) await this.#enqueuer.know(found.queue); // caches the queue before a connection is in use
+    if (found !== null) await this.#enqueuer.ensureQueue(found.queue); // caches the queue before a connection is in use
     const afterwards: (() => void)[] = [];
     const triggered = await this.#database.transaction((client) => {
       afterwards.length = 0;
@@ -188,7 +189,7 @@ export class PostgresRecurringJobs implements RecurringJobs {
     id: string,
     options: ControlOptions<RecurringJob, TriggeredJob | null>,
   ): Promise<TriggeredJob | null> {
-    const run = runWithin(transaction, this.#database.schema);
+    const run = runInCallersTransaction(transaction, this.#database.schema);
     const record = recordWith(run, options);
     const row = await lockChecked(run, id, options.check);
     if (row === undefined) {
@@ -212,7 +213,7 @@ export class PostgresRecurringJobs implements RecurringJobs {
       return (await run(sql.pauseRecurringJob, [id, ...pauseValues(pause)])) as Row[];
     });
     if (pause.until !== null)
-      await onceCommitted(options.transaction, this.#database.schema, () => this.#notifier.notify(null));
+      await afterCommit(options.transaction, this.#database.schema, () => this.#notifier.notify(null));
     return paused;
   }
 
@@ -223,11 +224,11 @@ export class PostgresRecurringJobs implements RecurringJobs {
     const resumed = await this.#control(id, options, async (run, row) => {
       if (row.paused_at === null) return [row];
       const job = sql.toRecurringJob(row);
-      const next = nextDueAt(job, resumesAfter(job, row.now));
+      const next = nextDueAt(job, dueTimesCountAfter(job, row.now));
       return (await run(sql.resumeRecurringJob, [id, next])) as Row[];
     });
     if (resumed !== null)
-      await onceCommitted(options.transaction, this.#database.schema, () => this.#notifier.notify(null));
+      await afterCommit(options.transaction, this.#database.schema, () => this.#notifier.notify(null));
     return resumed;
   }
 
@@ -275,7 +276,7 @@ export class PostgresRecurringJobs implements RecurringJobs {
         }
       });
       const ids = fired.map(({ id }) => id);
-      if (ids.length > 0) await this.#setAside.settled('recurring', ids);
+      if (ids.length > 0) await this.#setAside.removeProcessed('recurring', ids);
     }
     for (const queue of queues) this.#notifier.notify(queue);
     const nextDueMs = fired.length > 0 ? 0 : (next?.next_due_in ?? null);
@@ -289,7 +290,7 @@ export class PostgresRecurringJobs implements RecurringJobs {
     const jobs = firing.dueTimes.map(() => newJob(row, row.now));
     if (jobs.length > 0) await this.#enqueuer.enqueue(jobs, client);
     const last = [firing.dueTimes.at(-1) ?? null, jobs.at(-1)?.id ?? null];
-    await query(client, sql.moveOn, [row.id, firing.nextDueAt, ...last]);
+    await query(client, sql.advanceRecurring, [row.id, firing.nextDueAt, ...last]);
     const { skipped } = firing;
     if (skipped !== null)
       await query(client, recordMissed, [row.id, skipped.from, skipped.until, skipped.reason]);
@@ -324,5 +325,5 @@ async function lockChecked(
 }
 
 function newJob(row: RowNow, now: Date): NewJob {
-  return jobOf(sql.toRecurringJob(row), row.args_text, now);
+  return buildRecurringRun(sql.toRecurringJob(row), row.args_text, now);
 }

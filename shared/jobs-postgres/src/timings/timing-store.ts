@@ -9,7 +9,13 @@ import {
 import { arrayOf } from '../connection/array-literal.js';
 import type { Database } from '../connection/database.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
-import { addTimings, admitNames, measureBacklog, measureNames, selectReadyPages } from './timings.sql.js';
+import {
+  addTimings,
+  registerTimedNames,
+  measureBacklog,
+  measureNames,
+  selectReadyPages,
+} from './timings.sql.js';
 
 /** The queue id of timings of all queues together. */
 export const allQueues = 0;
@@ -48,7 +54,7 @@ export class TimingStore {
   /** Settles when the last call has ended: batches are added one after another, in the order of their numbers. */
   #idle: Promise<unknown> = Promise.resolve();
   /** Whether the timings of a job name are stored under that name, and not under `otherNames`. */
-  readonly #admitted = new Map<string, boolean>();
+  readonly #timedNames = new Map<string, boolean>();
   #admittedUntil = 0;
   #measuredMinute = 0;
 
@@ -93,7 +99,7 @@ export class TimingStore {
     const rows = new Map<string, Row>();
     for (const { queue, name, minute, timing } of cells) {
       const queueId = await this.#queues.idOf(queue);
-      const kept = this.#admitted.get(name) === true ? name : otherNames;
+      const kept = this.#timedNames.get(name) === true ? name : otherNames;
       for (const [id, named] of places(queueId, kept))
         for (const { bucketMs } of [timingsKept.minute, timingsKept.hour]) {
           const at = Math.floor(minute / bucketMs) * bucketMs;
@@ -125,14 +131,17 @@ export class TimingStore {
 
   async #admit(names: ReadonlySet<string>): Promise<void> {
     if (performance.now() > this.#admittedUntil) {
-      this.#admitted.clear();
+      this.#timedNames.clear();
       this.#admittedUntil = performance.now() + namesCheckedEveryMs;
     }
-    const unknown = [...names].filter((name) => !this.#admitted.has(name));
+    const unknown = [...names].filter((name) => !this.#timedNames.has(name));
     if (unknown.length === 0) return;
-    const rows = await this.#database.query<{ name: string }>(admitNames, [unknown, timingsKept.names]);
+    const rows = await this.#database.query<{ name: string }>(registerTimedNames, [
+      unknown,
+      timingsKept.names,
+    ]);
     const admitted = new Set(rows.map(({ name }) => name));
-    for (const name of unknown) this.#admitted.set(name, admitted.has(name));
+    for (const name of unknown) this.#timedNames.set(name, admitted.has(name));
   }
 }
 

@@ -36,7 +36,7 @@ export const addTimings = prepared(
  * $1 names, $2 maximum number of names. Returns the names whose timings are stored separately, adding new names until
  * the maximum is reached.
  */
-export const admitNames = prepared(
+export const registerTimedNames = prepared(
   'longshore-admit-names',
   `
     with known as (

@@ -36,7 +36,7 @@ describe('On Citus, the statement', () => {
     database = await createCitusDatabase();
     const storage = new PostgresStorage({ url: database.url, distribution: 'citus' });
     await storage.open();
-    await storage.enqueuer.know('work');
+    await storage.enqueuer.ensureQueue('work');
     await storage.close();
   });
   after(() => database.drop());

@@ -17,14 +17,14 @@ export class EnqueuedJobDetails implements EnqueuedJob {
   readonly #createdAt: Date | null;
   readonly #holder: Job | null;
 
-  constructor(job: NewJob, { holders, shown, createdAt }: EnqueueResult) {
+  constructor(job: NewJob, { holders, shownHolders, createdAt }: EnqueueResult) {
     const holderId = holders.get(job.id);
     this.id = holderId ?? job.id;
     this.queue = job.queue;
     this.created = holderId === undefined;
     this.#job = job;
     this.#createdAt = createdAt;
-    this.#holder = shown.get(this.id) ?? null;
+    this.#holder = shownHolders.get(this.id) ?? null;
   }
 
   /**

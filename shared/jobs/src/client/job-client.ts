@@ -7,7 +7,7 @@ import { IdSource } from '../job/id.js';
 import type { Job, NewJob } from '../job/job.js';
 import { compose } from '../job/middleware.js';
 import { checkPeriod } from '../job/uniqueness.js';
-import { collected, type Enqueuer } from '../storage/enqueuer.js';
+import { collectJobs, type Enqueuer } from '../storage/enqueuer.js';
 import type { JobReader } from '../storage/job-reader.js';
 import type { JobStorage } from '../storage/storage.js';
 import type { TransactionClient } from '../storage/transaction.js';
@@ -162,10 +162,10 @@ export class JobClient {
     });
     if (batch === null) {
       const isLong = requests.length > sliceLength;
-      const result = await this.#enqueuer.enqueue(isLong ? slices : await collected(slices), transaction);
+      const result = await this.#enqueuer.enqueue(isLong ? slices : await collectJobs(slices), transaction);
       return mapInSlices(jobs, (job) => new EnqueuedJobDetails(job, result));
     }
-    await collected(slices);
+    await collectJobs(slices);
     const { id, name, when } = batch;
     const after = { parents: [id], when };
     const last =

@@ -100,11 +100,11 @@ export class JobEvents {
     const listener = this.#listen({ jobId: job.id, state: finishedStates }, null, signal);
     const timer = setTimeout(() => listener.end(), timeoutMs);
     try {
-      const news = listener.waitForEvents();
-      await Promise.race([this.#cover(listener, null), news]);
+      const nextEvent = listener.waitForEvents();
+      await Promise.race([this.#cover(listener, null), nextEvent]);
       const current = await this.#jobs.find(id);
       if (current === null || isFinished(current.state) || listener.isEnded) return current;
-      await news;
+      await nextEvent;
       return await this.#jobs.find(id);
     } finally {
       clearTimeout(timer);
@@ -252,7 +252,7 @@ export class JobEvents {
 
   async *#live(listener: JobListener, delivered: Set<string>): AsyncGenerator<DeliveredEvent> {
     for (;;) {
-      for (const heard of listener.take()) if (!delivered.delete(keyOf(heard.event))) yield heard;
+      for (const fresh of listener.take()) if (!delivered.delete(keyOf(fresh.event))) yield fresh;
       if (listener.isEnded && listener.isDrained) return;
       await listener.waitForEvents();
     }

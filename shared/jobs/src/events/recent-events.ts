@@ -44,12 +44,12 @@ export class RecentEvents {
    * Removes events that are too old, or the oldest ones if there are too many. Keeps those that the feed may still
    * return.
    *
-   * @param settled the time before which the feed returns no further events
+   * @param settledBefore the time before which the feed returns no further events
    */
-  trim(settled: Date): void {
-    const oldest = settled.getTime() - keptMs;
+  trim(settledBefore: Date): void {
+    const oldest = settledBefore.getTime() - keptMs;
     for (const [key, { at }] of this.#events) {
-      const isExpired = at.getTime() < oldest || (this.#events.size > maxKept && at < settled);
+      const isExpired = at.getTime() < oldest || (this.#events.size > maxKept && at < settledBefore);
       if (!isExpired) break; // events are only roughly in order of time, so a few stay a little longer
       this.#events.delete(key);
       if (at >= this.#from) this.#from = new Date(at.getTime() + 1);

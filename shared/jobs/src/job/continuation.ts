@@ -19,7 +19,7 @@ export interface After {
  */
 export type ParentEnd = FinishedState | 'gone';
 
-const wanted: Record<ContinuationCondition, readonly ParentEnd[]> = {
+const acceptedEnds: Record<ContinuationCondition, readonly ParentEnd[]> = {
   onDone: ['done'],
   onFailed: ['failed'],
   onAny: ['done', 'failed', 'cancelled', 'gone'],
@@ -27,7 +27,7 @@ const wanted: Record<ContinuationCondition, readonly ParentEnd[]> = {
 
 /** Returns whether a parent's end meets the condition. */
 export function isMet(condition: ContinuationCondition, end: ParentEnd): boolean {
-  return wanted[condition].includes(end);
+  return acceptedEnds[condition].includes(end);
 }
 
 const endings: Record<ParentEnd, string> = {
@@ -38,7 +38,7 @@ const endings: Record<ParentEnd, string> = {
 };
 
 /** The name of the error on a job that is cancelled because a parent did not meet its condition. */
-export const skippedName = 'ContinuationCancelled';
+export const skippedErrorName = 'ContinuationCancelled';
 
 /** Returns the error of a job that is cancelled because a parent did not meet its condition. */
 export function unmetConditionError(
@@ -48,7 +48,7 @@ export function unmetConditionError(
 ): JobError {
   const clause = condition === 'onDone' ? 'done' : 'failed';
   return {
-    name: skippedName,
+    name: skippedErrorName,
     message: `Skipped: ${parentId} ${endings[end]}. It runs only if that is ${clause} (${condition})`,
     stack: null,
   };

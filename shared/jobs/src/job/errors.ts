@@ -28,9 +28,9 @@ export class TooManyQueuesError extends RangeError {
 
   override readonly name = 'TooManyQueuesError';
 
-  constructor(queue: string, most: number) {
+  constructor(queue: string, max: number) {
     super(
-      `The maximum of ${most} queues has been reached, so "${queue}" cannot be created. Use an existing queue, or delete one that is no longer used`,
+      `The maximum of ${max} queues has been reached, so "${queue}" cannot be created. Use an existing queue, or delete one that is no longer used`,
     );
   }
 }

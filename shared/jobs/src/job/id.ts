@@ -56,7 +56,7 @@ export class IdSource {
   }
 }
 
-const ownIds = new IdSource(systemClock);
+const localIds = new IdSource(systemClock);
 
 /**
  * Generates an id from this machine's clock. Jobs and batches get ids from the storage's clock instead, see
@@ -66,7 +66,7 @@ const ownIds = new IdSource(systemClock);
  *   random order
  */
 export function newId(atMs?: number): string {
-  if (atMs === undefined) return ownIds.newId();
+  if (atMs === undefined) return localIds.newId();
   return idOf(prefixOf(atMs), Math.floor(Math.random() * numbers.length));
 }
 

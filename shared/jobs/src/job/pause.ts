@@ -90,7 +90,7 @@ export function isPausedAt({ pausedAt, pausedUntil }: PauseState, nowMs: number)
  * is `now`, unless the pause has already reached its end: then it is just before that end, so that due times from the
  * end on are not skipped.
  */
-export function resumesAfter({ pausedUntil }: PauseState, now: Date): Date {
+export function dueTimesCountAfter({ pausedUntil }: PauseState, now: Date): Date {
   return pausedUntil !== null && pausedUntil <= now ? new Date(pausedUntil.getTime() - 1) : now;
 }
 
@@ -116,9 +116,9 @@ const actions: Readonly<Record<Pausable, string>> = {
 export const automaticActor = 'Longshore';
 
 /** Returns the name of the action that the audit log records when a pause ends automatically. */
-export function resumptionOf(kind: Pausable): string {
+export function resumeActionOf(kind: Pausable): string {
   return actions[kind];
 }
 
 /** The `filter` of audit entries for automatic actions. */
-export const automatic = { automatic: true } as const;
+export const automaticFilter = { automatic: true } as const;

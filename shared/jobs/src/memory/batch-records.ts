@@ -53,12 +53,12 @@ export class BatchRecords {
   }
 
   /**
-   * Deletes the oldest finished batches, so that at most `most` finished ones remain. Returns the ids of the deleted
+   * Deletes the oldest finished batches, so that at most `max` finished ones remain. Returns the ids of the deleted
    * batches.
    */
-  trim(most: number): string[] {
+  trim(max: number): string[] {
     const finished = [...this.#batches.values()].filter(({ finishedAt }) => finishedAt !== null);
-    const gone = finished.slice(0, Math.max(0, finished.length - most)).map(({ id }) => id);
+    const gone = finished.slice(0, Math.max(0, finished.length - max)).map(({ id }) => id);
     for (const id of gone) this.#batches.delete(id);
     return gone;
   }

@@ -16,10 +16,10 @@ export interface KnownIds {
  * @throws {UnknownParentError} if a parent does not exist or is not visible to the caller
  */
 export function checkNewJobs(jobs: readonly NewJob[], batchId: string | undefined, known: KnownIds): void {
-  const coming = new Set(batchId === undefined ? [] : [batchId]);
+  const newIds = new Set(batchId === undefined ? [] : [batchId]);
   for (const { id } of jobs) {
-    if (known.queueOf(id) !== undefined || coming.has(id)) throw new Error(`The job ${id} already exists`);
-    coming.add(id);
+    if (known.queueOf(id) !== undefined || newIds.has(id)) throw new Error(`The job ${id} already exists`);
+    newIds.add(id);
   }
   for (const { after, visibleQueues = null } of jobs) {
     const isVisible = (parent: string): boolean => {
@@ -27,7 +27,7 @@ export function checkNewJobs(jobs: readonly NewJob[], batchId: string | undefine
       if (queue === undefined) return visibleQueues === null && known.isBatch(parent);
       return visibleQueues === null || visibleQueues.includes(queue);
     };
-    const unknown = after?.parents.find((parent) => !coming.has(parent) && !isVisible(parent));
+    const unknown = after?.parents.find((parent) => !newIds.has(parent) && !isVisible(parent));
     if (unknown !== undefined) throw new UnknownParentError(unknown);
   }
 }

@@ -3,7 +3,7 @@ import { ReadyQueue } from './ready-queue.js';
 
 interface KeyRecord {
   /** The ready and running jobs of the key. Each occupies one of the key's slots. */
-  readonly inside: Set<JobRecord>;
+  readonly occupants: Set<JobRecord>;
   readonly blocked: ReadyQueue;
 }
 
@@ -17,38 +17,38 @@ export class ConcurrencyKeys {
    * Adds a job that should become ready. Returns the jobs of the same key that become ready now. If the added job is
    * not among them, it is blocked.
    */
-  arrive(job: JobRecord): JobRecord[] {
+  acquire(job: JobRecord): JobRecord[] {
     const name = job.meta?.concurrencyKey;
     if (name === undefined) return [job];
     let key = this.#keys.get(name);
-    if (key === undefined) this.#keys.set(name, (key = { inside: new Set(), blocked: new ReadyQueue() }));
-    if (key.inside.has(job)) return [job]; // a released job keeps its slot
+    if (key === undefined) this.#keys.set(name, (key = { occupants: new Set(), blocked: new ReadyQueue() }));
+    if (key.occupants.has(job)) return [job]; // a released job keeps its slot
     key.blocked.add(job);
     job.blocked = true;
     return admit(key);
   }
 
   /** Frees the slot of a job that is no longer ready or running. Returns the blocked jobs that become ready now. */
-  leave(job: JobRecord): JobRecord[] {
+  release(job: JobRecord): JobRecord[] {
     const name = job.meta?.concurrencyKey;
     const key = name === undefined ? undefined : this.#keys.get(name);
-    if (name === undefined || !key?.inside.delete(job)) return [];
+    if (name === undefined || !key?.occupants.delete(job)) return [];
     const admitted = admit(key);
-    if (key.inside.size === 0 && key.blocked.length === 0) this.#keys.delete(name);
+    if (key.occupants.size === 0 && key.blocked.length === 0) this.#keys.delete(name);
     return admitted;
   }
 
   /** Returns each key that blocks jobs, with the blocked jobs in run order and the jobs that occupy the key's slots. */
-  blocking(): { readonly key: string; readonly blocked: JobRecord[]; readonly inside: JobRecord[] }[] {
+  blocking(): { readonly key: string; readonly blocked: JobRecord[]; readonly occupants: JobRecord[] }[] {
     return [...this.#keys]
       .filter(([, { blocked }]) => blocked.length > 0)
-      .map(([key, { blocked, inside }]) => ({ key, blocked: blocked.list(), inside: [...inside] }));
+      .map(([key, { blocked, occupants }]) => ({ key, blocked: blocked.list(), occupants: [...occupants] }));
   }
 
   /** Removes a blocked job. Returns `false` if it is not blocked. */
-  forget(job: JobRecord): boolean {
+  removeBlocked(job: JobRecord): boolean {
     const key = this.#keys.get(job.meta?.concurrencyKey ?? '');
-    if (key === undefined || key.inside.has(job)) return false;
+    if (key === undefined || key.occupants.has(job)) return false;
     key.blocked.remove(job);
     return true;
   }
@@ -57,11 +57,11 @@ export class ConcurrencyKeys {
 /**
  * Unblocks jobs in run order, as long as free slots remain under the limit of the next job. Returns the unblocked jobs.
  */
-function admit({ inside, blocked }: KeyRecord): JobRecord[] {
+function admit({ occupants, blocked }: KeyRecord): JobRecord[] {
   const admitted: JobRecord[] = [];
   for (let next = blocked.first; next !== undefined; next = blocked.first) {
-    if (inside.size >= (next.meta?.concurrencyLimit ?? Infinity)) break;
-    inside.add(next);
+    if (occupants.size >= (next.meta?.concurrencyLimit ?? Infinity)) break;
+    occupants.add(next);
     next.blocked = false;
     admitted.push(...blocked.take(1, null));
   }

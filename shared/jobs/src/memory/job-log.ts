@@ -1,7 +1,7 @@
 import type { JsonValue } from '../job/job.js';
 import type { LogLine } from '../job/job-log.js';
 import type { JobReport, LogQuery } from '../storage/job-reports.js';
-import { holds, type JobRecord } from './job-record.js';
+import { hasLease, type JobRecord } from './job-record.js';
 
 /** Stores a report if its claim still has the lease on the job; otherwise returns `false`. */
 export function storeReport(
@@ -9,7 +9,7 @@ export function storeReport(
   { claim, progress, lines }: JobReport,
   writtenAt: Date,
 ): boolean {
-  if (!holds(record, claim)) return false;
+  if (!hasLease(record, claim)) return false;
   if (progress !== null && progress.at >= (record.progress?.at ?? progress.at))
     record.progress = { ...progress, writtenAt };
   const known = new Set(record.log.map(({ id }) => id));

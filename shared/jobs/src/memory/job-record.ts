@@ -142,7 +142,7 @@ export function toAttempts({
 }
 
 /** Returns whether the claim still has the lease on this job. */
-export function holds(record: JobRecord | undefined, claim: Claim): record is JobRecord {
+export function hasLease(record: JobRecord | undefined, claim: Claim): record is JobRecord {
   return (
     record?.state === 'processing' && record.serverId === claim.serverId && record.attempt === claim.attempt
   );

@@ -4,7 +4,7 @@ import {
   alertRetryMs,
   type AlertMessage,
   type Alerts,
-  changesOf,
+  diffAlerts,
   failuresKeptMs,
   storableFailure,
   type ObservedWarning,
@@ -24,7 +24,7 @@ export class MemoryAlerts implements Alerts {
     this.#clock = clock;
   }
 
-  async takeTurn(everyMs: number): Promise<boolean> {
+  async reserveCheck(everyMs: number): Promise<boolean> {
     const now = this.#clock.now();
     if (now - this.#turnTakenAt < everyMs) return false;
     this.#turnTakenAt = now;
@@ -33,7 +33,7 @@ export class MemoryAlerts implements Alerts {
 
   async observe(warnings: readonly ObservedWarning[], targets: readonly string[]): Promise<void> {
     const now = new Date(this.#clock.now());
-    const { begun, seen, ended, messages } = changesOf(
+    const { begun, seen, ended, messages } = diffAlerts(
       [...this.#alerts.values()],
       warnings.map(storableWarning),
       now,

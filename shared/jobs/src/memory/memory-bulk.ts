@@ -73,7 +73,7 @@ export class MemoryBulkOperations implements BulkOperations {
   async preview(request: Pick<BulkRequest, 'action' | 'filter'>): Promise<BulkPreview> {
     checkBulkRequest(request);
     const count = { count: this.#matching(request).length, exact: true };
-    return { count, asOf: new Date(this.#clock.now()), firstIds: {} };
+    return { count, asOf: new Date(this.#clock.now()), oldestSearchedIds: {} };
   }
 
   async start(request: BulkRequest, options: ActionOptions<BulkOperation> = {}): Promise<BulkOperation> {
@@ -178,10 +178,10 @@ export class MemoryBulkOperations implements BulkOperations {
   #matching(request: Pick<BulkRequest, 'action' | 'filter'>, confirmed?: BulkPreview): JobRecord[] {
     const states = statesOfRequest(request);
     const matches = matcherOf(request.filter);
-    const most = confirmed?.count?.exact === true ? confirmed.count.count : Infinity;
+    const max = confirmed?.count?.exact === true ? confirmed.count.count : Infinity;
     return [...this.#jobs.all()]
       .filter((job) => states.includes(job.state) && isIncluded(job, confirmed) && matches(job))
-      .slice(0, most);
+      .slice(0, max);
   }
 
   /** Starts the pending operations that are due. */

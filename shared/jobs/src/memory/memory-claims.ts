@@ -4,7 +4,7 @@ import { isPausedAt } from '../job/pause.js';
 import type { ClaimRequest, Claims } from '../storage/claims.js';
 import type { Clock } from '../storage/clock.js';
 import { QueuePollTimers } from '../storage/queue-poll-timers.js';
-import { holds, type JobRecord, toClaimedJob, undoStart } from './job-record.js';
+import { hasLease, type JobRecord, toClaimedJob, undoStart } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import type { MemoryJobTypes } from './memory-job-types.js';
 import type { MemoryServers } from './memory-servers.js';
@@ -102,7 +102,7 @@ export class MemoryClaims implements Claims {
   #eachHeld(claims: readonly Claim[], change: (record: JobRecord) => void): Claim[] {
     return claims.filter((claim) => {
       const record = this.#jobs.find(claim.jobId);
-      if (!holds(record, claim)) return true;
+      if (!hasLease(record, claim)) return true;
       change(record);
       return false;
     });

@@ -4,7 +4,7 @@ import type { Clock } from '../storage/clock.js';
 import type { Completions } from '../storage/completions.js';
 import { ClaimLostError } from '../job/errors.js';
 import type { TransactionClient, TransactionWork } from '../storage/transaction.js';
-import { endAttempt, holds, type JobRecord, undoStart } from './job-record.js';
+import { endAttempt, hasLease, type JobRecord, undoStart } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';
 import { itemOfJob, type MemorySetAside } from './memory-set-aside.js';
 
@@ -34,7 +34,7 @@ export class MemoryCompletions implements Completions {
     const stale: Claim[] = [];
     for (const { claim, outcome } of completions) {
       const record = this.#jobs.find(claim.jobId);
-      if (holds(record, claim))
+      if (hasLease(record, claim))
         this.#setAside.attempt(itemOfJob('completer', record), () => this.#record(record, outcome));
       else stale.push(claim);
     }
@@ -50,7 +50,7 @@ export class MemoryCompletions implements Completions {
       throw new TypeError('The memory storage has no transactions: return the result instead');
     const held = (): JobRecord => {
       const record = this.#jobs.find(claim.jobId);
-      if (!holds(record, claim)) throw new ClaimLostError(claim.jobId);
+      if (!hasLease(record, claim)) throw new ClaimLostError(claim.jobId);
       return record;
     };
     held();

@@ -7,10 +7,10 @@ import type { ActionOptions } from '../storage/audit-log.js';
 import type { Clock } from '../storage/clock.js';
 import { checkEditedBytes, checkEdits, type DecideEdits, type JobContent } from '../storage/job-content.js';
 import type { ControlResult, JobControl, JobControlOptions, RetryOptions } from '../storage/job-control.js';
-import { holds, type JobRecord, toJob } from './job-record.js';
+import { hasLease, type JobRecord, toJob } from './job-record.js';
 import type { MemoryAuditLog } from './memory-audit.js';
 import type { MemoryJobs } from './memory-jobs.js';
-import { parentsIn, skippedBecauseOf } from './skipped-jobs.js';
+import { parentIdsOf, skippedBecauseOf } from './skipped-jobs.js';
 import { refuseTransaction } from './refuse-transaction.js';
 
 /** Carries out actions on single jobs, such as cancel and retry. */
@@ -50,7 +50,7 @@ export class MemoryControl implements JobControl {
       if (state !== 'failed' && state !== 'cancelled') return 'illegal';
       const after = this.#jobs.dependencies.unmetOf(record.id);
       return () => {
-        const skipped = dependents ? skippedBecauseOf(parentsIn(record), this.#jobs) : [];
+        const skipped = dependents ? skippedBecauseOf(parentIdsOf(record), this.#jobs) : [];
         if (after !== undefined && !regardless && state === 'cancelled' && record.attempt === 0) {
           this.#jobs.awaitAgain(new Map([[record, after], ...this.#unmetOf(skipped)]));
           return;
@@ -149,7 +149,7 @@ export class MemoryControl implements JobControl {
   async cancellations(claims: readonly Claim[]): Promise<Claim[]> {
     return claims.filter((claim) => {
       const record = this.#jobs.find(claim.jobId);
-      return holds(record, claim) && record.cancelRequested;
+      return hasLease(record, claim) && record.cancelRequested;
     });
   }
 

@@ -1,5 +1,5 @@
 import type { NewBatch } from '../job/batch.js';
-import { collected, type Enqueuer, type NewJobs } from '../storage/enqueuer.js';
+import { collectJobs, type Enqueuer, type NewJobs } from '../storage/enqueuer.js';
 import type { EnqueueResult } from '../storage/enqueue-result.js';
 import type { TransactionClient } from '../storage/transaction.js';
 import type { MemoryJobs } from './memory-jobs.js';
@@ -14,7 +14,7 @@ export class MemoryEnqueuer implements Enqueuer {
   }
 
   async enqueue(jobs: NewJobs, transaction?: TransactionClient): Promise<EnqueueResult> {
-    const all = await collected(jobs);
+    const all = await collectJobs(jobs);
     return transaction === undefined ? this.#jobs.add(all) : this.#jobs.addAtCommit(all, transaction);
   }
 

@@ -21,7 +21,7 @@ import {
   maxBriefBytes,
   type SearchedRange,
 } from '../storage/job-reader.js';
-import { type Orphan, orphansAmong } from '../storage/orphan.js';
+import { type Orphan, findOrphans } from '../storage/orphan.js';
 import { spellingsOf, typosOf } from '../storage/spellings.js';
 import { wordsOf } from '../storage/search-words.js';
 import { matcherOf, searchedText, searchedTexts } from './job-matcher.js';
@@ -172,7 +172,7 @@ export class MemoryJobReader implements JobReader {
       waiting.set(key, group);
       group.jobs++;
     }
-    return orphansAmong([...waiting.values()], this.#servers.all());
+    return findOrphans([...waiting.values()], this.#servers.all());
   }
 
   #matching(filter: JobFilter): JobRecord[] {

@@ -3,7 +3,7 @@ import type { After, ParentEnd } from '../job/continuation.js';
 import { checkNewJob, type JobError, type NewJob } from '../job/job.js';
 import { type FinishedState, isFinished, type JobState } from '../job/state.js';
 import {
-  createdOf,
+  withoutUncreatedJobs,
   hasKeys,
   KeyHeldError,
   type KeyResolution,
@@ -80,12 +80,12 @@ export class MemoryJobs {
       this.#keys.holderOf(queue, key, stateOf, now),
     );
     checkShown(jobs, holders, (id) => this.#records.get(id));
-    this.#add(created, batch === null ? null : createdOf(batch, created), now);
+    this.#add(created, batch === null ? null : withoutUncreatedJobs(batch, created), now);
     this.#keys.claim(claims, now);
     for (const [id, job] of replacements) this.#replace(id, job);
     const records = holdersToShow(jobs, holders).flatMap((id) => this.#records.get(id) ?? []);
-    const shown = new Map(records.map((record) => [record.id, toJob(record)]));
-    return { holders, shown, createdAt: created.length === 0 ? null : new Date(now) };
+    const shownHolders = new Map(records.map((record) => [record.id, toJob(record)]));
+    return { holders, shownHolders, createdAt: created.length === 0 ? null : new Date(now) };
   }
 
   /**
@@ -191,13 +191,13 @@ export class MemoryJobs {
     if (record.state === 'awaiting') this.dependencies.drop(record.id);
     enter(record, 'enqueued', reason, now);
     record.readyAt = now;
-    this.#join(record.queue, this.queue(record.queue).keys.arrive(record), record);
+    this.#join(record.queue, this.queue(record.queue).keys.acquire(record), record);
   }
 
   /** Removes a ready or blocked job from its queue. */
   takeOut(record: JobRecord): void {
     const { keys, ready } = this.queue(record.queue);
-    if (!keys.forget(record)) ready.remove(record);
+    if (!keys.removeBlocked(record)) ready.remove(record);
   }
 
   /**
@@ -274,7 +274,7 @@ export class MemoryJobs {
   }
 
   #leave(record: JobRecord): void {
-    this.#join(record.queue, this.queue(record.queue).keys.leave(record));
+    this.#join(record.queue, this.queue(record.queue).keys.release(record));
   }
 
   /**

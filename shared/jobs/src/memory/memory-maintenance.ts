@@ -86,11 +86,11 @@ export class MemoryMaintenance implements Maintenance {
       const { serverId } = record;
       const counts = started || record.attempt >= record.maxAttempts;
       const end = this.#setAside.attempt(itemOfJob('rescuer', record), () =>
-        takeBack(this.#jobs, record, started, now),
+        reclaim(this.#jobs, record, started, now),
       );
       if (end === undefined) continue;
       report[end]++;
-      if (counts) this.#servers.countTaken(serverId);
+      if (counts) this.#servers.countReclaimed(serverId);
     }
     return report;
   }
@@ -133,7 +133,7 @@ function inClaimOrder(
     });
 }
 
-function takeBack(jobs: MemoryJobs, record: JobRecord, started: boolean, now: number): 'released' | 'failed' {
+function reclaim(jobs: MemoryJobs, record: JobRecord, started: boolean, now: number): 'released' | 'failed' {
   if (record.cancelRequested || record.attempt >= record.maxAttempts) {
     record.error = lostError(record);
     jobs.finish(record, record.cancelRequested ? 'cancelled' : 'failed');

@@ -66,11 +66,11 @@ export class MemoryQueues implements Queues {
     const keys = [...this.#jobs.queues]
       .filter(([name]) => queue === undefined || name === queue)
       .flatMap(([name, { keys: ofQueue }]) =>
-        ofQueue.blocking().map(({ key, blocked, inside }) => ({
+        ofQueue.blocking().map(({ key, blocked, occupants }) => ({
           queue: name,
           key,
           blocked: { count: blocked.length, exact: true },
-          details: detailsOf(blocked, inside),
+          details: detailsOf(blocked, occupants),
         })),
       )
       .toSorted((one, other) => other.blocked.count - one.blocked.count);

@@ -7,11 +7,11 @@ import {
   notPaused,
   type PauseOptions,
   pauseSince,
-  resumesAfter,
+  dueTimesCountAfter,
 } from '../job/pause.js';
 import { isFinished } from '../job/state.js';
 import { keepStoredDigits } from '../job/stored-digits.js';
-import { jobOf, planFiring } from '../recurring/firing.js';
+import { buildRecurringRun, planFiring } from '../recurring/firing.js';
 import {
   type NewRecurringJob,
   type RecurringJob,
@@ -45,7 +45,7 @@ interface RecurringRecord extends Omit<RecurringJob, 'args'> {
  * Retry delay in milliseconds for recurring jobs that are due but must wait until the last job that they enqueued has
  * finished.
  */
-const waitMs = 1_000;
+const unfinishedRetryMs = 1_000;
 
 /** Keeps recurring jobs in memory and enqueues their jobs. */
 export class MemoryRecurringJobs implements RecurringJobs {
@@ -146,7 +146,7 @@ export class MemoryRecurringJobs implements RecurringJobs {
       this.#audit.addOf(options, null);
       return null;
     }
-    const job = jobOf(record, record.args, this.#now());
+    const job = buildRecurringRun(record, record.args, this.#now());
     this.#jobs.queue(job.queue); // throws if there are too many queues, before the audit entry is stored
     const triggered = { id: job.id, queue: job.queue, recurringJob: toRecurringJob(record) };
     this.#audit.addOf(options, triggered);
@@ -189,7 +189,9 @@ export class MemoryRecurringJobs implements RecurringJobs {
   }
 
   #unpause(record: RecurringRecord): void {
-    const nextDueAt = new Schedule(record.cron, record.timeZone).next(resumesAfter(record, this.#now()));
+    const nextDueAt = new Schedule(record.cron, record.timeZone).next(
+      dueTimesCountAfter(record, this.#now()),
+    );
     Object.assign(record, notPaused, { nextDueAt });
     this.#jobs.notify(null);
   }
@@ -238,7 +240,7 @@ export class MemoryRecurringJobs implements RecurringJobs {
     }
     const waits = [...this.#records.values()]
       .map(({ nextDueAt }) => (nextDueAt?.getTime() ?? Infinity) - now.getTime())
-      .map((ms) => (ms > 0 ? ms : waitMs))
+      .map((ms) => (ms > 0 ? ms : unfinishedRetryMs))
       .filter((ms) => ms < Infinity);
     const nextDueMs = waits.length === 0 ? null : waits.reduce((least, wait) => Math.min(least, wait));
     return { fired, nextDueMs: fired.length > 0 ? 0 : nextDueMs };
@@ -255,7 +257,7 @@ export class MemoryRecurringJobs implements RecurringJobs {
     const last = record.lastJobId === null ? undefined : this.#jobs.find(record.lastJobId);
     const firing = planFiring(record, record.nextDueAt, now, last !== undefined && !isFinished(last.state));
     if (firing === null) return null;
-    const jobs = firing.dueTimes.map(() => jobOf(record, record.args, now));
+    const jobs = firing.dueTimes.map(() => buildRecurringRun(record, record.args, now));
     this.#jobs.add(jobs);
     record.nextDueAt = firing.nextDueAt;
     record.lastDueAt = firing.dueTimes.at(-1) ?? record.lastDueAt;

@@ -1,10 +1,10 @@
 import {
-  automatic,
+  automaticFilter,
   automaticActor,
   isPausedAt,
   notPaused,
   type Pausable,
-  resumptionOf,
+  resumeActionOf,
 } from '../job/pause.js';
 import type { Clock } from '../storage/clock.js';
 import type { ResumptionReport } from '../storage/maintenance.js';
@@ -57,9 +57,9 @@ export class MemoryResumptions {
       resume();
       audit.add({
         who: automaticActor,
-        action: resumptionOf(kind),
+        action: resumeActionOf(kind),
         target: name,
-        filter: automatic,
+        filter: automaticFilter,
         count: 1,
       });
       return true;

@@ -188,7 +188,7 @@ export class MemoryServers implements Servers {
   }
 
   /** Counts a job that was reclaimed from a server, if that server was declared dead. */
-  countTaken(id: string | null): void {
+  countReclaimed(id: string | null): void {
     const server = this.#lost.find((each) => each.id === id);
     if (server !== undefined) server.processing += 1;
   }

@@ -5,7 +5,7 @@ import {
   bulkRequestOf,
   maxSetAside,
   type SetAside,
-  setAsideForMs,
+  setAsideRetryMs,
   type SetAsideItem,
   type SetAsideListener,
   type SetAsideQuery,
@@ -84,7 +84,7 @@ export class MemorySetAside implements SetAside {
       failures,
       createdAt: before?.createdAt ?? new Date(now),
       failedAt: new Date(now),
-      retryAt: subject.role === 'bulk' ? null : new Date(now + setAsideForMs(failures)),
+      retryAt: subject.role === 'bulk' ? null : new Date(now + setAsideRetryMs(failures)),
     };
     this.#items.set(nameOf(subject), { ...item, discarded: false });
     if (before === undefined) for (const listener of this.#listeners) listener(item);

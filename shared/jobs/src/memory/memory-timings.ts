@@ -26,7 +26,7 @@ interface Cell {
 }
 
 /** The timings of one queue, one job name, one name in one queue, or all jobs. */
-class Place {
+class TimingSeries {
   readonly minute = new Map<number, Cell>();
   readonly hour = new Map<number, Cell>();
 
@@ -51,7 +51,7 @@ export class MemoryTimings implements Timings {
   readonly #clock: Clock;
   readonly #buffer: TimingBuffer;
   /** The timings by queue and then by name; `all` is also a key at both levels. */
-  readonly #places = new Map<string, Map<string, Place>>();
+  readonly #places = new Map<string, Map<string, TimingSeries>>();
   #measuredMinute = 0;
 
   constructor(jobs: MemoryJobs, clock: Clock) {
@@ -73,11 +73,11 @@ export class MemoryTimings implements Timings {
     this.store();
     const place = this.#places.get(query.queue ?? all)?.get(query.name ?? all);
     for (const [at, { backlog }] of this.#places.get(all)?.get(all)?.[resolution] ?? [])
-      if (backlog !== null) raise(bucketAt(buckets, query, at), 0);
+      if (backlog !== null) raiseBacklog(bucketAt(buckets, query, at), 0);
     for (const [at, cell] of place?.[resolution] ?? []) {
       const bucket = bucketAt(buckets, query, at);
       bucket?.timing.merge(cell.timing);
-      if (cell.backlog !== null) raise(bucket, cell.backlog);
+      if (cell.backlog !== null) raiseBacklog(bucket, cell.backlog);
     }
     return [...buckets.values()];
   }
@@ -113,26 +113,27 @@ export class MemoryTimings implements Timings {
   }
 
   #measureBacklog(minute: number): void {
-    const sums = new Map<Place, number>([[this.#place(all, all), 0]]);
+    const sums = new Map<TimingSeries, number>([[this.#place(all, all), 0]]);
     for (const { queue, name, state } of this.#jobs.all()) {
       if (state !== 'enqueued') continue;
       for (const place of this.#placesOf(queue, name)) sums.set(place, (sums.get(place) ?? 0) + 1);
     }
     for (const [place, jobs] of sums)
-      for (const resolution of ['minute', 'hour'] as const) raise(place.cell(resolution, minute), jobs);
+      for (const resolution of ['minute', 'hour'] as const)
+        raiseBacklog(place.cell(resolution, minute), jobs);
   }
 
-  #placesOf(queue: string, name: string): Place[] {
+  #placesOf(queue: string, name: string): TimingSeries[] {
     const names = this.#places.get(all);
     const kept = names?.has(name) === true || (names?.size ?? 0) <= timingsKept.names ? name : otherNames;
     return [this.#place(all, all), this.#place(queue, all), this.#place(all, kept), this.#place(queue, kept)];
   }
 
-  #place(queue: string, name: string): Place {
+  #place(queue: string, name: string): TimingSeries {
     let names = this.#places.get(queue);
-    if (names === undefined) this.#places.set(queue, (names = new Map<string, Place>()));
+    if (names === undefined) this.#places.set(queue, (names = new Map<string, TimingSeries>()));
     let place = names.get(name);
-    if (place === undefined) names.set(name, (place = new Place()));
+    if (place === undefined) names.set(name, (place = new TimingSeries()));
     return place;
   }
 }
@@ -146,7 +147,7 @@ function bucketAt(
   return buckets.get(Math.floor(at / bucketMs) * bucketMs);
 }
 
-function raise(cell: { backlog: number | null } | undefined, backlog: number): void {
+function raiseBacklog(cell: { backlog: number | null } | undefined, backlog: number): void {
   if (cell !== undefined) cell.backlog = Math.max(cell.backlog ?? 0, backlog);
 }
 

@@ -31,9 +31,9 @@ export class QueueRecords {
   readonly #max: number;
   readonly #queues = new Map<string, QueueRecord>();
 
-  constructor(clock: Clock, most: number) {
+  constructor(clock: Clock, max: number) {
     this.#clock = clock;
-    this.#max = most;
+    this.#max = max;
   }
 
   get all(): ReadonlyMap<string, QueueRecord> {
@@ -46,10 +46,10 @@ export class QueueRecords {
    * @throws {TooManyQueuesError} if the maximum number of queues would be exceeded
    */
   requireRoomFor(names: Iterable<string>): void {
-    const coming = new Set<string>();
-    for (const name of names) if (!this.#queues.has(name)) coming.add(name);
-    const [first = ''] = coming;
-    if (coming.size > 0 && this.#queues.size + coming.size > this.#max)
+    const newNames = new Set<string>();
+    for (const name of names) if (!this.#queues.has(name)) newNames.add(name);
+    const [first = ''] = newNames;
+    if (newNames.size > 0 && this.#queues.size + newNames.size > this.#max)
       throw new TooManyQueuesError(first, this.#max);
   }
 

@@ -1,9 +1,9 @@
-import { skippedName } from '../job/continuation.js';
+import { skippedErrorName } from '../job/continuation.js';
 import type { JobRecord } from './job-record.js';
 import type { MemoryJobs } from './memory-jobs.js';
 
 /** Returns the ids that dependents of a job can have as a parent: that of the job itself, and that of its batch. */
-export function parentsIn({ id, meta }: JobRecord): string[] {
+export function parentIdsOf({ id, meta }: JobRecord): string[] {
   return meta?.batchId === undefined ? [id] : [id, meta.batchId];
 }
 
@@ -21,7 +21,7 @@ export function skippedBecauseOf(
     for (const dependent of jobs.dependencies.dependentsOf(parent)) {
       const record = jobs.find(dependent);
       if (record === undefined || seen.has(record.id) || !isSkipped(record)) continue;
-      for (const id of parentsIn(record)) seen.add(id); // the outer loop also visits ids that are added here
+      for (const id of parentIdsOf(record)) seen.add(id); // the outer loop also visits ids that are added here
       skipped.push(record);
     }
   }
@@ -29,5 +29,5 @@ export function skippedBecauseOf(
 }
 
 function isSkipped({ state, attempt, error }: JobRecord): boolean {
-  return state === 'cancelled' && attempt === 0 && error?.name === skippedName;
+  return state === 'cancelled' && attempt === 0 && error?.name === skippedErrorName;
 }

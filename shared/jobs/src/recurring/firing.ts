@@ -41,12 +41,12 @@ export function planFiring(
   if (isBusy && overlap === 'wait') return null;
   const schedule = new Schedule(job.cron, job.timeZone);
   const following = schedule.next(now);
-  const none = (reason: SkippedDueTimes['reason']): Firing => ({
+  const skipAll = (reason: SkippedDueTimes['reason']): Firing => ({
     dueTimes: [],
     nextDueAt: following,
     skipped: { from: nextDueAt, until: following ?? now, reason },
   });
-  if (isBusy && overlap === 'skip') return none('overlap');
+  if (isBusy && overlap === 'skip') return skipAll('overlap');
 
   // With overlap `skip`, all jobs after the first would be skipped, because the first is unfinished.
   const limit = misfire === 'all' && overlap !== 'skip' ? job.misfireLimit : 1;
@@ -54,7 +54,7 @@ export function planFiring(
   const due = latest.length > 0 ? latest : [nextDueAt]; // none are left if the time zone's rules have changed
   const [first = nextDueAt, second] = due;
   const last = due.at(-1) ?? first;
-  if (misfire === 'skip' && now.getTime() - last.getTime() > misfireThresholdMs) return none('misfire');
+  if (misfire === 'skip' && now.getTime() - last.getTime() > misfireThresholdMs) return skipAll('misfire');
   return {
     dueTimes: overlap === 'wait' ? [first] : due,
     nextDueAt: overlap === 'wait' ? (second ?? following) : following,
@@ -63,7 +63,7 @@ export function planFiring(
 }
 
 /** Builds a job for a recurring job to enqueue. The new job is ready immediately. */
-export function jobOf(
+export function buildRecurringRun(
   { id, name, queue, priority, maxAttempts, tags, concurrency }: Omit<NewRecurringJob, 'args'>,
   args: JsonText,
   now: Date,

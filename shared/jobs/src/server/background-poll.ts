@@ -1,5 +1,5 @@
 /** Polling interval in milliseconds while notifications do not arrive reliably. */
-const alertPollMs = 1_000;
+const shortPollMs = 1_000;
 
 /**
  * Bounds of the polling interval while notifications arrive, in milliseconds. The interval is drawn at random, so that
@@ -16,5 +16,5 @@ const idlePollMs = { min: 8_000, max: 12_000 };
  */
 export function backgroundPollMs(isNotified: boolean, nextDueMs: number | null = null): number {
   const idleMs = idlePollMs.min + Math.random() * (idlePollMs.max - idlePollMs.min);
-  return Math.min(isNotified ? idleMs : alertPollMs, Math.ceil(nextDueMs ?? Infinity));
+  return Math.min(isNotified ? idleMs : shortPollMs, Math.ceil(nextDueMs ?? Infinity));
 }

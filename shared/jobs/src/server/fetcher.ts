@@ -46,7 +46,7 @@ export interface FetcherOptions {
   /** Returns the server id to claim with; `null` while the server is not registered. */
   readonly serverId: () => string | null;
   /** Returns the number of claimed jobs on this server: running, or waiting for a free slot. */
-  readonly held: () => number;
+  readonly claimedCount: () => number;
   readonly take: (jobs: ClaimedJob[]) => void;
   /** Removes and returns the jobs that have been waiting for a free slot for at least `minWaitMs`. */
   readonly takeWaiting: (minWaitMs: number) => ClaimedJob[];
@@ -72,7 +72,7 @@ export class Fetcher {
   /** Queues that may have ready jobs. */
   readonly #ready = new Set<string>();
   /** Queues where a claim or a release failed. The request may have been committed although its response was lost. */
-  readonly #doubtful = new Set<string>();
+  readonly #uncertain = new Set<string>();
 
   constructor(options: FetcherOptions) {
     this.#options = options;
@@ -84,7 +84,7 @@ export class Fetcher {
    */
   jobFinished(): boolean {
     this.#finished++;
-    return this.#more && this.#options.held() <= this.#capacity() / 2;
+    return this.#more && this.#options.claimedCount() <= this.#capacity() / 2;
   }
 
   /** Makes the next round claim from this queue or, with `null`, poll all queues. */
@@ -98,10 +98,10 @@ export class Fetcher {
    * processes the next claim. Resolves to the milliseconds until the next round.
    */
   async runOnce(): Promise<number> {
-    const { queues, queuePollIntervalMs, serverId, held, take } = this.#options;
+    const { queues, queuePollIntervalMs, serverId, claimedCount, take } = this.#options;
     const id = serverId();
     if (id === null) return alertPollMs;
-    for (const queue of this.#doubtful) await this.#releaseUnknown(id, queue);
+    for (const queue of this.#uncertain) await this.#releaseUnknown(id, queue);
     const startedAt = performance.now();
     const isPoll = startedAt >= this.#pollAt - earlyMs;
     if (isPoll) await this.#poll(id);
@@ -110,24 +110,24 @@ export class Fetcher {
     /**
      * Claimed jobs that start only after the next claim has been sent, because their handlers may block the event loop.
      */
-    let kept: ClaimedJob[] = [];
+    let deferred: ClaimedJob[] = [];
     do {
       this.#measure();
       this.#more = false;
       for (const queue of queues.next()) {
         if (!this.#ready.has(queue)) continue;
-        const limit = this.#limit(kept.length);
+        const limit = this.#limit(deferred.length);
         if (limit <= 0) {
           this.#more = true;
           break;
         }
         this.#ready.delete(queue); // a notification during the claim adds it again
         const claiming = this.#claim(id, queue, limit);
-        if (kept.length > 0) {
+        if (deferred.length > 0) {
           claiming.catch(() => undefined); // the `await` below throws the error
           await requestSent();
-          if (serverId() === id) take(kept);
-          kept = [];
+          if (serverId() === id) take(deferred);
+          deferred = [];
         }
         const jobs = await claiming;
         if (serverId() !== id) return alertPollMs; // declared dead during the claim, so the leases are lost
@@ -135,14 +135,14 @@ export class Fetcher {
           if (jobs.length > 0) take(jobs);
           continue;
         }
-        kept = jobs;
+        deferred = jobs;
         this.#ready.add(queue);
         this.#more = true;
       }
-    } while (this.#continues(kept.length, endAt));
-    if (kept.length > 0) take(kept);
+    } while (this.#continues(deferred.length, endAt));
+    if (deferred.length > 0) take(deferred);
     this.#planPoll(startedAt, isIdle);
-    if (this.#more && held() <= this.#capacity() / 2) return 0;
+    if (this.#more && claimedCount() <= this.#capacity() / 2) return 0;
     return Math.max(0, this.#pollAt - performance.now());
   }
 
@@ -160,7 +160,7 @@ export class Fetcher {
     try {
       await store.release(claims);
     } catch (error) {
-      for (const { queue } of claims) this.#doubtful.add(queue);
+      for (const { queue } of claims) this.#uncertain.add(queue);
       throw error;
     }
     return checkAheadMs;
@@ -188,9 +188,9 @@ export class Fetcher {
   }
 
   /** Returns whether to claim again in this round. */
-  #continues(kept: number, endAt: number): boolean {
+  #continues(deferred: number, endAt: number): boolean {
     if (!this.#more || this.#stopped || performance.now() >= Math.min(endAt, this.#pollAt)) return false;
-    return this.#options.held() + kept <= this.#capacity() / 2;
+    return this.#options.claimedCount() + deferred <= this.#capacity() / 2;
   }
 
   async #claim(serverId: string, queue: string, limit: number): Promise<ClaimedJob[]> {
@@ -198,7 +198,7 @@ export class Fetcher {
     try {
       return await store.claim({ serverId, queue, limit, leaseMs });
     } catch (error) {
-      this.#doubtful.add(queue);
+      this.#uncertain.add(queue);
       this.#ready.add(queue);
       this.#pollAt = -Infinity;
       throw error;
@@ -215,7 +215,7 @@ export class Fetcher {
     const known = new Set([...claims()].map(({ jobId, attempt }) => `${jobId} ${attempt}`));
     const unknown = stored.filter(({ jobId, attempt }) => !known.has(`${jobId} ${attempt}`));
     if (unknown.length > 0) await store.release(unknown);
-    this.#doubtful.delete(queue);
+    this.#uncertain.delete(queue);
   }
 
   #capacity(): number {
@@ -226,10 +226,10 @@ export class Fetcher {
    * Returns how many jobs to claim next, up to the free capacity. Claims are limited to half of the capacity, so that
    * two can overlap, or to `concurrency` if that is more.
    */
-  #limit(kept: number): number {
+  #limit(deferred: number): number {
     const capacity = this.#capacity();
     const half = Math.max(this.#options.concurrency, Math.ceil(capacity / 2));
-    return Math.min(capacity - this.#options.held() - kept, half, maxBatch);
+    return Math.min(capacity - this.#options.claimedCount() - deferred, half, maxBatch);
   }
 
   #measure(): void {

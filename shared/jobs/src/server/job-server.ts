@@ -84,7 +84,7 @@ export class JobServer {
       queuePollIntervalMs: resolved.queuePollIntervalMs,
       isNotified,
       serverId: () => this.#membership.serverId,
-      held: () => this.#runner.held,
+      claimedCount: () => this.#runner.claimedCount,
       take: (jobs) => this.#take(jobs),
       takeWaiting: (minWaitMs) => this.#runner.takeWaiting(minWaitMs),
       claims: () => this.#claims(),

@@ -73,8 +73,8 @@ export class Reporter {
     this.#timer = undefined;
     const taken = new Map<AttemptReport, JobReport>();
     for (const report of this.#pending) {
-      const news = report.take();
-      if (news !== null) taken.set(report, news);
+      const pendingReport = report.take();
+      if (pendingReport !== null) taken.set(report, pendingReport);
     }
     if (taken.size > 0) await this.#writeAll(taken);
   }
@@ -83,9 +83,9 @@ export class Reporter {
     try {
       const stale = await this.#store.reports.report([...taken.values()]);
       const lost = new Set(stale.map(attemptOf));
-      for (const [report, news] of taken) {
-        if (lost.has(attemptOf(news.claim))) report.discard();
-        else report.written(news);
+      for (const [report, pendingReport] of taken) {
+        if (lost.has(attemptOf(pendingReport.claim))) report.discard();
+        else report.written(pendingReport);
       }
       this.#retryMs = 0;
     } catch (error) {
@@ -103,7 +103,7 @@ export class Reporter {
       if (taken.size > 1) for (const one of taken) await this.#writeAll(new Map([one]));
       else {
         this.#logger.error({ err: error }, 'writing logs and progress failed; they were dropped');
-        for (const [report, news] of taken) report.written(news);
+        for (const [report, pendingReport] of taken) report.written(pendingReport);
       }
       return;
     }

@@ -79,7 +79,7 @@ export class Runner {
   }
 
   /** Number of claimed jobs on this server: running, or waiting for a free slot. */
-  get held(): number {
+  get claimedCount(): number {
     return this.#running.size + this.#waiting.length;
   }
 
@@ -95,7 +95,7 @@ export class Runner {
    * earlier claim, the new claim has the same attempt number.
    */
   take(jobs: readonly ClaimedJob[]): void {
-    this.#dropHeld(jobs);
+    this.#dropEarlierAttempts(jobs);
     const takenAt = performance.now();
     for (const job of jobs) this.#waiting.push({ job, takenAt });
     this.#startNext();
@@ -126,8 +126,8 @@ export class Runner {
     this.#startNext();
   }
 
-  #dropHeld(jobs: readonly ClaimedJob[]): void {
-    if (this.held === 0) return;
+  #dropEarlierAttempts(jobs: readonly ClaimedJob[]): void {
+    if (this.claimedCount === 0) return;
     const ids = new Set(jobs.map(({ claim }) => claim.jobId));
     if (this.#waiting.some(({ job }) => ids.has(job.claim.jobId)))
       this.#waiting = this.#waiting.filter(({ job }) => !ids.has(job.claim.jobId));
@@ -209,7 +209,7 @@ export class Runner {
     const limit = timeoutMs === null ? null : this.#limit(attempt, job, handler, timeoutMs);
     const outcome = await this.#outcomeOf(attempt, job, handler);
     limit?.cancel();
-    if (attempt.unreported) await attempt.reported();
+    if (attempt.unreported) await attempt.flushReport();
     this.#settle(attempt, job, outcome);
   }
 
@@ -217,8 +217,8 @@ export class Runner {
     // The attempt may have been dropped, and this server may be running another attempt of the same job.
     if (this.#running.get(job.claim.jobId) !== attempt) return;
     this.#running.delete(job.claim.jobId);
-    this.#options.onOutcome(job, attempt.recorded ? null : outcome);
-    const kind = attempt.recorded ? 'done' : outcome.kind;
+    this.#options.onOutcome(job, attempt.outcomeStored ? null : outcome);
+    const kind = attempt.outcomeStored ? 'done' : outcome.kind;
     this.#options.storage.timings.ended(
       job.claim.queue,
       job.name,
@@ -263,7 +263,7 @@ export class Runner {
         // Ends the handler's transaction first, because its lock on the job would block writing the outcome.
         void attempt
           .abandon(error)
-          .then(() => attempt.reported())
+          .then(() => attempt.flushReport())
           .then(() => this.#settle(attempt, job, outcome));
       },
     });

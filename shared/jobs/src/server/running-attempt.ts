@@ -82,12 +82,12 @@ export class RunningAttempt implements JobContext<JsonValue> {
   /**
    * Ignores further reports from the handler. Resolves when everything reported so far is stored or has been dropped.
    */
-  async reported(): Promise<void> {
+  async flushReport(): Promise<void> {
     if (this.#report !== undefined) await this.#options.reporter.flush(this.#report);
   }
 
   /** Whether `transaction` has already stored the outcome, together with the writes of the handler. */
-  get recorded(): boolean {
+  get outcomeStored(): boolean {
     return this.#recorded;
   }
 
@@ -135,13 +135,13 @@ export class RunningAttempt implements JobContext<JsonValue> {
   ): Promise<Result> => {
     const { store, toResult } = this.#options;
     let result: { value: Result } | undefined;
-    let news: JobReport | null = null;
+    let pendingReport: JobReport | null = null;
     const complete = async (client: TransactionClient): Promise<JsonText> => {
       result = { value: await work(client) };
       const text = toResult(result.value);
       // Must be written within the transaction, because the lease ends when the transaction commits.
-      news = this.#report?.take(true) ?? null;
-      if (news !== null) await store.reports.report([news], client);
+      pendingReport = this.#report?.take(true) ?? null;
+      if (pendingReport !== null) await store.reports.report([pendingReport], client);
       return text;
     };
     const { signal } = this.#abandoned;
@@ -149,7 +149,7 @@ export class RunningAttempt implements JobContext<JsonValue> {
     const completed = store.completions.completeInTransaction(this.claim, complete, signal);
     this.#transaction = completed.catch(() => undefined); // the `await` of `completed` below throws the error
     await completed;
-    if (news !== null) this.#report?.written(news);
+    if (pendingReport !== null) this.#report?.written(pendingReport);
     if (result === undefined) throw new Error('The storage did not run the work of the transaction');
     this.#recorded = true;
     return result.value;

@@ -57,7 +57,7 @@ export interface Alerts {
    * Reserves the next check of the warnings for the caller. Returns `false` if a process has already reserved one in
    * the last `everyMs` milliseconds.
    */
-  takeTurn(everyMs: number): Promise<boolean>;
+  reserveCheck(everyMs: number): Promise<boolean>;
   /**
    * Compares the current warnings with the active alerts and updates the alerts. Stores messages to each target: about
    * the warnings that began, and about those that have ended because they were not observed for
@@ -90,7 +90,7 @@ export const alertEndsAfterMs = 120_000;
 /**
  * Maximum number of warnings that begin at the same time and get a message each. One further message counts the rest.
  */
-export const mostAnnounced = 20;
+export const maxAnnounced = 20;
 
 /** How long undelivered messages are kept, in milliseconds from their creation. */
 export const failuresKeptMs = 7 * 86_400_000;
@@ -143,7 +143,7 @@ export interface AlertChanges {
 }
 
 /** Compares the active alerts with the current warnings. */
-export function changesOf(
+export function diffAlerts(
   alerts: readonly Alert[],
   warnings: readonly ObservedWarning[],
   now: Date,
@@ -155,7 +155,7 @@ export function changesOf(
     ...warning,
     since: now,
     seenAt: now,
-    announced: index < mostAnnounced,
+    announced: index < maxAnnounced,
   }));
   const seen = alerts.flatMap((alert) => {
     const warning = observed.get(alert.key);
@@ -164,7 +164,7 @@ export function changesOf(
   const ended = alerts.filter(
     ({ key, seenAt }) => !observed.has(key) && now.getTime() - seenAt.getTime() >= alertEndsAfterMs,
   );
-  const others = begun.length - Math.min(begun.length, mostAnnounced);
+  const others = begun.length - Math.min(begun.length, maxAnnounced);
   return {
     begun,
     seen,

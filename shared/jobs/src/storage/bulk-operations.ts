@@ -62,7 +62,7 @@ export interface BulkPreview {
    * For each finished state in which only the latest jobs were searched for the filter's words: the id of the oldest
    * job searched. Older jobs are not included.
    */
-  readonly firstIds: Readonly<Partial<Record<FinishedState, string>>>;
+  readonly oldestSearchedIds: Readonly<Partial<Record<FinishedState, string>>>;
 }
 
 /**

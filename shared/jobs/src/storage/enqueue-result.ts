@@ -6,16 +6,16 @@ import { type Holders, noHolders } from './key-resolution.js';
 export interface EnqueueResult {
   readonly holders: Holders;
   /** The key holders that were requested with `showsHolder`, by their ids, as they were when the jobs were enqueued. */
-  readonly shown: ReadonlyMap<string, Job>;
+  readonly shownHolders: ReadonlyMap<string, Job>;
   /** When the jobs were created, by the storage's clock; the same for all. `null` if none was created. */
   readonly createdAt: Date | null;
 }
 
-export const noneShown: EnqueueResult['shown'] = new Map();
+export const noShownHolders: EnqueueResult['shownHolders'] = new Map();
 
 /** Returns the result of enqueueing jobs without keys, created at this time. */
 export function enqueueResultOf(createdAt: Date | null): EnqueueResult {
-  return { holders: noHolders, shown: noneShown, createdAt };
+  return { holders: noHolders, shownHolders: noShownHolders, createdAt };
 }
 
 /**
@@ -23,9 +23,9 @@ export function enqueueResultOf(createdAt: Date | null): EnqueueResult {
  * jobs of the same call, which are already known.
  */
 export function holdersToShow(jobs: readonly NewJob[], holders: Holders): string[] {
-  const coming = new Set(jobs.map(({ id }) => id));
+  const createdIds = new Set(jobs.map(({ id }) => id));
   const wanted = jobs.flatMap(({ id, showsHolder = false }) => (showsHolder ? (holders.get(id) ?? []) : []));
-  return [...new Set(wanted)].filter((id) => !coming.has(id));
+  return [...new Set(wanted)].filter((id) => !createdIds.has(id));
 }
 
 /**
@@ -39,10 +39,10 @@ export function checkShown(
   holders: Holders,
   find: (id: string) => Pick<Job, 'queue'> | undefined,
 ): void {
-  const coming = new Set(jobs.map(({ id }) => id));
+  const createdIds = new Set(jobs.map(({ id }) => id));
   for (const { id, showsHolder = false, visibleQueues = null, keys } of jobs) {
     const holderId = holders.get(id);
-    if (!showsHolder || holderId === undefined || coming.has(holderId)) continue;
+    if (!showsHolder || holderId === undefined || createdIds.has(holderId)) continue;
     const holder = find(holderId);
     const isVisible =
       holder !== undefined && (visibleQueues === null || visibleQueues.includes(holder.queue));

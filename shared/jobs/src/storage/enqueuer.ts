@@ -7,7 +7,7 @@ import type { TransactionClient } from './transaction.js';
 export type NewJobs = readonly NewJob[] | AsyncIterable<readonly NewJob[]>;
 
 /** Collects all jobs into one list. */
-export async function collected(jobs: NewJobs): Promise<readonly NewJob[]> {
+export async function collectJobs(jobs: NewJobs): Promise<readonly NewJob[]> {
   if (!(Symbol.asyncIterator in jobs)) return jobs;
   const all: NewJob[] = [];
   for await (const slice of jobs) for (const job of slice) all.push(job);

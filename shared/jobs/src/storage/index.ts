@@ -21,7 +21,7 @@ export {
   unmetConditionError,
   continuationConditions,
   isMet,
-  skippedName,
+  skippedErrorName,
   type ParentEnd,
 } from '../job/continuation.js';
 export { durationBuckets, DurationHistogram } from '../job/duration-histogram.js';
@@ -74,7 +74,7 @@ export { keepStoredDigits } from '../job/stored-digits.js';
 export { isTraceparent } from '../job/traceparent.js';
 export type { Transition, TransitionReason } from '../job/transition.js';
 export { type Uniqueness, uniqueKey } from '../job/uniqueness.js';
-export { jobOf, planFiring, type SkippedDueTimes } from '../recurring/firing.js';
+export { buildRecurringRun, planFiring, type SkippedDueTimes } from '../recurring/firing.js';
 export type { MisfirePolicy, OverlapPolicy } from '../recurring/recurring-job.js';
 export { Schedule } from '../recurring/schedule.js';
 export * from './alerts.js';
@@ -86,7 +86,7 @@ export type { Clock } from './clock.js';
 export type * from './completions.js';
 export * from './deployments.js';
 export * from './saved-searches.js';
-export { collected, type Enqueuer, type NewJobs } from './enqueuer.js';
+export { collectJobs, type Enqueuer, type NewJobs } from './enqueuer.js';
 export * from './error-groups.js';
 export {
   checkEditedBytes,
@@ -103,7 +103,7 @@ export type * from './job-reports.js';
 export * from './job-statistics.js';
 export {
   hasKeys,
-  createdOf,
+  withoutUncreatedJobs,
   type Holders,
   KeyHeldError,
   type KeyHolder,
@@ -114,13 +114,13 @@ export {
 export type * from './job-types.js';
 export type * from './leases.js';
 export type * from './maintenance.js';
-export { maxExamined, type Orphan, orphansAmong } from './orphan.js';
+export { maxExamined, type Orphan, findOrphans } from './orphan.js';
 export { QueuePollTimers } from './queue-poll-timers.js';
 export type * from './queues.js';
 export {
   checkShown,
   holdersToShow,
-  noneShown,
+  noShownHolders,
   type EnqueueResult,
   enqueueResultOf,
 } from './enqueue-result.js';

@@ -124,7 +124,7 @@ export function hasKeys({ keys = null }: NewJob): boolean {
 }
 
 /** Returns the batch without the jobs, including the callback, that are not created. */
-export function createdOf(batch: NewBatch, created: readonly NewJob[]): NewBatch {
+export function withoutUncreatedJobs(batch: NewBatch, created: readonly NewJob[]): NewBatch {
   const byId = new Map(created.map((job) => [job.id, job]));
   const jobs = batch.jobs.flatMap(({ id }) => byId.get(id) ?? []);
   return { ...batch, jobs, callback: byId.get(batch.callback?.id ?? '') ?? null };
@@ -136,11 +136,11 @@ export function keyName(queue: string, { namespace, key }: Pick<JobKey, 'namespa
 }
 
 /** The metadata that a job keeps when its content is replaced, because it links the job to other records. */
-const ties = ['batchId', 'parentIds', 'recurringJobId', 'idempotencyKey', 'followed'] as const;
+const linkMembers = ['batchId', 'parentIds', 'recurringJobId', 'idempotencyKey', 'followed'] as const;
 
 /** Returns the metadata of a job after its content has been replaced by that of another job. */
 export function replacedMeta(own: JobMeta | null, other: JobMeta | null): JobMeta | null {
-  const isTie = (member: string): boolean => (ties as readonly string[]).includes(member);
+  const isTie = (member: string): boolean => (linkMembers as readonly string[]).includes(member);
   const meta = Object.fromEntries([
     ...Object.entries(own ?? {}).filter(([member]) => isTie(member)),
     ...Object.entries(other ?? {}).filter(([member]) => !isTie(member)),

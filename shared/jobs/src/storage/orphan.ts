@@ -16,7 +16,7 @@ export interface Orphan {
 export const maxExamined = 5_000;
 
 /** Returns the groups of waiting jobs that none of these servers will run, the largest first. */
-export function orphansAmong(
+export function findOrphans(
   waiting: readonly Omit<Orphan, 'reason'>[],
   servers: readonly Pick<Server, 'queues' | 'jobNames'>[],
 ): Orphan[] {

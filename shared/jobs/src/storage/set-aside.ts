@@ -96,7 +96,7 @@ export function bulkRequestOf({
  *
  * @param failures number of times that processing has failed, 1 or more
  */
-export function setAsideForMs(failures: number): number {
+export function setAsideRetryMs(failures: number): number {
   return Math.min(firstRetryMs * 2 ** (failures - 1), longestRetryMs);
 }
 

@@ -25,29 +25,29 @@ const longestWord = 100;
  * Returns the number of typos that are tolerated in a word; 0 if the word is too short or too long, or contains digits,
  * because similar numbers mean different things.
  */
-export function typosIn(word: string): number {
+export function allowedTypos(word: string): number {
   if (word.length <= literalLength || word.length > longestWord || /\d/.test(word)) return 0;
   return word.length < longLength ? 1 : 2;
 }
 
 /**
  * Returns the spellings of each search word: the word itself, then words from `texts` that differ from it by no more
- * typos than {@link typosIn} allows, fewest typos first.
+ * typos than {@link allowedTypos} allows, fewest typos first.
  *
  * @param texts the texts in which to find other spellings: names of jobs and queues, tags, errors
  */
 export function spellingsOf(words: readonly string[], texts: Iterable<string>): Spelling[][] {
   const wanted = words.map((word) => word.toLowerCase());
-  const known = wanted.some((word) => typosIn(word) > 0) ? wordsIn(texts) : [];
+  const known = wanted.some((word) => allowedTypos(word) > 0) ? wordsIn(texts) : [];
   return wanted.map((word) => [{ text: word, typos: 0 }, ...othersOf(word, known)]);
 }
 
 function othersOf(word: string, known: readonly string[]): Spelling[] {
-  const most = typosIn(word);
-  if (most === 0) return [];
+  const maxTypos = allowedTypos(word);
+  if (maxTypos === 0) return [];
   return known
     .flatMap((text) => {
-      const typos = text.includes(word) ? undefined : typosBetween(word, text, most);
+      const typos = text.includes(word) ? undefined : typosBetween(word, text, maxTypos);
       return typos === undefined ? [] : [{ text, typos }];
     })
     .toSorted((one, other) => one.typos - other.typos || (one.text < other.text ? -1 : 1))

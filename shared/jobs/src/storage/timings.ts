@@ -156,7 +156,7 @@ const steps = [1, 5, 10, 30, 60, 180, 360, 720, 1_440].map((minutes) => minutes 
  *
  * @param nowMs the storage's time
  */
-export function usualBucketMs(fromMs: number, untilMs: number, nowMs: number): number {
+export function defaultBucketMs(fromMs: number, untilMs: number, nowMs: number): number {
   const least = fromMs < nowMs - timingsKept.minute.forMs ? hourMs : minuteMs;
   return steps.find((step) => step >= least && (untilMs - fromMs) / step <= 120) ?? dayMs;
 }

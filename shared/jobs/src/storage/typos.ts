@@ -2,11 +2,11 @@
  * Returns the number of typos by which two words differ: letters that are wrong, missing, extra, or swapped with the
  * next one (the optimal string alignment distance).
  *
- * @param most maximum number of typos to count
- * @returns `undefined` if the words differ by more than `most` typos
+ * @param maxTypos maximum number of typos to count
+ * @returns `undefined` if the words differ by more than `maxTypos` typos
  */
-export function typosBetween(one: string, other: string, most: number): number | undefined {
-  if (Math.abs(one.length - other.length) > most) return undefined;
+export function typosBetween(one: string, other: string, maxTypos: number): number | undefined {
+  if (Math.abs(one.length - other.length) > maxTypos) return undefined;
   let beforeLast: number[] = [];
   let last = Array.from({ length: other.length + 1 }, (_, place) => place);
   for (let row = 1; row <= one.length; row++) {
@@ -22,12 +22,12 @@ export function typosBetween(one: string, other: string, most: number): number |
         isSwapped ? at(beforeLast, place - 2) + 1 : Infinity,
       );
     }
-    if (Math.min(...current) > most) return undefined;
+    if (Math.min(...current) > maxTypos) return undefined;
     beforeLast = last;
     last = current;
   }
   const typos = at(last, other.length);
-  return typos <= most ? typos : undefined;
+  return typos <= maxTypos ? typos : undefined;
 }
 
 function at(row: readonly number[], place: number): number {

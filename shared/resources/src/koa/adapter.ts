@@ -6,7 +6,7 @@ import type { Responder } from '../pipeline/responder.js';
 import { bodyReader } from './body.js';
 import { compress, tagOfEncoded } from './compression.js';
 import { toApiRequest } from './request.js';
-import { requireSoundHead } from './request-head.js';
+import { requireValidHead } from './request-head.js';
 
 export type Middleware = Koa.Middleware;
 
@@ -24,7 +24,7 @@ export function koaAdapter(
     const request = toApiRequest(ctx, () => readBody(ctx));
     setHeaders(ctx, responder.commonHeaders(request));
     try {
-      requireSoundHead(ctx.req);
+      requireValidHead(ctx.req);
       guard(ctx);
     } catch (error) {
       return send(ctx, responder.answerError(request, error));

@@ -6,7 +6,7 @@ const brotli = promisify(brotliCompress);
 const zip = promisify(gzip);
 
 /** Minimum size, in bytes, of a body to compress. For a smaller body, compression would save less than one packet. */
-const smallestBytes = 1024;
+const minBytes = 1024;
 
 export interface Encoded {
   /** A string if the body was not compressed: Node sends a string together with the headers, in one write. */
@@ -17,7 +17,7 @@ export interface Encoded {
 
 /** Compresses a body if it is large enough and the caller accepts a compressed one. */
 export async function compress(text: string, acceptEncoding: string): Promise<Encoded> {
-  if (Buffer.byteLength(text) < smallestBytes) return { body: text, encoding: undefined };
+  if (Buffer.byteLength(text) < minBytes) return { body: text, encoding: undefined };
   switch (smallestEncoding(acceptEncoding)) {
     case 'br':
       // Quality 4 is as fast as gzip and smaller; the default of 11 is for static files.

@@ -12,7 +12,7 @@ const maxUrlLength = 12_000;
  * section 4.2.1; RFC 9112, section 3.2).
  * @throws {ApiError} 41401, 40003
  */
-export function requireSoundHead({ url = '', httpVersion, rawHeaders }: IncomingMessage): void {
+export function requireValidHead({ url = '', httpVersion, rawHeaders }: IncomingMessage): void {
   if (url.length > maxUrlLength)
     throw apiError(41401, `The URL has ${url.length} characters; at most ${maxUrlLength} are allowed`);
   if (!/^[\x21-\x7e]*$/.test(url))

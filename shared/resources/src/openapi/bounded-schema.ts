@@ -8,13 +8,14 @@ const uuidPattern = '^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$';
  * Completes a schema for the document: adds formats, patterns, the types of enumerations, and the bounds that a type or
  * format implies, such as 36 characters for a UUID. Adds no other limits.
  */
-export function bounded(schema: JsonSchema): JsonSchema {
-  if (schema.anyOf !== undefined) return boundedUnion({ ...schema, anyOf: schema.anyOf.map(bounded) });
+export function completedSchema(schema: JsonSchema): JsonSchema {
+  if (schema.anyOf !== undefined)
+    return boundedUnion({ ...schema, anyOf: schema.anyOf.map(completedSchema) });
   if (schema.enum !== undefined) return { ...typeOf(schema.enum), ...schema };
   if (schema.const !== undefined) return { ...typeOf([schema.const]), ...schema };
   const types = typesOf(schema);
   if (types.includes('object')) return boundedObject(schema);
-  if (types.includes('array')) return { minItems: 0, ...schema, items: bounded(schema.items ?? {}) };
+  if (types.includes('array')) return { minItems: 0, ...schema, items: completedSchema(schema.items ?? {}) };
   if (types.includes('integer'))
     return { format: 'int64', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER, ...schema };
   if (types.includes('number')) return { format: 'double', ...schema };
@@ -47,19 +48,19 @@ function boundedUnion({ anyOf = [], ...rest }: JsonSchema): JsonSchema {
  * Maximum `maxItems` that the document publishes. Tools generate arrays of `maxItems` elements, and fail if there are
  * more than this.
  */
-const publishedElements = 1_000;
+const maxPublishedItems = 1_000;
 
 /**
  * Completes the schema of a request body, which already has all its limits. Array bounds that are too large for tools
  * are moved to the description.
  */
 export function publishedBody(schema: JsonSchema): JsonSchema {
-  return withoutLargeBounds(bounded(schema));
+  return withoutLargeBounds(completedSchema(schema));
 }
 
 function withoutLargeBounds(schema: JsonSchema): JsonSchema {
   const { maxItems, ...rest } = schema;
-  const isLarge = maxItems !== undefined && maxItems > publishedElements;
+  const isLarge = maxItems !== undefined && maxItems > maxPublishedItems;
   const description = [schema.description?.replace(/\.$/, ''), `At most ${maxItems} elements`]
     .filter((sentence) => sentence !== undefined)
     .join('. ');
@@ -86,5 +87,5 @@ function nameOfType(value: unknown): string {
 function boundedObject(schema: JsonSchema): JsonSchema {
   const { properties, additionalProperties } = schema;
   if (properties === undefined) return { ...schema, additionalProperties: additionalProperties ?? true };
-  return { additionalProperties: false, ...schema, properties: mapValues(properties, bounded) };
+  return { additionalProperties: false, ...schema, properties: mapValues(properties, completedSchema) };
 }

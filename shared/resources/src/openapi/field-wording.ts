@@ -41,12 +41,12 @@ export function ended(text: string): string {
 }
 
 /** Verbs that need no “was”: an attempt “started”, but a queue “was paused”. */
-const own = new Set(['ended', 'failed', 'finished', 'started']);
+const activeVerbs = new Set(['ended', 'failed', 'finished', 'started']);
 
 function sentence(name: string, words: string, owner: string): string {
   if (name === 'updatedAt') return `When the ${owner} was last updated.`;
   const event = /^([a-z]+ed)At$/.exec(name)?.[1];
-  if (event !== undefined) return `When the ${owner} ${own.has(event) ? '' : 'was '}${event}.`;
+  if (event !== undefined) return `When the ${owner} ${activeVerbs.has(event) ? '' : 'was '}${event}.`;
   const parent = /^(.+) ID$/.exec(words)?.[1];
   if (parent !== undefined) return `The ID of the ${parent}.`;
   return `The ${words} of the ${owner}.`;

@@ -3,7 +3,7 @@ import type { Operation, Resource } from '../definition/resource.js';
 import type { StorageFunction } from '../definition/storage.js';
 import { eventText } from '../pipeline/event-stream.js';
 import type { JsonSchema } from '../validation/json-schema.js';
-import { bounded } from './bounded-schema.js';
+import { completedSchema } from './bounded-schema.js';
 import { arrayOf, listBody } from './array-schemas.js';
 import { body, oneOrMany, pageSchema } from './content.js';
 import { deprecatedOperation, deprecationAt } from './deprecation.js';
@@ -69,7 +69,8 @@ export function operation(
     summary,
     description: [description, ...(call === 'list' ? reasonsAgainst(place) : [])].join('\n\n'),
     tags: [place.resource.name],
-    ...(parts.parameters && parts.parameters.length > 0 && { parameters: parts.parameters.map(unsent) }),
+    ...(parts.parameters &&
+      parts.parameters.length > 0 && { parameters: parts.parameters.map(omittedFromSamples) }),
     ...(parts.requestBody && { requestBody: parts.requestBody }),
     responses: {
       ...parts.responses,
@@ -84,7 +85,7 @@ export function operation(
  * Keeps optional parameters that have an example or a default out of code samples and trial requests. `x-disabled` is
  * an extension of Scalar.
  */
-function unsent({ example, ...parameter }: ParameterObject): ParameterObject {
+function omittedFromSamples({ example, ...parameter }: ParameterObject): ParameterObject {
   if (parameter.required === true) return { ...parameter, ...(example !== undefined && { example }) };
   const value = example ?? parameter.schema.default;
   return value === undefined
@@ -281,7 +282,7 @@ function success(
   description: string,
   headers: Headers,
 ): ResponseObject {
-  const example = exampleOf(bounded(resource.item));
+  const example = exampleOf(completedSchema(resource.item));
   return {
     description,
     headers: headerReferences(...headers),
@@ -307,7 +308,7 @@ function created(place: OperationPlace): ResponseObject {
   const { resource, serves } = place;
   const one = itemAt(place, 'Created.');
   if (!serves('createMany')) return one;
-  const example = exampleOf(bounded(resource.item));
+  const example = exampleOf(completedSchema(resource.item));
   return {
     ...one,
     description: 'Created: one item for an object, or an array in the order of the request for an array.',
@@ -331,7 +332,7 @@ function linked(links: Readonly<Record<string, LinkObject>>): Pick<ResponseObjec
 /** Describes GET on a collection that streams events. */
 export function streamOperation(place: OperationPlace): OperationObject {
   const { resource, owner } = place;
-  const example = eventText({ id: '1', data: exampleOf(bounded(resource.item)) });
+  const example = eventText({ id: '1', data: exampleOf(completedSchema(resource.item)) });
   return operation(place, `stream${ownedName(owner, resource.name)}`, 'stream', {
     parameters: [...filterParameters(resource), lastEventId],
     responses: {

@@ -9,7 +9,7 @@ import {
 } from '../query/query-parser.js';
 import type { JsonSchema } from '../validation/json-schema.js';
 import { limited } from '../validation/limits.js';
-import { bounded } from './bounded-schema.js';
+import { completedSchema } from './bounded-schema.js';
 import type { ParameterObject } from './document-types.js';
 import { exampleOf } from './example.js';
 
@@ -182,7 +182,7 @@ export function pathParameter(name: string, description: string, schema: JsonSch
     in: 'path',
     required: true,
     description,
-    schema: bounded(limited(schema)),
+    schema: completedSchema(limited(schema)),
     example: exampleOf(schema, name.toLowerCase()),
   };
 }
@@ -197,7 +197,7 @@ export const pathFilterSchema: JsonSchema = {
 
 function filterParameter(filter: FilterParameter): ParameterObject {
   const { parameter, match, isSingle, description } = filter;
-  const schema = bounded(filter.schema);
+  const schema = completedSchema(filter.schema);
   const deprecated = filter.schema.deprecated === true ? { deprecated: true } : {};
   if (match === 'path') {
     return {

@@ -3,7 +3,7 @@ import type { Child, Resource } from '../definition/resource.js';
 import type { JsonSchema } from '../validation/json-schema.js';
 import { mapValues } from '../validation/map-values.js';
 import { arrayOf, listBody, oneOrManyOf } from './array-schemas.js';
-import { bounded, publishedBody } from './bounded-schema.js';
+import { completedSchema, publishedBody } from './bounded-schema.js';
 import { withDescriptions } from './field-wording.js';
 import { NamedParts } from './named-parts.js';
 
@@ -36,7 +36,7 @@ function resourceSchemas(resource: Resource): Plans {
       described: Resource = resource,
     ): Plans[string] =>
     (parts) => ({ description, ...fieldsOf(described, parts.separate(schemaName(words), schema())) });
-  const item = plan(singular, () => bounded(resource.item), `${capitalized(an)}.`);
+  const item = plan(singular, () => completedSchema(resource.item), `${capitalized(an)}.`);
   return {
     [schemaName(singular)]: (parts) => {
       parts.register(schemaName(`${singular} create`), bodySchema(bodies.create));

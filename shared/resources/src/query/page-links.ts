@@ -28,9 +28,9 @@ export function pageLinks(
   const kept = rawQuery
     .split('&')
     .filter((pair) => pair !== '' && !/^(?:limit|offset|after|before)(?:=|$)/.test(pair));
-  const asksForOffset = /(?:^|&)offset=/.test(rawQuery);
+  const hasOffset = /(?:^|&)offset=/.test(rawQuery);
   const targets =
-    seeks && !query.byRelevance && !asksForOffset ? cursorTargets(query, page) : offsetTargets(query, page);
+    seeks && !query.byRelevance && !hasOffset ? cursorTargets(query, page) : offsetTargets(query, page);
   const links = Object.entries(targets).map(([relation, target]) => ({
     relation,
     link: `<${url}?${[...kept, `limit=${query.limit}`, ...target].join('&')}>; rel="${relation}"`,

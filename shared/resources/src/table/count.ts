@@ -1,7 +1,7 @@
 import type { Queryable } from '../database/database.js';
 
 /** Maximum number of rows that are counted, unless an exact count is requested. */
-export const countedExactly = 10_000;
+export const maxExactCount = 10_000;
 
 /**
  * Counts all rows if `exact` is set; otherwise counts up to 10 000, and estimates larger numbers from the query plan.
@@ -14,15 +14,15 @@ export async function countItems(
   values: readonly unknown[],
   { exact, atLeast }: { readonly exact: boolean; readonly atLeast: number },
 ): Promise<{ total: number; estimated: boolean }> {
-  const bound = exact ? '' : `limit ${countedExactly + 1}`;
+  const bound = exact ? '' : `limit ${maxExactCount + 1}`;
   const counted = await connection.query(
     `select count(*)::float8 as total from (select from ${source} ${bound}) counted`,
     [...values],
   );
   const total = Number(counted.rows[0]?.['total']);
-  if (exact || total <= countedExactly) return { total, estimated: false };
+  if (exact || total <= maxExactCount) return { total, estimated: false };
   const estimate = await estimateItems(connection, source, values);
-  return { total: Math.max(estimate, atLeast, countedExactly + 1), estimated: true };
+  return { total: Math.max(estimate, atLeast, maxExactCount + 1), estimated: true };
 }
 
 /** Returns the number of rows that the planner expects. */

@@ -3,7 +3,7 @@ import type { Database, Transaction } from '../database/database.js';
 import { inTransaction } from '../database/transaction.js';
 import {
   type IdempotencyStore,
-  keptForMs,
+  recordTtlMs,
   type KeyedRequest,
   type KeyedResponse,
   type KeyedResult,
@@ -63,7 +63,7 @@ export function tableIdempotencyStore(database: Database, table: string): Idempo
     if (found !== undefined)
       return found.response === null ? undefined : { kind: 'answered', response: found.response };
     const { response, record } = await act(transaction);
-    const values = [key, fingerprint, JSON.stringify(record), keptForMs];
+    const values = [key, fingerprint, JSON.stringify(record), recordTtlMs];
     if ((await transaction.query(statements.keep, values)).rowCount !== 1) throw new KeyTakenError();
     return { kind: 'answered', response };
   };

@@ -3,7 +3,7 @@ import { allOf, likePattern, type Parameters } from './conditions.js';
 /**
  * Maximum number of matches to rank by similarity, unless the page requires more. Ranking a million takes ten seconds.
  */
-const maxCompared = 5_000;
+const maxRanked = 5_000;
 
 export interface SearchedRows {
   /** The FROM clause without the word FROM; the alias of the table is `t`. */
@@ -24,7 +24,7 @@ export interface Matches {
   /** ORDER BY expressions that put the best match first. */
   readonly order: string;
   /** The number of matches at which the search stops. */
-  readonly most: number;
+  readonly limit: number;
 }
 
 /**
@@ -37,19 +37,19 @@ export function findMatches(
 ): Matches {
   const like = parameters.add(likePattern(search));
   const similar = parameters.add(search);
-  const most = Math.max(maxCompared, atLeast);
-  const limit = `${parameters.add(most)}::bigint`;
+  const limit = Math.max(maxRanked, atLeast);
+  const max = `${parameters.add(limit)}::bigint`;
   const rows = (condition: string, count: string): string =>
     `select t.* from ${from} where ${allOf([...conditions, condition])} limit ${count}`;
   return {
     clauses: `
-      containing as materialized (${rows(`${text} ilike ${like}`, limit)}),
+      containing as materialized (${rows(`${text} ilike ${like}`, max)}),
       alike as materialized (${rows(
         `${text} not ilike ${like} and ${text} %> ${similar}`,
-        `${limit} - (select count(*) from containing)`,
+        `${max} - (select count(*) from containing)`,
       )}),
       matches as materialized (select * from containing union all select * from alike)`,
     order: `${text} ilike ${like} desc, word_similarity(${similar}, ${text}) desc`,
-    most,
+    limit,
   };
 }

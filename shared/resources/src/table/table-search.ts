@@ -95,7 +95,7 @@ export class TableSearch {
     const count =
       first === undefined ? await this.#countMatches(connection, query, source) : first['match_count'];
     const page = { ...this.#reader.inOrder(query, rows), total: undefined };
-    return { page, matches: Number(count) < matches.most ? Number(count) : undefined };
+    return { page, matches: Number(count) < matches.limit ? Number(count) : undefined };
   }
 
   async #countMatches(connection: Queryable, query: SearchQuery, source: Source): Promise<unknown> {

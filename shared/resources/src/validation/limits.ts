@@ -2,7 +2,7 @@ import { type JsonSchema, typesOf } from './json-schema.js';
 import { mapValues } from './map-values.js';
 
 /** Default limits for parts of a body whose schema sets no limit. */
-const most = { characters: 10_000, elements: 1_000, members: 1_000 };
+const defaultLimits = { characters: 10_000, elements: 1_000, members: 1_000 };
 
 /** Maximum length of text, in characters, by format. */
 const charactersOf: ReadonlyMap<string, number> = new Map([
@@ -23,12 +23,16 @@ export function limited(schema: JsonSchema): JsonSchema {
   const types = typesOf(schema);
   if (types.includes('object')) return limitedObject(schema);
   if (types.includes('array'))
-    return { maxItems: most.elements, ...schema, ...(schema.items && { items: limited(schema.items) }) };
+    return {
+      maxItems: defaultLimits.elements,
+      ...schema,
+      ...(schema.items && { items: limited(schema.items) }),
+    };
   if (types.includes('integer'))
     return { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER, ...schema };
   if (types.includes('string') || types.includes('date-time')) {
     const maxLength = Math.min(
-      schema.maxLength ?? most.characters,
+      schema.maxLength ?? defaultLimits.characters,
       charactersOf.get(schema.format ?? '') ?? Infinity,
     );
     return { ...schema, maxLength };
@@ -39,7 +43,7 @@ export function limited(schema: JsonSchema): JsonSchema {
 function limitedObject(schema: JsonSchema): JsonSchema {
   const { properties, additionalProperties = properties === undefined } = schema;
   return {
-    ...(additionalProperties !== false && { maxProperties: most.members }),
+    ...(additionalProperties !== false && { maxProperties: defaultLimits.members }),
     ...schema,
     ...(properties && { properties: mapValues(properties, limited) }),
     additionalProperties:

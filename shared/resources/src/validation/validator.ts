@@ -123,13 +123,13 @@ function describe(schema: JsonSchema): string {
 }
 
 /** Whether a value has at most this many parts, counting recursively. */
-function hasAtMost(most: number, value: unknown): boolean {
+function hasAtMost(max: number, value: unknown): boolean {
   const waiting = [value];
   for (let parts = 0; waiting.length > 0; parts += 1) {
-    if (parts + waiting.length > most) return false;
+    if (parts + waiting.length > max) return false;
     const next = waiting.pop();
     if (typeof next !== 'object' || next === null) continue;
-    if (Array.isArray(next) && next.length > most) return false;
+    if (Array.isArray(next) && next.length > max) return false;
     for (const member of Object.values(next) as unknown[]) waiting.push(member);
   }
   return true;

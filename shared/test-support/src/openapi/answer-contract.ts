@@ -9,12 +9,12 @@ import {
   resolve,
 } from './operations.js';
 import type { ReceivedAnswer, SentRequest } from './exchange.js';
-import { promisedSchema } from './promised-schema.js';
+import { applicableSchema } from './promised-schema.js';
 import type { Schema } from './schema.js';
 
-/** A difference between a response and the OpenAPI document. `what` is the same whenever the same fault occurs. */
+/** A difference between a response and the OpenAPI document. `fault` is the same whenever the same fault occurs. */
 export interface Breach {
-  readonly what: string;
+  readonly fault: string;
   /** The part that is specific to this response. */
   readonly detail: string;
 }
@@ -74,7 +74,7 @@ export class AnswerContract {
     if (response === undefined && beforeOperations.has(status)) return this.#checkErrors(answer);
     return [
       ...(response === undefined
-        ? [{ what: `status ${status} is not declared`, detail: text.slice(0, 300) }]
+        ? [{ fault: `status ${status} is not declared`, detail: text.slice(0, 300) }]
         : [
             ...this.#checkContent(response.content ?? {}, request, answer),
             ...this.#checkHeaders(response.headers ?? {}, answer),
@@ -89,7 +89,7 @@ export class AnswerContract {
     if (answer.status < 400)
       return [
         {
-          what: `status ${answer.status} for a call that is not in the document`,
+          fault: `status ${answer.status} for a call that is not in the document`,
           detail: `${method} ${path}`,
         },
       ];
@@ -120,16 +120,16 @@ export class AnswerContract {
         ?.trim() ?? '';
     const detail = text.slice(0, 300);
     if (Object.keys(content).length === 0 || request.method === 'HEAD')
-      return text === '' ? [] : [{ what: `status ${status} has a body, which is not declared`, detail }];
+      return text === '' ? [] : [{ fault: `status ${status} has a body, which is not declared`, detail }];
     const media = content[type];
     if (media === undefined)
-      return [{ what: `status ${status} has the content type "${type}", which is not declared`, detail }];
+      return [{ fault: `status ${status} has the content type "${type}", which is not declared`, detail }];
     if (type === 'text/event-stream') return [];
     if (!type.endsWith('json'))
       return this.#violations(media.schema, text, `the ${type} of status ${status}`);
     const json = parseJson(text);
-    if (json === undefined) return [{ what: `status ${status} has a body that is no JSON`, detail }];
-    const schema = promisedSchema(media.schema, request, (schema) => resolve(this.#document, schema));
+    if (json === undefined) return [{ fault: `status ${status} has a body that is no JSON`, detail }];
+    const schema = applicableSchema(media.schema, request, (schema) => resolve(this.#document, schema));
     return [
       ...this.#violations(schema, json, `the body of status ${status}`),
       ...(status >= 400 ? wrongCodes(status, json) : []),
@@ -157,7 +157,7 @@ export class AnswerContract {
     if (status >= 300) return [];
     const { body, headers, path } = request;
     const unknown = unknownParameters(operation, path).map((name) => ({
-      what: `status ${status} for a parameter that is not declared`,
+      fault: `status ${status} for a parameter that is not declared`,
       detail: name,
     }));
     const schema = Object.values(operation.bodies)[0]?.schema;
@@ -175,7 +175,7 @@ export class AnswerContract {
     const validate = this.#validators.get(schema) ?? this.#compile(schema);
     if (validate(value)) return [];
     return (validate.errors ?? []).slice(0, 1).map((error) => ({
-      what: `${where}: ${placeOf(error)} ${error.message ?? 'is invalid'}`,
+      fault: `${where}: ${placeOf(error)} ${error.message ?? 'is invalid'}`,
       detail: JSON.stringify(valueAt(value, error.instancePath))?.slice(0, 300) ?? '',
     }));
   }
@@ -217,7 +217,7 @@ function wrongCodes(status: number, payload: unknown): readonly Breach[] {
   const wrong = errors?.find(({ code = 0 }) => Math.trunc(code / 100) !== status);
   return wrong === undefined
     ? []
-    : [{ what: `status ${status} with a code of another status`, detail: String(wrong.code) }];
+    : [{ fault: `status ${status} with a code of another status`, detail: String(wrong.code) }];
 }
 
 function unknownParameters({ parameters }: Operation, path: string): readonly string[] {

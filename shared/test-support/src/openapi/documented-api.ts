@@ -19,7 +19,7 @@ export class DocumentedApi {
   async check(request: SentRequest, answer: ReceivedAnswer): Promise<void> {
     const breaches = (await this.#documented()).checkAny(request, answer);
     if (breaches.length === 0) return;
-    const lines = breaches.map(({ what, detail }) => `${what}: ${detail}`);
+    const lines = breaches.map(({ fault, detail }) => `${fault}: ${detail}`);
     throw new Error(`${request.method} ${request.path} is not answered as documented\n${lines.join('\n')}`);
   }
 

@@ -17,7 +17,7 @@ const known = new WeakMap<Schema, Alternatives>();
  * document lists alternatives and explains in words when each applies: the response to an array is an array, and items
  * are partial only if the request has the parameter `fields`.
  */
-export function promisedSchema(given: Schema, { path, body }: SentRequest, resolve: Resolver): Schema {
+export function applicableSchema(given: Schema, { path, body }: SentRequest, resolve: Resolver): Schema {
   const schema = resolve(given);
   const [one, many] = schema.oneOf ?? [];
   if (one !== undefined && many?.type === 'array') return isArray(body) ? many : one;

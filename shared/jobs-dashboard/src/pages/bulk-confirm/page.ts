@@ -84,7 +84,7 @@ async function loadJobs({ action, key, filter, which, list }: Wanted, context: P
         ? null
         : { ...skipped, exact: skipped.exact && exact && count.count <= jobs.length },
     confirmed: preview === null ? null : confirmedField(preview),
-    searchedFrom: preview === null ? null : latestIn(preview.firstIds),
+    searchedFrom: preview === null ? null : latestIn(preview.oldestSearchedIds),
     button: exact ? of(counted(count.count, 'job')) : all,
     typed: !exact && isDestructive(action) ? action : null,
     sampled: !exact || count.count > jobs.length ? jobs.length : null,
@@ -116,7 +116,7 @@ async function readSample(
   // If counting took too long, the operation is limited to the jobs that exist when this page is shown. A search for
   // words would also have to be limited to the jobs that were searched. These are unknown then, so there is no preview.
   const uncounted =
-    filter.q === undefined ? { count: null, asOf: new Date(context.now()), firstIds: {} } : null;
+    filter.q === undefined ? { count: null, asOf: new Date(context.now()), oldestSearchedIds: {} } : null;
   const preview = known === undefined ? null : (known.value ?? uncounted);
   return {
     jobs: found.jobs,
@@ -129,8 +129,8 @@ async function readSample(
 }
 
 /** Returns how far back the jobs in all states were searched for words; `null` if all jobs were searched. */
-function latestIn(firstIds: BulkPreview['firstIds']): Date | null {
-  const latest = Object.values(firstIds).toSorted().at(-1);
+function latestIn(oldestSearchedIds: BulkPreview['oldestSearchedIds']): Date | null {
+  const latest = Object.values(oldestSearchedIds).toSorted().at(-1);
   return latest === undefined ? null : (timeOfId(latest) ?? null);
 }
 

@@ -8,7 +8,7 @@ import { nothing, type Page, type PageContext, type PageRequest } from '../page.
 
 const ROWS = 50;
 /** Maximum number of audit entries to read. There are few: one for the start, and one for each attempt to stop it. */
-const MOST_ENTRIES = 10;
+const MAX_ENTRIES = 10;
 
 export async function bulkOperationPage({ params, query }: PageRequest, context: PageContext): Promise<Page> {
   const { id, action, state } = await find(params['operation'] ?? '', context);
@@ -34,7 +34,7 @@ async function loadState(id: string, context: PageContext): Promise<object> {
   const [operation, servers, history] = await Promise.all([
     find(id, context),
     reader.servers.list(),
-    reader.audit.list({ target: id, limit: MOST_ENTRIES }),
+    reader.audit.list({ target: id, limit: MAX_ENTRIES }),
   ]);
   const { matched, changed, skipped, state } = operation;
   // Jobs that were confirmed but have been removed since count as skipped here; the storage does not count them.

@@ -94,7 +94,7 @@ async function loadLife(id: string, context: PageContext): Promise<object> {
     moreDependents: !dependents.isComplete,
     skipped,
     isSkipped: skipReason(job.error) !== null && job.attempt === 0,
-    stretches: timeline(job, attempts).slice(-MAX_STRETCHES).map(storyOf),
+    stretches: timeline(job, attempts).slice(-MAX_STRETCHES).map(stretchRow),
     actions: actions.toReversed().flatMap(jobAction),
     links: context.links.ofJob(job),
     attempts: attemptRows(job, { attempts, servers, log: log?.lines ?? [] }, context),
@@ -165,7 +165,7 @@ function placeOf(server: Server | undefined): object | null {
 }
 
 /** Converts a stretch of the timeline to the data of the view. */
-function storyOf({ kind, attempt, from, until }: Stretch): object {
+function stretchRow({ kind, attempt, from, until }: Stretch): object {
   return {
     kind,
     attempt: attempt?.attempt ?? null,

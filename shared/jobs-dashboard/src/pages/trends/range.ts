@@ -1,4 +1,4 @@
-import { timingsKept, usualBucketMs } from '@longshore/jobs/storage';
+import { timingsKept, defaultBucketMs } from '@longshore/jobs/storage';
 import { calendarMomentOf } from '../../search/moment.js';
 
 const MINUTE = 60_000;
@@ -56,7 +56,7 @@ export function rangeOf(query: URLSearchParams, nowMs: number): Range {
   const [fromMs, untilMs] = isChosen
     ? [Math.min(from, until), Math.max(from, until)]
     : [nowMs - span.ms, nowMs];
-  const bucketMs = usualBucketMs(fromMs, untilMs, nowMs);
+  const bucketMs = defaultBucketMs(fromMs, untilMs, nowMs);
   const change = (changed: Readonly<Record<string, string | null>>): string => {
     const next = new URLSearchParams(query);
     for (const [key, value] of Object.entries(changed))

@@ -4,7 +4,7 @@ import { backlogTrend } from '../../format/backlog-trend.js';
 import { chartOf } from '../../format/chart.js';
 import { formatNumber } from '../../format/count.js';
 import { formatDuration } from '../../format/duration.js';
-import { hasValues, linePath, mostOf, placeOf, type Point, WIDTH } from '../../format/line-chart.js';
+import { hasValues, linePath, maxOf, placeOf, type Point, WIDTH } from '../../format/line-chart.js';
 import type { PageContext, Region } from '../page.js';
 import { type Range, rangeOf } from './range.js';
 
@@ -167,17 +167,17 @@ function durationChart(
     pointsOf(buckets, range.bucketMs, ({ timing }) => timing[part].percentile(share)),
   );
   const past = earlier(before, range.beforeMs, ({ timing }) => timing[part].percentile(0.95));
-  const most = mostOf(...lines, past);
+  const max = maxOf(...lines, past);
   const whole = wholeOf(buckets, part);
   return {
     title,
-    peak: hasValues(...lines, past) ? `Peak: ${formatDuration(most)}` : 'No figures',
+    peak: hasValues(...lines, past) ? `Peak: ${formatDuration(max)}` : 'No figures',
     lines: shares.map(({ word, share }, index): Line => ({
       word,
-      d: linePath(lines[index] ?? [], range, most),
+      d: linePath(lines[index] ?? [], range, max),
       text: durationText(whole?.percentile(share) ?? null),
     })),
-    before: linePath(past, range, most),
+    before: linePath(past, range, max),
     beforeText: durationText(wholeOf(before, part)?.percentile(0.95) ?? null),
     note: null,
   };
@@ -200,7 +200,7 @@ function backlogChart(
   nowMs: number,
 ): object {
   const past = earlier(before, range.beforeMs, ({ backlog }) => backlog);
-  const most = mostOf(points, past);
+  const max = maxOf(points, past);
   const last = points.findLast(({ value }) => value !== null);
   // Servers measure the backlog. While no server is running, it can grow although the last measured value was 0.
   const isOutdated = range.isLive && last !== undefined && last.atMs < nowMs - 2 * range.bucketMs;
@@ -208,12 +208,12 @@ function backlogChart(
   const trend = isOutdated ? 'No recent figures' : backlogTrend(points, nowMs);
   return {
     title: 'Backlog',
-    peak: hasValues(points, past) ? `Peak: ${formatNumber(most)} ready` : 'No figures',
+    peak: hasValues(points, past) ? `Peak: ${formatNumber(max)} ready` : 'No figures',
     lines: [
-      { word: 'ready', d: linePath(points, range, most), text: latest === null ? '–' : formatNumber(latest) },
+      { word: 'ready', d: linePath(points, range, max), text: latest === null ? '–' : formatNumber(latest) },
     ],
-    before: linePath(past, range, most),
-    beforeText: hasValues(past) ? `at most ${formatNumber(mostOf(past))}` : '–',
+    before: linePath(past, range, max),
+    beforeText: hasValues(past) ? `at most ${formatNumber(maxOf(past))}` : '–',
     note: range.isLive ? trend : null,
   };
 }
@@ -268,8 +268,8 @@ function gridOf(): string {
   return `M0 50h${WIDTH}${Array.from({ length: TICKS }, (_each, index) => `M${(index * WIDTH) / TICKS} 0v100`).join('')}`;
 }
 
-function everyNth<Item>(items: readonly Item[], most: number): Item[] {
-  const step = Math.ceil(items.length / most);
+function everyNth<Item>(items: readonly Item[], max: number): Item[] {
+  const step = Math.ceil(items.length / max);
   return items.filter((_item, index) => index % step === 0);
 }
 

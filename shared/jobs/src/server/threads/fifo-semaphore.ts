@@ -8,7 +8,7 @@ export class FifoSemaphore {
   }
 
   /**
-   * Resolves when the caller has a slot, which the caller must release with `end`. Rejects with the signal's reason if
+   * Resolves when the caller has a slot, which the caller must release with `release`. Rejects with the signal's reason if
    * the signal aborts first.
    */
   async take(signal: AbortSignal): Promise<void> {
@@ -33,7 +33,7 @@ export class FifoSemaphore {
   }
 
   /** Releases a slot. If callers are waiting, the first of them gets it. */
-  end(): void {
+  release(): void {
     const [next] = this.#waiting;
     if (next === undefined) {
       this.#free++;

@@ -55,7 +55,7 @@ export class ThreadPool {
   async run(module: URL, context: JobContext<unknown>, known: readonly ErrorClass[]): Promise<unknown> {
     this.#pool ??= this.#open();
     const pool = await this.#pool;
-    const { port1: port, port2: far } = new MessageChannel();
+    const { port1: port, port2: threadPort } = new MessageChannel();
     const attempt = new ThreadAttempt(context, port, this.#options.graceMs);
     const { args: _, ...job } = context.job;
     const task: ThreadTask = {
@@ -63,13 +63,13 @@ export class ThreadPool {
       args: context.args as JsonValue,
       job,
       maxLogLines: this.#options.maxLogLines,
-      port: far,
+      port: threadPort,
     };
     try {
       await this.#slots.take(attempt.ended);
       const answer = (await pool
-        .run(task, { transferList: [far], signal: attempt.ended })
-        .finally(() => this.#slots.end())) as ThreadResult;
+        .run(task, { transferList: [threadPort], signal: attempt.ended })
+        .finally(() => this.#slots.release())) as ThreadResult;
       if ('result' in answer) return answer.result;
       if (answer.isReason) throw context.signal.reason;
       throw fromErrorData(answer.error, [...known, SnoozeJob, CancelJob]);

@@ -29,7 +29,7 @@ interface Bucket {
  * Maximum number of buckets. Beyond it, the bucket that has been idle longest is dropped, so its caller starts again
  * with a full bucket.
  */
-const rememberedCallers = 10_000;
+const maxBuckets = 10_000;
 
 /**
  * Creates a rate limit with a token bucket for each caller. The buckets are in this process, so `n` processes behind a
@@ -51,7 +51,7 @@ export function createRateLimit(
     const bucket = { tokens: Math.min(burst, refilled), at };
     buckets.set(caller, bucket);
     const [idlest] = buckets.keys();
-    if (buckets.size > rememberedCallers && idlest !== undefined) buckets.delete(idlest);
+    if (buckets.size > maxBuckets && idlest !== undefined) buckets.delete(idlest);
     return bucket;
   };
 

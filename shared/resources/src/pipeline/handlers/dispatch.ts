@@ -16,7 +16,7 @@ const handlers: { readonly [Kind in Route['kind']]: Methods<Kind> } = {
 
 /** Checks query and body and returns the step that does the work. */
 export function prepare(checked: CheckedRequest): Execute | Promise<Execute> {
-  if (asksForStream(checked)) return streamEvents(checked);
+  if (isStreamRequest(checked)) return streamEvents(checked);
   const methods = handlers[checked.route.kind] as Methods<Route['kind']>;
   const handler = methods[checked.request.method];
   if (handler === undefined)
@@ -28,11 +28,11 @@ export function prepare(checked: CheckedRequest): Execute | Promise<Execute> {
 export function staysOpen(checked: CheckedRequest): boolean {
   if (checked.request.method !== 'GET') return false;
   return (
-    asksForStream(checked) ||
+    isStreamRequest(checked) ||
     (checked.route.serves('wait') && /(?:^|&)wait=(?!0*(?:&|$))/.test(checked.request.query))
   );
 }
 
-function asksForStream(checked: CheckedRequest): checked is CheckedRequest<'collection'> {
+function isStreamRequest(checked: CheckedRequest): checked is CheckedRequest<'collection'> {
   return isStream(checked.route) && (checked.request.method === 'GET' || checked.request.method === 'HEAD');
 }

@@ -2,7 +2,7 @@ import type { Transaction } from '../../database/database.js';
 import type { ApiResponse } from '../request/request.js';
 
 /** How long an idempotency record is kept, in milliseconds: 24 hours. */
-export const keptForMs = 24 * 60 * 60 * 1000;
+export const recordTtlMs = 24 * 60 * 60 * 1000;
 
 /** A request with an `Idempotency-Key`. */
 export interface KeyedRequest {
@@ -75,7 +75,7 @@ export function memoryIdempotencyStore(now: () => number = Date.now): Idempotenc
       running.set(key, fingerprint);
       try {
         const { response, record } = await act(undefined);
-        entries.set(key, { fingerprint, response: record, expiresAt: now() + keptForMs });
+        entries.set(key, { fingerprint, response: record, expiresAt: now() + recordTtlMs });
         return { kind: 'answered', response };
       } finally {
         running.delete(key);
