@@ -12,7 +12,7 @@ describe('a chart', () => {
   });
 
   it('has no bars where no job finished', () => {
-    expect(chartOf(buckets([0, 0], [0, 0]), 2)).to.include({ most: 0, done: '' });
+    expect(chartOf(buckets([0, 0], [0, 0]), 2)).to.include({ max: 0, done: '' });
   });
 
   it('has a bar for each complete bucket with finished jobs', () => {
@@ -23,7 +23,7 @@ describe('a chart', () => {
   it('shows failures below the axis, on a separate scale', () => {
     const { max, failed } = chartOf(buckets([5_000, 1], [4_000, 2], [0, 0]), 2);
     expect(max).to.equal(5_000);
-    expect(failed).to.deep.equal({ most: 2, bars: 'M0 0h8v15h-8zM10 0h8v30h-8z' });
+    expect(failed).to.deep.equal({ max: 2, bars: 'M0 0h8v15h-8zM10 0h8v30h-8z' });
   });
 
   it('has no room for failures if there were none', () => {

@@ -10,7 +10,7 @@ export interface DueChores {
   /** Small tables that have grown, mostly because of dead rows. */
   bloated: string[];
   /** Whether there are requests to cancel jobs that are no longer running. */
-  missedCancellations: boolean;
+  missed: boolean;
   /** Whether rows have landed in a default partition of history. */
   strays: boolean;
   /** Whether retired queues are in use again. */

@@ -97,7 +97,7 @@ export class Housekeeping {
     });
     await chores.do('rewrite small tables', () => this.#bloat.runOnce(due.bloated));
     await chores.do('delete old gaps', () => this.#gaps.runOnce());
-    if (due.missedCancellations)
+    if (due.missed)
       await chores.do('cancel jobs with missed requests', () => this.#cancelIdle());
     await chores.do('sweep keys', () => this.#keys.runOnce());
     await chores.do('make partitions', () => this.days.runOnce(due.strays));
@@ -105,7 +105,7 @@ export class Housekeeping {
     await chores.do('record errors', () => this.#firstFailures.runOnce());
     await this.#runRarely();
     return (
-      folds || recorded || due.bloated.length > 0 || due.missedCancellations || due.strays || due.returning
+      folds || recorded || due.bloated.length > 0 || due.missed || due.strays || due.returning
     );
   }
 
