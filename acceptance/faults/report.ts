@@ -27,7 +27,7 @@ export function report({ accepted, tally, occurrences, checks, details }: Findin
   const { done, repeated, lost, doubled } = tally;
   console.log(`\n${accepted} jobs accepted, ${done} done; ${repeated} took more than one attempt`);
   console.log(
-    `${lost} attempts were taken back from servers; ${doubled} plain jobs had more than one effect\n`,
+    `${lost} attempts were reclaimed from servers; ${doubled} plain jobs had more than one effect\n`,
   );
   for (const { property, breaches, samples = '' } of checks) {
     console.log(`  ${breaches === 0 ? '✔' : '✘'} ${property}: ${breaches}`);

@@ -4,13 +4,7 @@ import { type ApiConfig, apiVariables, readApiConfig } from './config.js';
 import { createKey } from './create-key.js';
 import { seedTables } from './seed.js';
 
-/** The first argument selects a command. The API starts if it is missing or unknown. */
-const [command = '', ...args] = process.argv.slice(2);
-const commands = new Map([
-  ['seed', seedTables],
-  ['create-key', (config: ApiConfig) => createKey(config, args)],
-]);
-const start = commands.get(command) ?? startApi;
+const args = process.argv.slice(2);
 
 process.exit(
   await runService({
@@ -18,6 +12,8 @@ process.exit(
     environment: process.env,
     variables: apiVariables,
     readConfig: readApiConfig,
-    start,
+    start: startApi,
+    args,
+    commands: { seed: seedTables, 'create-key': (config: ApiConfig) => createKey(config, args.slice(1)) },
   }),
 );

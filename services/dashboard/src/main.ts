@@ -12,5 +12,6 @@ else
       variables: dashboardServiceVariables,
       readConfig: readDashboardConfig,
       start: startDashboard,
+      args: process.argv.slice(2),
     }),
   );

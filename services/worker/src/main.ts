@@ -9,5 +9,6 @@ process.exit(
     variables: workerVariables,
     readConfig: readWorkerConfig,
     start: startWorker,
+    args: process.argv.slice(2),
   }),
 );

@@ -25,7 +25,7 @@ const milliseconds = (description: string): TUnion<[TNumber, TNull]> =>
   );
 
 const percentile = (name: string): TUnion<[TNumber, TNull]> =>
-  milliseconds(`The ${name}, off by at most 10 %`);
+  milliseconds(`The ${name}, off by less than 19 %`);
 
 const durations = (description: string) =>
   Type.Object(

@@ -106,7 +106,7 @@ describe('dead servers and expired leases', () => {
     };
     lost.push(gone);
     expect(await page('/servers')).to.match(
-      /worker-9, process 99 \w+ last sent a heartbeat 1 min ago and was declared dead 1 min ago . 2 jobs that it was running were taken back/,
+      /worker-9, process 99 \w+ last sent a heartbeat 1 min ago and was declared dead 1 min ago . 2 jobs that it was running were reclaimed/,
     );
     expect(await page('/')).to.match(
       /Server worker-9, process 99, was declared dead .*: last heartbeat 1 min ago/,

@@ -128,7 +128,7 @@ describe('Jobs and callers’ transactions', () => {
     expect(await database.query('select from ledger where job_id = $1', [id])).to.deep.equal([]);
   });
 
-  it('a claim locked by its handler’s transaction is neither lost nor taken back', async () => {
+  it('a claim locked by its handler’s transaction is neither lost nor reclaimed', async () => {
     const { id } = await client.enqueue(work, { n: 1 }, { queue: 'held' });
     const { id: serverId } = await storage.servers.register({
       host: 'x',

@@ -39,7 +39,7 @@ export function leasing(fixture: Fixture): void {
     expect(await fixture.storage.leases.find({ id: 'none', queue })).to.equal(null);
   });
 
-  it('lists the expired lease of a live server until it is taken back', async () => {
+  it('lists the expired lease of a live server until it is reclaimed', async () => {
     const { queue, claim } = await fixture.claimOne({}, 1);
     expect(await expired(queue)).to.deep.include(claim);
     await fixture.storage.maintenance.rescue();

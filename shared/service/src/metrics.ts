@@ -41,7 +41,7 @@ export function createMetrics(
   });
   const servers: Gauge = new Gauge({
     name: 'longshore_servers',
-    help: 'Running job servers',
+    help: 'Job servers that send heartbeats, including quiet and stopping ones',
     registers,
     collect: async () => servers.set((await storage.servers.list()).length),
   });

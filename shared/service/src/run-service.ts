@@ -11,6 +11,16 @@ export interface RunningService {
   readonly ended?: AbortSignal;
 }
 
+/**
+ * Starts a service or runs a command. Resolves to `null` if there is nothing left to do. The signal aborts if the service
+ * is stopped while it is starting.
+ */
+export type Start<Config> = (
+  config: Config,
+  logger: Logger,
+  signal: AbortSignal,
+) => Promise<RunningService | null>;
+
 export interface ServiceDescription<Config> {
   /** The name of the service, which every log line contains. */
   readonly name: string;
@@ -19,11 +29,11 @@ export interface ServiceDescription<Config> {
   readonly variables: readonly string[];
   /** @throws {ConfigError} if the environment is invalid */
   readonly readConfig: (environment: Environment) => Config;
-  /**
-   * Starts the service. Resolves to `null` if the service has nothing left to do. The signal aborts if the service is
-   * stopped while it is starting.
-   */
-  readonly start: (config: Config, logger: Logger, signal: AbortSignal) => Promise<RunningService | null>;
+  readonly start: Start<Config>;
+  /** Arguments of the process. The first one, if any, names the command to run instead of the service. None by default. */
+  readonly args?: readonly string[];
+  /** Commands by name. None by default. */
+  readonly commands?: Readonly<Record<string, Start<Config>>>;
   /** Writes a line of the log; by default, lines go to standard output. */
   readonly writeLog?: (line: string) => void;
 }
@@ -32,8 +42,8 @@ export interface ServiceDescription<Config> {
  * Runs a service until SIGTERM or SIGINT, or until it ends by itself, and then stops it. A second signal ends the
  * process immediately.
  *
- * @returns the exit code: 0 if the service was stopped or had nothing left to do, 1 if the configuration is invalid or
- *   starting or stopping failed
+ * @returns the exit code: 0 if the service was stopped or had nothing left to do, 1 if the command is unknown, the
+ *   configuration is invalid, or starting or stopping failed
  */
 export async function runService<Config extends { readonly LOG_LEVEL: string }>(
   service: ServiceDescription<Config>,
@@ -43,10 +53,11 @@ export async function runService<Config extends { readonly LOG_LEVEL: string }>(
   process.on('uncaughtExceptionMonitor', report);
   const { signal, requested } = stopSignal();
   try {
+    const start = startOf(service);
     const config = service.readConfig(service.environment);
     logger = createLogger(service.name, config.LOG_LEVEL, service.writeLog);
     for (const warning of misspeltVariables(service.environment, service.variables)) logger.warn({}, warning);
-    const running = await service.start(config, logger, signal);
+    const running = await start(config, logger, signal);
     if (running === null) return 0;
     process.off('uncaughtExceptionMonitor', report);
     surviveStrayErrors(logger);
@@ -65,6 +76,18 @@ export async function runService<Config extends { readonly LOG_LEVEL: string }>(
       );
     return 1;
   }
+}
+
+/** @throws {ConfigError} if the arguments name an unknown command */
+function startOf<Config>({ start, args = [], commands = {} }: ServiceDescription<Config>): Start<Config> {
+  const [command] = args;
+  if (command === undefined) return start;
+  const run = Object.hasOwn(commands, command) ? commands[command] : undefined;
+  if (run !== undefined) return run;
+  const known = Object.keys(commands).join(' or ');
+  throw new ConfigError(
+    `Unknown command "${command}": give ${known === '' ? 'no arguments' : `${known}, or no arguments to start the service`}`,
+  );
 }
 
 /** Resolves when the service ends by itself. */

@@ -42,7 +42,8 @@ export function nightlyReportHandler(database: Queryable, directory: string): Jo
     const day = args.day ?? new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
     const { rows } = await database.query<StoreTotal>(
       `select store_id as store, count(*)::int as orders, sum(total)::text as total from shop.order
-       where created_at >= $1::date and created_at < $1::date + 1
+       where created_at >= $1::date::timestamp at time zone 'UTC'
+         and created_at < ($1::date + 1)::timestamp at time zone 'UTC'
        group by store_id order by store_id`,
       [day],
     );

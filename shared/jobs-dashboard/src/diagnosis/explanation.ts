@@ -145,7 +145,7 @@ function explainProcessing(job: Job, around: ExplanationContext): Explanation {
     const next =
       job.attempt < job.maxAttempts ? 'runs again on another server' : 'fails, as this was its last attempt';
     return attention(
-      sentence`Its server is no longer among the running ones (${attempt}). Its lease will be taken back, and the job ${next}.`,
+      sentence`Its server is no longer among the running ones (${attempt}). Its lease will be reclaimed, and the job ${next}.`,
     );
   }
   const where = `${server.host}, process ${server.pid}`;
@@ -157,7 +157,7 @@ function explainProcessing(job: Job, around: ExplanationContext): Explanation {
   if (lease !== null && lease.attempt === job.attempt && isStalled(lease, nowMs)) {
     const next = job.attempt < job.maxAttempts ? 'runs again' : 'fails, as this was its last attempt';
     return attention(
-      sentence`It was started on ${where} (${attempt}). That server sends heartbeats, but has stopped renewing the lease, which expired ${{ at: lease.expiresAt }}: a handler blocks its process, or it cannot write. When another server takes the job back, it ${next}; if none does, restart the server.`,
+      sentence`It was started on ${where} (${attempt}). That server sends heartbeats, but has stopped renewing the lease, which expired ${{ at: lease.expiresAt }}: a handler blocks its process, or it cannot write. When another server reclaims the job, it ${next}; if none does, restart the server.`,
     );
   }
   const since = job.startedAt === null ? '' : sentence` for ${{ since: job.startedAt }}`;

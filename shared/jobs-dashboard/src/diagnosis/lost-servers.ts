@@ -31,5 +31,5 @@ function replaces(server: Server, gone: LostServer): boolean {
 function ran(jobs: number): string {
   if (jobs === 0) return 'It was running no jobs.';
   const [were, run, their] = jobs === 1 ? ['was', 'runs', 'its'] : ['were', 'run', 'their'];
-  return `${counted(jobs, 'job')} that it was running ${were} taken back and ${run} again, unless this was ${their} last attempt.`;
+  return `${counted(jobs, 'job')} that it was running ${were} reclaimed and ${run} again, unless this was ${their} last attempt.`;
 }

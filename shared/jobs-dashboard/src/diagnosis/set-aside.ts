@@ -8,7 +8,7 @@ const failures: Readonly<Record<SetAsideRole, string>> = {
   resolver: 'The dependencies of a job could not be resolved',
   scheduler: 'A scheduled job could not be made ready',
   resumer: 'The end of a pause could not be carried out',
-  rescuer: 'A job could not be taken back from a lost server',
+  rescuer: 'A job could not be reclaimed from a lost server',
   recurring: 'A recurring job could not be enqueued',
   bulk: 'A bulk action could not change a job',
   cleaner: 'Housekeeping failed',

@@ -26,7 +26,7 @@ export function stalledLeases(leases: readonly Lease[]): Warning[] {
       isMeasured: true,
       text: sentence`${many} stalled: ${where} alive ${servers.length === 1 ? 'has' : 'have'} stopped renewing ${length === 1 ? 'its lease, which' : 'their leases, the first of which'} expired ${{ at: first.expiresAt }}.`,
       advice:
-        'A handler blocks its server’s process, or the server cannot write. Other servers take such jobs back; if none does, restart the server.',
+        'A handler blocks its server’s process, or the server cannot write. Other servers reclaim such jobs; if none does, restart the server.',
       link: length === 1 ? `jobs/${first.jobId}` : `jobs?state=processing&order=oldest${those}`,
     },
   ];

@@ -173,7 +173,7 @@ function abandonedJobs({ longestRunning, servers, nowMs }: Situation): Warning[]
     .map((job) => ({
       cause: `job ${job.id} is abandoned`,
       text: sentence`A job “${job.name}” is processing on a server that is gone.`,
-      advice: 'Its lease will be taken back. If this does not change, check that servers are running.',
+      advice: 'Its lease will be reclaimed. If this does not change, check that servers are running.',
       link: `jobs/${job.id}`,
     }));
 }

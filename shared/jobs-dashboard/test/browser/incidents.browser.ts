@@ -39,7 +39,7 @@ describe('an operator who knows nothing else finds out', () => {
     await storage.maintenance.rescue();
     await incident.open(page);
     expect(await textOn(page)).to.match(/Server worker-7, process 812, was declared dead .+: last heartbeat/);
-    expect(await textOn(page)).to.include('1 job that it was running was taken back');
+    expect(await textOn(page)).to.include('1 job that it was running was reclaimed');
     await incident.open(page, `jobs/${id}`);
     expect(await textOn(page)).to.match(/Attempt 1 Lost/);
   });
