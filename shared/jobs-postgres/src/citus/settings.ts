@@ -6,3 +6,11 @@ import type { Settings } from '../connection/settings.js';
  * because only these show Citus which node stores the queue.
  */
 export const coordinatorPlans: Settings = { plan_cache_mode: 'auto', jit: 'off' };
+
+/**
+ * Returns statements that limit how long a transaction waits for a lock, on the coordinator and on the nodes. Citus
+ * passes on only what `set local` sets, not what `set_config` sets.
+ */
+export function lockTimeoutOnNodes(timeoutMs: string): string {
+  return `set local citus.propagate_set_commands = 'local'; set local lock_timeout = ${timeoutMs}`;
+}

@@ -16,6 +16,7 @@ import {
   type NewJobs,
   noShownHolders,
 } from '@longshore/jobs/storage';
+import { lockTimeoutOnNodes } from '../citus/settings.js';
 import type { Connection } from '../connection/connection.js';
 import { arrayOf } from '../connection/array-literal.js';
 import { byQueue } from '../connection/by-queue.js';
@@ -24,7 +25,6 @@ import type { DatabaseClock } from '../connection/database-clock.js';
 import { inSavepoint, afterCommit, type Run, runOf, runOnConnection } from '../connection/run.js';
 import { type JobRow, toJob } from '../read/job-row.js';
 import type { QueueIdCache } from '../connection/queue-id-cache.js';
-import type { Settings } from '../connection/settings.js';
 import { findJobs } from '../read/find-jobs.sql.js';
 import type { Visibility } from '../claim/ready-scans.sql.js';
 import type { Notifier } from '../connection/notifier.js';
@@ -154,7 +154,7 @@ export class PostgresEnqueuer implements Enqueuer {
     jobs: readonly NewJob[],
     batch: NewBatch | null,
     transaction: TransactionClient | undefined,
-    settings: Settings = {},
+    lockTimeoutMs?: string,
   ): Promise<EnqueueResult> {
     // Cached now, so that these lookups need no other connection while the transaction is open.
     for (const [queue, group] of byQueue(jobs))
@@ -182,11 +182,20 @@ export class PostgresEnqueuer implements Enqueuer {
       return result;
     }
     const { created, replacements, ...result } = await this.#database.transaction(
-      (client) => write(runOnConnection(client), client),
-      settings,
+      async (client) => {
+        if (lockTimeoutMs !== undefined) await this.#limitWaits(client, lockTimeoutMs);
+        return write(runOnConnection(client), client);
+      },
+      lockTimeoutMs === undefined ? {} : { lock_timeout: lockTimeoutMs },
     );
     this.#notify([...created, ...replacements.values()]);
     return result;
+  }
+
+  /** Applies the lock timeout of a transaction to the nodes of a cluster, which have the locks of keys. */
+  async #limitWaits(client: Connection, lockTimeoutMs: string): Promise<void> {
+    if (this.#database.options.distribution === 'citus')
+      await client.query(lockTimeoutOnNodes(lockTimeoutMs));
   }
 
   /** Reads the existing jobs that the result must include because they hold keys that new jobs asked for. */
@@ -202,7 +211,7 @@ export class PostgresEnqueuer implements Enqueuer {
 
   /** Enqueues jobs with keys, but fails if one of the keys stays locked by another transaction for longer than 250 ms. */
   #enqueueSoon(jobs: readonly NewJob[]): Promise<EnqueueResult> {
-    return this.#enqueueWithKeys(jobs, null, undefined, { lock_timeout: sharedWaitMs });
+    return this.#enqueueWithKeys(jobs, null, undefined, sharedWaitMs);
   }
 
   async #lockQueues(client: Connection, jobs: readonly NewJob[]): Promise<void> {

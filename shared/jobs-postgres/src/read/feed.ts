@@ -44,7 +44,7 @@ const summarizeEveryMs = 2_000;
  * Maximum wait for a lock, in milliseconds. Short, because Postgres cancels an autovacuum that makes others wait for a
  * second or more (`deadlock_timeout`).
  */
-const lockTimeoutMs = 200;
+const lockTimeoutMs = '200';
 
 const dayMs = 86_400_000;
 
@@ -200,9 +200,8 @@ export class PostgresFeed implements JobFeed {
     );
     const names = finishedStates.flatMap((state) => days.map((day) => `job_history_${state}_${day}`));
     try {
-      await this.#database.transaction(async (client) => {
-        await client.query(`set local lock_timeout = ${lockTimeoutMs}`);
-        await client.query(summarizeTimes.text, [names]);
+      await this.#database.transaction((client) => client.query(summarizeTimes.text, [names]), {
+        lock_timeout: lockTimeoutMs,
       });
     } catch (error) {
       const cause: unknown = error instanceof Error ? error.cause : undefined;
