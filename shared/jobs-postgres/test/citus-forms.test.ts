@@ -23,6 +23,16 @@ describe('The forms of statements for Citus', () => {
       expect(parametersOf(usual), name).to.include.members(parametersOf(text));
   });
 
+  it('of searches leave no fragment that Citus cannot run', async () => {
+    const { searchForm } = await import('../src/citus/searches.js');
+    const search = (queues: string): string =>
+      searchForm({
+        text: `select * from unnest(${queues}) as queue (id), lateral (select * from longshore.job) as job`,
+      });
+    expect(search('$1::integer[]')).to.contain('where queue_id = any($1::integer[])');
+    expect(() => search('$1::bigint[]')).to.throw('") as queue (id)" was not replaced');
+  });
+
   it('are the statements themselves where Citus can run these', () => {
     expect(forms.filter(({ usual, text }) => usual === text)).to.have.length.above(forms.length / 2);
   });

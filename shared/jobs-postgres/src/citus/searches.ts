@@ -24,7 +24,14 @@ const generated: readonly (readonly [name: RegExp, form: (usual: string) => stri
   [/^longshore-record-first-failures-/, firstFailures],
 ];
 
-/** Returns the form for Citus of a statement that was built for a request; the same text if it needs no other form. */
+/** Fragments that Citus cannot run: queues from an array, and a limit for each queue that a subquery counts. */
+const unsupported = /\) as queue \(id\)|limit \(select .* where queue_id = queue\.id/;
+
+/**
+ * Returns the form for Citus of a statement that was built for a request; the same text if it needs no other form.
+ *
+ * @throws {Error} if a fragment that Citus cannot run was not replaced, because it is written differently
+ */
 export function searchForm({ name, text }: Statement): string {
   for (const [pattern, form] of generated) if (name !== undefined && pattern.test(name)) return form(text);
   if (!text.includes('longshore.')) return text;
@@ -37,5 +44,7 @@ export function searchForm({ name, text }: Statement): string {
   );
   for (const alias of fragments)
     if (other.includes(`, ${progressOf(alias)}`)) other = withReports(alias)(other);
+  const [rest] = unsupported.exec(other) ?? [];
+  if (rest !== undefined) throw new Error(`A search has no form for Citus: "${rest}" was not replaced`);
   return other;
 }
