@@ -4,7 +4,7 @@ import { type ApiConfig, apiVariables, readApiConfig } from './config.js';
 import { createKey } from './create-key.js';
 import { seedTables } from './seed.js';
 
-/** The first argument selects a command. The API starts if it is missing or unknown. */
+/** The command from the first argument. If it is missing or unknown, the API starts. */
 const [command = '', ...args] = process.argv.slice(2);
 const commands = new Map([
   ['seed', seedTables],
